@@ -1,0 +1,64 @@
+# Every command of the project. `make` lists them.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+AREA   ?=
+PORT   ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help run test quick check format conformance bench fuzz coverage lock clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.run: requirements.lock pyproject.toml
+	@echo "setting up $(VENV) (runtime) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock pyproject.toml
+	@echo "setting up $(VENV) (development) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@ $(VENV)/.run
+
+run: $(VENV)/.run ## start the hub with a demo fleet and print what to try (PORT=8080 to fix the port)
+	@exec $(BIN)/muster hub run --demo --port $(PORT)
+
+test: $(VENV)/.dev ## run the whole test suite
+	@$(BIN)/pytest -n 2 -q
+
+quick: $(VENV)/.dev ## run the tests without the slow ones
+	@$(BIN)/pytest -n 2 -q -m "not slow and not e2e"
+
+check: $(VENV)/.dev ## format, lint, types and import layers
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.dev ## rewrite the code in our format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+conformance: $(VENV)/.dev ## replay the recorded upstream cases (AREA=cel|jq|ocm|kube|olm)
+	@$(BIN)/python -m tests.conformance $(AREA)
+
+fuzz: $(VENV)/.dev ## schemathesis over our OpenAPI, with a time limit
+	@$(BIN)/python -m tests.e2e.fuzz
+
+bench: $(VENV)/.dev ## run the benchmarks and print their tables (AREA=cel|jq|storage|…)
+	@$(BIN)/python -m benchmarks $(AREA)
+
+coverage: $(VENV)/.dev ## run the tests and report branch coverage
+	@$(BIN)/pytest -n 2 -q --cov --cov-report=term
+
+lock: ## resolve the dependencies anew (needs pip-tools)
+	@pip-compile -q --strip-extras --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --generate-hashes --upgrade -o requirements.lock pyproject.toml
+	@pip-compile -q --strip-extras --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --generate-hashes --upgrade --extra dev -o requirements-dev.lock pyproject.toml
+
+clean: ## remove the environment and caches
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,82 @@
+"""What an environment offers to expressions, as data: functions, variables, macros, libraries.
+
+Seam: libraries declare, the checker resolves by it, interpreter and code generator call `impl`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from muster.cel.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One signature of a function, with cel-go's overload id.
+
+    `args` has the receiver first when `member`. `impl` takes the values in that order and returns a value or raises
+    EvaluationError; None for what the language itself evaluates (`_&&_`, `_?_:_`, …). Dispatch on dyn arguments tries
+    the overloads whose argument kinds fit the values.
+    """
+
+    id: str
+    args: tuple[Type, ...]
+    result: Type
+    impl: Callable[..., Any] | None = None
+    member: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function with its overloads, its documentation, and examples that a test executes (expression -> value)."""
+
+    name: str
+    overloads: tuple[Overload, ...]
+    doc: str = ""
+    examples: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    name: str
+    type: Type
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A name with a fixed value that expressions may use (for example a type or an enum value)."""
+
+    name: str
+    type: Type
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A call that is rewritten while parsing. `arg_count` None means any number (cel-go's var-arg macro).
+
+    `expand(helper, target, args)` returns the new expression, None to leave the call as it is, or raises
+    through `helper.error(node, message)`. The helper makes nodes with fresh ids (see macros.py).
+    """
+
+    name: str
+    receiver: bool
+    arg_count: int | None
+    expand: Callable[..., Any]
+    doc: str = ""
+    examples: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Functions, macros, constants and literal validators that belong together."""
+
+    name: str
+    functions: tuple[Function, ...] = ()
+    macros: tuple[Macro, ...] = ()
+    constants: tuple[Constant, ...] = ()

@@ -1,0 +1,1 @@
+"""The `muster` command: commands, output formats, exit codes. Nothing is decided here."""

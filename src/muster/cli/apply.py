@@ -1,0 +1,157 @@
+"""`muster apply`: server-side apply of files, many objects at a time, in an order in which they can exist."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from muster.cli.documents import Document, read_documents
+from muster.cli.exits import Exit
+from muster.cli.options import Context, Files, Kubeconfig, Namespace, with_client
+from muster.cli.progress import Progress
+from muster.errors import ApiError, InvalidObjectError, MusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from muster.client import Client, Discovery, Reply, ServedResource
+
+MANAGER = "muster"
+_AT_ONCE = 32
+_BATCH = 2000
+# What other objects live in or refer to goes first; everything else has the same rank.
+_FIRST = {"Namespace": 0, "CustomResourceDefinition": 0, "ManagedClusterSet": 1, "ManagedCluster": 2}
+_LAST = 3
+
+
+def command(
+    filename: Files = None,
+    namespace: Namespace = None,
+    force_conflicts: Annotated[
+        bool, typer.Option("--force-conflicts", help="Take over fields that another manager owns.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Let the server check everything and change nothing.")
+    ] = False,
+    field_manager: Annotated[str, typer.Option("--field-manager", help="Name under which fields are owned.")] = MANAGER,
+    with_status: Annotated[
+        bool, typer.Option("--with-status", help="Also write the status that the files carry (needs that permission).")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only what went wrong.")] = False,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """Create or change objects from files.
+
+    Every object is tried; those that are refused are listed at the end, and the exit code says that there were some.
+    """
+    if not filename:
+        raise InvalidObjectError("", "nothing to apply: name files, directories or - with -f")
+
+    async def work(client: Client) -> int:
+        run = _Run(
+            client, await client.discover(), namespace, field_manager, force_conflicts, dry_run, with_status, quiet
+        )
+        return await run.apply_all(read_documents(filename))
+
+    failed = with_client(work, context, kubeconfig)
+    if failed:
+        raise typer.Exit(failed)
+
+
+class _Run:
+    """One call of `muster apply`."""
+
+    def __init__(
+        self,
+        client: Client,
+        discovery: Discovery,
+        namespace: str | None,
+        manager: str,
+        force: bool,
+        dry_run: bool,
+        with_status: bool,
+        quiet: bool,
+    ) -> None:
+        self._client = client
+        self._discovery = discovery
+        self._namespace = namespace
+        self._manager = manager
+        self._force = force
+        self._dry_run = dry_run
+        self._with_status = with_status
+        self._quiet = quiet
+        self._failures: list[tuple[str, MusterError]] = []
+        self._progress = Progress("applied")
+
+    async def apply_all(self, documents: Iterator[Document]) -> int:
+        with self._progress:
+            batch: list[Document] = []
+            for document in documents:
+                batch.append(document)
+                if len(batch) == _BATCH:
+                    await self._apply_batch(batch)
+                    batch = []
+            await self._apply_batch(batch)
+        for origin, error in self._failures[:50]:
+            sys.stderr.write(f"muster: {origin}: {error}\n")
+        if len(self._failures) > 50:
+            sys.stderr.write(f"muster: … and {len(self._failures) - 50} more were refused\n")
+        return _worst(self._failures)
+
+    async def _apply_batch(self, batch: list[Document]) -> None:
+        for rank in range(_LAST + 1):
+            ranked = [d for d in batch if _FIRST.get(d.object["kind"], _LAST) == rank]
+            gate = asyncio.Semaphore(_AT_ONCE)
+            await asyncio.gather(*(self._apply_one(document, gate) for document in ranked))
+
+    async def _apply_one(self, document: Document, gate: asyncio.Semaphore) -> None:
+        obj = document.object
+        async with gate:
+            try:
+                resource = self._discovery.of_kind(obj["apiVersion"], obj["kind"])
+                where = self._place(obj) if resource.namespaced else ""
+                reply = await self._send(resource, obj, where, "")
+                if self._with_status and "status" in obj:
+                    await self._send(resource, obj, where, "status")
+            except (ApiError, InvalidObjectError) as error:
+                self._failures.append((document.origin, error))
+                return
+        for warning in reply.warnings:
+            sys.stderr.write(f"Warning: {warning}\n")
+        if not self._quiet:
+            deed = "created" if reply.code == 201 else "applied"
+            suffix = " (dry run)" if self._dry_run else ""
+            self._progress.say(f"{resource.full_name}/{obj['metadata']['name']} {deed}{suffix}")
+        self._progress.advance()
+
+    def _place(self, obj: Mapping[str, Any]) -> str:
+        """The namespace an object goes to."""
+        named = str(obj["metadata"].get("namespace") or "")
+        if self._namespace and named and named != self._namespace:
+            raise InvalidObjectError(
+                "metadata.namespace", f"the object is in {named!r}, but -n says {self._namespace!r}"
+            )
+        return named or self._namespace or self._client.connection.namespace
+
+    async def _send(self, resource: ServedResource, obj: Mapping[str, Any], namespace: str, subresource: str) -> Reply:
+        return await self._client.apply(
+            resource,
+            obj,
+            namespace,
+            subresource=subresource,
+            manager=self._manager,
+            force=self._force,
+            dry_run=self._dry_run,
+        )
+
+
+def _worst(failures: list[tuple[str, MusterError]]) -> int:
+    if not failures:
+        return int(Exit.OK)
+    from muster.cli.main import exit_code
+
+    return max(int(exit_code(error)) for _, error in failures)

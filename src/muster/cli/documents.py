@@ -1,0 +1,126 @@
+"""Objects from files, directories and standard input: YAML with several documents, JSON, JSON lines, Lists.
+
+Files are read one object at a time, so that a fleet of any size can be sent. Aliases in YAML are refused
+beyond a bound, because a few lines of them can stand for gigabytes.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import yaml
+
+from muster.errors import InvalidObjectError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import BinaryIO
+
+SUFFIXES = (".yaml", ".yml", ".json", ".ndjson")
+_MOST_ALIASES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An object, and where it was read."""
+
+    origin: str
+    object: dict[str, Any]
+
+
+def read_documents(names: Iterable[str]) -> Iterator[Document]:
+    """Every object in the named files, directories and `-`, in that order."""
+    for name in names:
+        if name == "-":
+            yield from _from_stream("stdin", sys.stdin.buffer)
+            continue
+        path = Path(name)
+        if path.is_dir():
+            files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+            if not files:
+                raise InvalidObjectError(name, f"no file in this directory ends in {', '.join(SUFFIXES)}")
+        elif path.exists():
+            files = [path]
+        else:
+            raise InvalidObjectError(name, "no such file or directory")
+        for file in files:
+            try:
+                with file.open("rb") as stream:
+                    yield from _from_stream(str(file), stream)
+            except OSError as error:
+                raise InvalidObjectError(str(file), error.strerror or str(error)) from error
+
+
+def _from_stream(origin: str, stream: BinaryIO) -> Iterator[Document]:
+    first = stream.readline()
+    if first.lstrip().startswith(b"{") and (obj := _json_line(first)) is not None:
+        yield from _unpacked(origin, 1, obj)
+        yield from _json_lines(origin, stream)
+        return
+    text = first + stream.read()
+    if text.lstrip().startswith(b"{"):
+        try:
+            yield from _unpacked(origin, 1, msgspec.json.decode(text))
+            return
+        except msgspec.DecodeError:
+            pass  # flow-style YAML starts with a brace too; its error will be the better one
+    yield from _yaml_documents(origin, text)
+
+
+def _json_line(line: bytes) -> Any | None:
+    try:
+        return msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return None
+
+
+def _json_lines(origin: str, stream: BinaryIO) -> Iterator[Document]:
+    for number, line in enumerate(stream, start=2):
+        if not line.strip():
+            continue
+        try:
+            obj = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            raise InvalidObjectError(f"{origin}:{number}", f"not valid JSON: {error}") from error
+        yield from _unpacked(origin, number, obj)
+
+
+def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
+    try:
+        aliases = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.CSafeLoader))
+        if aliases > _MOST_ALIASES:
+            raise InvalidObjectError(origin, f"{aliases} YAML aliases; at most {_MOST_ALIASES} are taken")
+        loader = yaml.CSafeLoader(text)
+        while (node := loader.get_node()) is not None:
+            if (obj := loader.construct_document(node)) is not None:
+                yield from _unpacked(origin, node.start_mark.line + 1, obj)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{origin}:{mark.line + 1}:{mark.column + 1}" if mark is not None else origin
+        raise InvalidObjectError(where, f"not valid YAML: {getattr(error, 'problem', None) or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidObjectError(origin, f"not valid YAML: {error}") from error
+
+
+def _unpacked(origin: str, line: int, obj: Any) -> Iterator[Document]:
+    """The object, or the items of a List."""
+    where = f"{origin}:{line}"
+    if not isinstance(obj, dict):
+        raise InvalidObjectError(
+            where, f"an object is a mapping with apiVersion and kind, this is {type(obj).__name__}"
+        )
+    if str(obj.get("kind", "")).endswith("List") and isinstance(obj.get("items"), list):
+        for item in obj["items"]:
+            yield from _unpacked(origin, line, item)
+        return
+    for key in ("apiVersion", "kind"):
+        if not isinstance(obj.get(key), str) or not obj[key]:
+            raise InvalidObjectError(where, f"the object has no {key}")
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict) or not (metadata.get("name") or metadata.get("generateName")):
+        raise InvalidObjectError(where, f"{obj['kind']} has no metadata.name")
+    yield Document(where, obj)

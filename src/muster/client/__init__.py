@@ -1,0 +1,18 @@
+"""The API client of the CLI and of the controllers: the hub and any Kubernetes server look the same through it."""
+
+from muster.client.client import Client, Reply, WatchEvent
+from muster.client.discovery import Discovery, ServedResource
+from muster.client.errors import UnreachableError
+from muster.client.kubeconfig import Connection, KubeconfigError, load_connection
+
+__all__ = [
+    "Client",
+    "Connection",
+    "Discovery",
+    "KubeconfigError",
+    "Reply",
+    "ServedResource",
+    "UnreachableError",
+    "WatchEvent",
+    "load_connection",
+]

@@ -1,0 +1,193 @@
+"""One async client over HTTP: requests, discovery, lists in pages, watches. Refusals become errors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import aiohttp
+import msgspec
+
+from muster.client.discovery import Discovery, from_aggregated, from_legacy
+from muster.client.errors import UnreachableError, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+    from types import TracebackType
+
+    from muster.client.discovery import ServedResource
+    from muster.client.kubeconfig import Connection
+
+JSON = "application/json"
+TABLE = f"{JSON};as=Table;v=v1;g=meta.k8s.io,{JSON}"
+APPLY = "application/apply-patch+yaml"
+MERGE = "application/merge-patch+json"
+_AGGREGATED = f"{JSON};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,{JSON}"
+_PAGE = 500
+_PATIENCE = aiohttp.ClientTimeout(total=60, sock_connect=10)
+_WHILE_WATCHING = aiohttp.ClientTimeout(total=None, sock_connect=10)
+_LINE = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, when it was not a refusal."""
+
+    code: int
+    body: bytes
+    warnings: tuple[str, ...]
+
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """One line of a watch."""
+
+    type: str
+    object: dict[str, Any]
+
+
+class Client:
+    """Speaks to one server. Use it as an async context manager."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(ssl=connection.tls if connection.tls is not None else True, limit=64),
+            headers={"User-Agent": "muster", **connection.headers},
+            read_bufsize=2**20,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._session.close()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+    ) -> Reply:
+        """Send one request. Raises ApiError for a refusal and UnreachableError when no answer comes."""
+        data = None if body is None else msgspec.json.encode(body)
+        headers = {"Accept": accept, "Content-Type": content_type}
+        try:
+            async with self._session.request(
+                method,
+                self.connection.server + path,
+                params=dict(params or {}),
+                data=data,
+                headers=headers,
+                timeout=_PATIENCE,
+            ) as response:
+                content = await response.read()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise UnreachableError(self.connection.server, _cause(error)) from error
+        if response.status >= 400:
+            raise refusal(response.status, content)
+        return Reply(response.status, content, tuple(_warnings(response.headers.getall("Warning", []))))
+
+    async def discover(self) -> Discovery:
+        """What the server serves: two requests where it can aggregate, else one per group and version."""
+        documents = [(await self.request("GET", path, accept=_AGGREGATED)).json() for path in ("/api", "/apis")]
+        if all(document.get("kind") == "APIGroupDiscoveryList" for document in documents):
+            return from_aggregated(documents)
+        core, groups = documents
+        paths = [f"/api/{version}" for version in core.get("versions", [])]
+        paths += [
+            f"/apis/{version['groupVersion']}" for group in groups.get("groups", []) for version in group["versions"]
+        ]
+        return from_legacy([(await self.request("GET", path)).json() for path in paths])
+
+    async def pages(
+        self, path: str, *, params: Mapping[str, str] | None = None, accept: str = JSON
+    ) -> AsyncIterator[dict[str, Any]]:
+        """A collection, page by page."""
+        query = {**(params or {}), "limit": str(_PAGE)}
+        while True:
+            page = (await self.request("GET", path, params=query, accept=accept)).json()
+            yield page
+            token = page.get("metadata", {}).get("continue")
+            if not token:
+                return
+            query["continue"] = token
+
+    async def watch(
+        self, path: str, *, params: Mapping[str, str] | None = None, accept: str = JSON
+    ) -> AsyncIterator[WatchEvent]:
+        """Changes as they come, until the server ends the watch."""
+        query = {**(params or {}), "watch": "true"}
+        try:
+            async with self._session.get(
+                self.connection.server + path, params=query, headers={"Accept": accept}, timeout=_WHILE_WATCHING
+            ) as response:
+                if response.status >= 400:
+                    raise refusal(response.status, await response.read())
+                async for line in _lines(response.content):
+                    yield msgspec.json.decode(line, type=WatchEvent)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise UnreachableError(self.connection.server, _cause(error)) from error
+
+    async def apply(
+        self,
+        resource: ServedResource,
+        obj: Mapping[str, Any],
+        namespace: str,
+        *,
+        manager: str,
+        force: bool = False,
+        dry_run: bool = False,
+        subresource: str = "",
+    ) -> Reply:
+        """Server-side apply."""
+        params = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"}
+        if dry_run:
+            params["dryRun"] = "All"
+        path = resource.path(namespace, str(obj["metadata"]["name"])) + (f"/{subresource}" if subresource else "")
+        return await self.request("PATCH", path, params=params, body=obj, content_type=APPLY)
+
+
+async def _lines(stream: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    """Lines of any length: aiohttp's own reader refuses those longer than its buffer."""
+    parts: list[bytes] = []
+    size = 0
+    async for chunk in stream.iter_any():
+        head, *rest = chunk.split(b"\n")
+        parts.append(head)
+        size += len(head)
+        for following in rest:
+            if line := b"".join(parts):
+                yield line
+            parts, size = [following], len(following)
+        if size > _LINE:
+            raise UnreachableError("the server", f"sent a watch event of more than {_LINE} bytes")
+
+
+def _warnings(headers: list[str]) -> list[str]:
+    """The texts of `299 - "…"` headers."""
+    texts = []
+    for header in headers:
+        _, _, quoted = header.partition(" - ")
+        try:
+            texts.append(json.loads(quoted))
+        except ValueError:
+            texts.append(quoted or header)
+    return texts
+
+
+def _cause(error: BaseException) -> str:
+    if isinstance(error, asyncio.TimeoutError):
+        return "it took too long"
+    return str(error) or type(error).__name__

@@ -1,0 +1,117 @@
+"""Which resources a server serves, and which of them a user means by `mc` or `placements.cluster.…`. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from muster.errors import InvalidObjectError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class ServedResource:
+    """One resource in one version, as discovery tells it."""
+
+    group: str
+    version: str
+    plural: str
+    singular: str
+    kind: str
+    namespaced: bool
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """The URL path of an object, or of the collection when there is no name."""
+        parts = ["apis", self.group, self.version] if self.group else ["api", self.version]
+        if self.namespaced and namespace:
+            parts += ["namespaces", namespace]
+        parts.append(self.plural)
+        if name:
+            parts.append(name)
+        return "/" + "/".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """All resources of a server, groups and versions in the server's order of preference."""
+
+    resources: tuple[ServedResource, ...]
+
+    def named(self, wanted: str) -> ServedResource:
+        """The resource a user means: plural, singular, short name or kind; `.group` or `.version.group` may follow."""
+        name, _, qualifier = wanted.lower().partition(".")
+        for resource in self.resources:
+            names = (resource.plural, resource.singular, resource.kind.lower(), *resource.short_names)
+            if name in names and qualifier in (
+                "",
+                resource.group,
+                f"{resource.version}.{resource.group}".rstrip("."),
+            ):
+                return resource
+        raise InvalidObjectError(
+            "", f"the server doesn't have a resource type {wanted!r}; `kubectl api-resources` lists them"
+        )
+
+    def of_kind(self, api_version: str, kind: str) -> ServedResource:
+        for resource in self.resources:
+            if resource.kind == kind and resource.api_version == api_version:
+                return resource
+        others = sorted({r.api_version for r in self.resources if r.kind == kind})
+        hint = f" (the server has it in {', '.join(others)})" if others else ""
+        raise InvalidObjectError("", f"the server has no kind {kind!r} in {api_version!r}{hint}")
+
+
+def from_aggregated(documents: Iterable[dict[str, Any]]) -> Discovery:
+    """From APIGroupDiscoveryList documents."""
+    found = []
+    for document in documents:
+        for group in document.get("items", []):
+            for version in group.get("versions", []):
+                found += [
+                    ServedResource(
+                        group=resource.get("responseKind", {}).get("group") or group["metadata"].get("name", ""),
+                        version=version["version"],
+                        plural=resource["resource"],
+                        singular=resource.get("singularResource", ""),
+                        kind=resource.get("responseKind", {}).get("kind", ""),
+                        namespaced=resource.get("scope") == "Namespaced",
+                        short_names=tuple(resource.get("shortNames", ())),
+                        categories=tuple(resource.get("categories", ())),
+                    )
+                    for resource in version.get("resources", [])
+                ]
+    return Discovery(tuple(found))
+
+
+def from_legacy(documents: Iterable[dict[str, Any]]) -> Discovery:
+    """From one APIResourceList per group and version."""
+    found = []
+    for document in documents:
+        group, _, version = document["groupVersion"].rpartition("/")
+        found += [
+            ServedResource(
+                group=group,
+                version=version,
+                plural=resource["name"],
+                singular=resource.get("singularName", ""),
+                kind=resource["kind"],
+                namespaced=bool(resource.get("namespaced")),
+                short_names=tuple(resource.get("shortNames") or ()),
+                categories=tuple(resource.get("categories") or ()),
+            )
+            for resource in document.get("resources", [])
+            if "/" not in resource["name"]
+        ]
+    return Discovery(tuple(found))

@@ -1,0 +1,33 @@
+"""What can go wrong on the way to an API server, and its refusals as errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from muster.errors import ApiError, MusterError
+
+
+class UnreachableError(MusterError):
+    """No answer from the server: it is not running, not there, or the connection broke."""
+
+    def __init__(self, server: str, cause: str) -> None:
+        self.server = server
+        self.cause = cause
+        super().__init__(server, cause)
+
+    def __str__(self) -> str:
+        return f"no answer from {self.server}: {self.cause}. Is the server running? (`muster hub status` asks it)"
+
+
+def refusal(code: int, body: bytes) -> ApiError:
+    """The error that an answer with this code and body means. Servers and proxies also answer with plain text."""
+    try:
+        status: Any = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        status = None
+    if isinstance(status, dict) and status.get("kind") == "Status":
+        return ApiError(code, str(status.get("reason", "")), str(status.get("message", "")))
+    text = body[:500].decode("utf-8", "replace").strip() or f"the server answered with code {code}"
+    return ApiError(code, "", text)

@@ -1,0 +1,158 @@
+"""A whole fleet: namespaces, cluster sets and bindings, clusters with scores, placements, hosts, purposes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from muster.demo.clusters import GROUP, SCORE_NAME, a_cluster, a_score
+from muster.demo.hosts import NAMESPACE as HOSTS
+from muster.demo.hosts import an_agent, classifications
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ENVIRONMENTS = ("dev", "prod", "stage")
+_APPS = "apps"
+_NEWER_THAN_1_30 = 'semver(managedCluster.status.version.kubernetes, true).isGreaterThan(semver("v1.30.0", true))'
+_OPENMCP = "clusters.openmcp.cloud/v1alpha1"
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """What to make: how many clusters and hosts, and the seed that decides everything else."""
+
+    clusters: int = 48
+    hosts: int = 24
+    seed: int = 1
+
+
+def fleet_objects(fleet: Fleet) -> Iterator[dict[str, Any]]:
+    """All objects of the fleet in an order in which they can be created, one at a time, whatever their number."""
+    for name in (_APPS, HOSTS, "purposes"):
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    yield from _sets_and_bindings()
+    for index in range(fleet.clusters):
+        cluster = a_cluster(fleet.seed, index)
+        yield cluster.object
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.name}}
+        yield a_score(fleet.seed, cluster)
+    yield from _placements()
+    for index in range(fleet.hosts):
+        yield an_agent(fleet.seed, index)
+    yield from classifications()
+    yield from _purposes(fleet.seed)
+
+
+def _sets_and_bindings() -> Iterator[dict[str, Any]]:
+    for environment in _ENVIRONMENTS:
+        yield {
+            "apiVersion": f"{GROUP}/v1beta2",
+            "kind": "ManagedClusterSet",
+            "metadata": {"name": f"{environment}-clusters"},
+            "spec": {"clusterSelector": {"selectorType": "ExclusiveClusterSetLabel"}},
+        }
+    yield {
+        "apiVersion": f"{GROUP}/v1beta2",
+        "kind": "ManagedClusterSet",
+        "metadata": {"name": "gpu"},
+        "spec": {
+            "clusterSelector": {
+                "selectorType": "LabelSelector",
+                "labelSelector": {"matchLabels": {"accelerator": "nvidia-h100"}},
+            }
+        },
+    }
+    for name in (*(f"{environment}-clusters" for environment in _ENVIRONMENTS), "gpu"):
+        yield {
+            "apiVersion": f"{GROUP}/v1beta2",
+            "kind": "ManagedClusterSetBinding",
+            "metadata": {"name": name, "namespace": _APPS},
+            "spec": {"clusterSet": name},
+        }
+
+
+def _placements() -> Iterator[dict[str, Any]]:
+    score_of_cpu = {
+        "scoreCoordinate": {
+            "type": "AddOn",
+            "addOn": {"resourceName": SCORE_NAME, "scoreName": "cpuAvailable"},
+        },
+        "weight": 2,
+    }
+    specs: dict[str, dict[str, Any]] = {
+        "checkout": {
+            "clusterSets": ["prod-clusters"],
+            "numberOfClusters": 3,
+            "predicates": [_requires(labelSelector={"matchLabels": {"cloud": "Amazon"}})],
+            "prioritizerPolicy": {"mode": "Additive", "configurations": [score_of_cpu]},
+        },
+        "modern-kubernetes": {
+            "predicates": [_requires(celSelector={"celExpressions": [_NEWER_THAN_1_30]})],
+        },
+        "training": {
+            "clusterSets": ["gpu"],
+            "tolerations": [{"key": "gpu", "operator": "Equal", "value": "reserved"}],
+            "predicates": [
+                _requires(
+                    claimSelector={
+                        "matchExpressions": [
+                            {
+                                "key": "platform.open-cluster-management.io",
+                                "operator": "In",
+                                "values": ["Amazon", "Azure"],
+                            }
+                        ]
+                    }
+                )
+            ],
+        },
+        "spread-over-regions": {
+            "clusterSets": ["prod-clusters", "stage-clusters"],
+            "numberOfClusters": 6,
+            "spreadPolicy": {
+                "spreadConstraints": [
+                    {
+                        "topologyKey": "region",
+                        "topologyKeyType": "Label",
+                        "maxSkew": 1,
+                        "whenUnsatisfiable": "ScheduleAnyway",
+                    }
+                ]
+            },
+        },
+    }
+    for name, spec in specs.items():
+        yield {
+            "apiVersion": f"{GROUP}/v1beta1",
+            "kind": "Placement",
+            "metadata": {"name": name, "namespace": _APPS},
+            "spec": spec,
+        }
+
+
+def _requires(**selectors: Any) -> dict[str, Any]:
+    return {"requiredClusterSelector": selectors}
+
+
+def _purposes(seed: int) -> Iterator[dict[str, Any]]:
+    chance = random.Random(f"{seed}/purposes")  # noqa: S311 - made-up data, not a secret
+    for number, purposes in enumerate((["onboarding"], ["platform", "mcp"], ["workload"], ["workload", "gpu"])):
+        yield {
+            "apiVersion": _OPENMCP,
+            "kind": "Cluster",
+            "metadata": {"name": f"mcp-{number}", "namespace": "purposes"},
+            "spec": {
+                "profile": chance.choice(("default", "small")),
+                "purposes": purposes,
+                "tenancy": "Shared" if number % 2 else "Exclusive",
+                "kubernetes": {"version": "1.32"},
+            },
+        }
+    yield {
+        "apiVersion": _OPENMCP,
+        "kind": "ClusterRequest",
+        "metadata": {"name": "build-farm", "namespace": "purposes"},
+        "spec": {"purpose": "workload"},
+    }

@@ -1,0 +1,104 @@
+"""Every error that Muster raises on purpose. Anything else is a bug.
+
+MusterError
+├── InvalidExpressionError       a CEL expression or jq query that cannot run: source and diagnostics
+├── InvalidObjectError           an object that breaks its schema or a rule: field path and reason
+├── EvaluationError              it ran and failed
+│   └── BudgetExceededError      it ran into a limit: which one, and how to raise it
+├── ResolutionImpossibleError    no set of operators meets every requirement
+├── PluginError                  a plugin that cannot be wired or has failed: its name and the cause
+├── StorageError                 the database cannot be used: what, where, what to do
+└── ApiError                     an answer of an API server, as a Status object says it
+
+Languages, storage, the hub and the resolver subclass these beside the code that raises them.
+Errors carry data; `__str__` makes the sentence.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muster.source import Diagnostic, Source
+
+
+class MusterError(Exception):
+    """The root: everything we raise on purpose."""
+
+
+class InvalidExpressionError(MusterError):
+    """A text in one of our languages that cannot be run, with everything that is wrong with it."""
+
+    def __init__(self, source: Source, diagnostics: Sequence[Diagnostic]) -> None:
+        self.source = source
+        self.diagnostics = tuple(diagnostics)
+        super().__init__(source, self.diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(self.source.render(diagnostic) for diagnostic in self.diagnostics)
+
+
+class InvalidObjectError(MusterError):
+    """An object that breaks a rule: where, and what the rule is."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(path, reason)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}" if self.path else self.reason
+
+
+class EvaluationError(MusterError):
+    """An expression or query ran and failed. The message is the language's own text."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class BudgetExceededError(EvaluationError):
+    """An evaluation reached a limit. No construct of the language may catch it."""
+
+    def __init__(self, message: str, budget: str) -> None:
+        self.budget = budget
+        super().__init__(message)
+
+
+class ResolutionImpossibleError(MusterError):
+    """No choice of operators meets every requirement."""
+
+
+class PluginError(MusterError):
+    """A plugin that cannot be wired, or that failed."""
+
+    def __init__(self, plugin: str, cause: str) -> None:
+        self.plugin = plugin
+        self.cause = cause
+        super().__init__(plugin, cause)
+
+    def __str__(self) -> str:
+        return f"plugin {self.plugin}: {self.cause}"
+
+
+class StorageError(MusterError):
+    """The database cannot be opened, read or written."""
+
+
+class ApiError(MusterError):
+    """An API server's refusal, in the terms of a Kubernetes Status."""
+
+    def __init__(self, code: int, reason: str, message: str) -> None:
+        self.code = code
+        self.reason = reason
+        self.message = message
+        super().__init__(code, reason, message)
+
+    def __str__(self) -> str:
+        return self.message

@@ -94,8 +94,9 @@ def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
         aliases = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.CSafeLoader))
         if aliases > _MOST_ALIASES:
             raise InvalidObjectError(origin, f"{aliases} YAML aliases; at most {_MOST_ALIASES} are taken")
-        loader = yaml.CSafeLoader(text)
-        while (node := loader.get_node()) is not None:
+        loader: Any = yaml.CSafeLoader(text)  # its stubs leave these methods untyped
+        while loader.check_node():
+            node = loader.get_node()
             if (obj := loader.construct_document(node)) is not None:
                 yield from _unpacked(origin, node.start_mark.line + 1, obj)
     except yaml.YAMLError as error:

@@ -1,0 +1,63 @@
+"""Dictionary-encoded columns: the distinct values of one path, and a code per row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import NDArray
+
+_NO_CODE = -1
+
+
+class Column:
+    """One path over the whole fleet. Rows without an object have the code -1."""
+
+    def __init__(self, capacity: int) -> None:
+        self.codes: NDArray[np.int32] = np.full(capacity, _NO_CODE, dtype=np.int32)
+        self.values: list[Hashable] = []
+        self._code_of: dict[Hashable, int] = {}
+
+    @property
+    def distinct(self) -> int:
+        """How many values it has seen since it was last rebuilt."""
+        return len(self.values)
+
+    def code(self, value: Hashable) -> int:
+        """The code of a value, given one now if it is new."""
+        code = self._code_of.get(value)
+        if code is None:
+            code = self._code_of[value] = len(self.values)
+            self.values.append(value)
+        return code
+
+    def put(self, row: int, value: Hashable) -> bool:
+        """Set a row; whether that changed anything."""
+        code = self.code(value)
+        if self.codes[row] == code:
+            return False
+        self.codes[row] = code
+        return True
+
+    def clear(self, row: int) -> None:
+        self.codes[row] = _NO_CODE
+
+    def grow(self, capacity: int) -> None:
+        more = np.full(capacity - len(self.codes), _NO_CODE, dtype=np.int32)
+        self.codes = np.concatenate((self.codes, more))
+
+    def forget_unused(self) -> bool:
+        """Drop values that no row has any more; whether codes have changed. Called when they far outnumber the rows."""
+        used = np.unique(self.codes[self.codes != _NO_CODE])
+        if len(used) == len(self.values):
+            return False
+        new_codes = np.full(len(self.values) + 1, _NO_CODE, dtype=np.int32)
+        new_codes[used] = np.arange(len(used), dtype=np.int32)
+        self.codes = new_codes[self.codes]  # -1 takes the last entry, which stays -1
+        self.values = [self.values[code] for code in used]
+        self._code_of = {value: code for code, value in enumerate(self.values)}
+        return True

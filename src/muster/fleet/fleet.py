@@ -1,0 +1,334 @@
+"""The in-memory fleet: objects as encoded bytes, columns for the paths that somebody reads, masks for selectors.
+
+A change costs what it changes: only watched paths that differ are compared, only selectors that read them are
+evaluated again, for that one object, and only their subscribers are told. Controllers own one fleet; one-shot
+commands build theirs from files. No I/O and no clock: time is told by `advance`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from muster.fleet.changes import WatchedPaths
+from muster.fleet.columns import Column
+from muster.fleet.extraction import extractor
+from muster.fleet.masks import Mask
+from muster.fleet.scores import Score, ScoreTable
+from muster.selectors.paths import SCORES, WHOLE, key_path, project, score_path
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from muster.selectors import Selector
+    from muster.selectors.paths import Path
+
+_FIRST_CAPACITY = 1024
+_DELETION = key_path("metadata", "deletionTimestamp")
+_WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
+_NOBODY: frozenset[Hashable] = frozenset()
+
+
+class _Name(msgspec.Struct, gc=False):
+    name: str
+
+
+class _Named(msgspec.Struct, gc=False):
+    metadata: _Name
+
+
+_DECODER = msgspec.json.Decoder()
+_NAME_DECODER = msgspec.json.Decoder(_Named)
+
+
+class Fleet:
+    """All objects of one kind that selections are made from."""
+
+    def __init__(self) -> None:
+        self.scores = ScoreTable()
+        self._row_of: dict[str, int] = {}
+        self._names: list[str] = []
+        self._encoded: list[bytes | None] = []
+        self._free: list[int] = []
+        self._sorted: list[str] = []
+        self._ranks: NDArray[np.int32] | None = None
+        self._capacity = _FIRST_CAPACITY
+        self._columns: dict[Path, Column] = {}
+        self._masks: dict[Selector, Mask] = {}
+        self._mask_readers: dict[Path, list[Mask]] = {}
+        self._path_subscribers: dict[Path, set[Hashable]] = {}
+        self._subscriptions: dict[Hashable, tuple[tuple[Selector, ...], tuple[Path, ...]]] = {}
+        self._watched = WatchedPaths()
+        self.column(_DELETION)
+
+    # ------------------------------------------------------------------------------------------------- asking
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._row_of
+
+    @property
+    def capacity(self) -> int:
+        """The length of every array below; rows without an object are in none of the masks."""
+        return self._capacity
+
+    def row(self, name: str) -> int | None:
+        return self._row_of.get(name)
+
+    def name(self, row: int) -> str:
+        return self._names[row]
+
+    def names(self, rows: Iterable[int]) -> list[str]:
+        names = self._names
+        return [names[row] for row in rows]
+
+    def load(self, row: int) -> dict[str, Any]:
+        """The object in a row, decoded."""
+        encoded = self._encoded[row]
+        if encoded is None:
+            raise LookupError(f"row {row} holds no object")
+        obj: dict[str, Any] = _DECODER.decode(encoded)
+        return obj
+
+    def rows(self) -> NDArray[np.intp]:
+        """All rows that hold an object."""
+        return np.fromiter(self._row_of.values(), dtype=np.intp, count=len(self._row_of))
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Rows whose object is there and not on its way out."""
+        column = self._columns[_DELETION]
+        missing = column.code(project({"metadata": {}}, _DELETION))
+        null = column.code(project({"metadata": {"deletionTimestamp": None}}, _DELETION))
+        there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
+        return there
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        """The place of every row in the order of names."""
+        if self._ranks is None:
+            ranks = np.zeros(self._capacity, dtype=np.int32)
+            row_of = self._row_of
+            order = np.fromiter((row_of[name] for name in self._sorted), dtype=np.intp, count=len(self._sorted))
+            ranks[order] = np.arange(len(order), dtype=np.int32)
+            self._ranks = ranks
+        return self._ranks
+
+    def column(self, path: Path) -> Column:
+        """The column of a path, built from the stored objects if it is new, and kept up to date from then on."""
+        column = self._columns.get(path)
+        if column is None:
+            column = self._columns[path] = Column(self._capacity)
+            self._fill(path, column)
+            self._watched.add(path)
+        return column
+
+    def mask(self, selector: Selector) -> Mask:
+        """The verdicts of a selector, evaluated now if it is new, and kept up to date from then on."""
+        mask = self._masks.get(selector)
+        if mask is None:
+            reads = sorted(selector.reads, key=repr)
+            columns: list[Column] | None = [self.column(path) for path in reads if path != WHOLE]
+            if WHOLE in reads:
+                columns = None
+            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self.load)
+            mask.evaluate_all(self.rows())
+            if columns is None:
+                self._watched.add(WHOLE)
+            for path in reads:
+                self._mask_readers.setdefault(path, []).append(mask)
+        return mask
+
+    # ------------------------------------------------------------------------------------------- being told
+
+    def subscribe(self, key: Hashable, selectors: Iterable[Selector], paths: Iterable[Path]) -> None:
+        """Tell `key` whenever a verdict of these selectors or a value at these paths changes."""
+        self.unsubscribe(key)
+        subscription = (tuple(selectors), tuple(paths))
+        self._subscriptions[key] = subscription
+        for selector in subscription[0]:
+            self.mask(selector).subscribers.add(key)
+        for path in subscription[1]:
+            self.column(path)
+            self._path_subscribers.setdefault(path, set()).add(key)
+
+    def unsubscribe(self, key: Hashable) -> None:
+        """Forget a subscriber, and the masks and columns that nobody else needs."""
+        selectors, paths = self._subscriptions.pop(key, ((), ()))
+        for selector in selectors:
+            mask = self._masks[selector]
+            mask.subscribers.discard(key)
+            if not mask.subscribers:
+                del self._masks[selector]
+                for path in selector.reads:
+                    self._mask_readers[path].remove(mask)
+        for path in paths:
+            self._path_subscribers[path].discard(key)
+        self._drop_unread({*paths, *(path for selector in selectors for path in selector.reads)})
+
+    def _drop_unread(self, paths: Collection[Path]) -> None:
+        unread = [
+            path
+            for path in paths
+            if not self._mask_readers.get(path) and not self._path_subscribers.get(path) and path != _DELETION
+        ]
+        for path in unread:
+            self._columns.pop(path, None)
+            self._mask_readers.pop(path, None)
+            self._path_subscribers.pop(path, None)
+        if unread:
+            self._watched = WatchedPaths({*self._columns, *self._mask_readers})
+
+    # ----------------------------------------------------------------------------------------------- changing
+
+    def put_many(self, objects: Iterable[bytes]) -> None:
+        """Load many objects at once; nobody is told. Columns and masks are made anew afterwards."""
+        for encoded in objects:
+            name = _NAME_DECODER.decode(encoded).metadata.name
+            row = self._row_of.get(name)
+            if row is None:
+                row = self._new_row(name, in_order=False)
+            self._encoded[row] = encoded
+        self._sorted = sorted(self._row_of)
+        self._ranks = None
+        for path, column in self._columns.items():
+            self._fill(path, column)
+        rows = self.rows()
+        for mask in self._masks.values():
+            mask.evaluate_all(rows)
+
+    def put(self, encoded: bytes) -> frozenset[Hashable]:
+        """An object is new or changed. Returns who has to know."""
+        new = _DECODER.decode(encoded)
+        name = new["metadata"]["name"]
+        row = self._row_of.get(name)
+        if row is None:
+            row = self._new_row(name, in_order=True)
+            self._encoded[row] = encoded
+            changed: Iterable[Path] = (*self._columns, *({WHOLE} & self._mask_readers.keys()))
+            return self._refresh(row, name, new, changed, evaluate_all=True)
+        old = self.load(row)
+        self._encoded[row] = encoded
+        return self._refresh(row, name, new, self._watched.changed(old, new))
+
+    def remove(self, name: str) -> frozenset[Hashable]:
+        """An object is gone. Returns who has to know."""
+        row = self._row_of.pop(name, None)
+        if row is None:
+            return _NOBODY
+        del self._sorted[bisect_left(self._sorted, name)]
+        self._ranks = None
+        self._encoded[row] = None
+        self._free.append(row)
+        told: set[Hashable] = set()
+        for mask in self._masks.values():
+            if mask.clear(row):
+                told |= mask.subscribers
+        for path, column in self._columns.items():
+            column.clear(row)
+            told |= self._path_subscribers.get(path, _NOBODY)
+        return frozenset(told)
+
+    def put_score(self, cluster: str, name: str, score: Score) -> frozenset[Hashable]:
+        """A score is new or changed. Returns who has to know."""
+        self.scores.put(cluster, name, score)
+        return self._score_changed(cluster, name)
+
+    def remove_score(self, cluster: str, name: str) -> frozenset[Hashable]:
+        self.scores.remove(cluster, name)
+        return self._score_changed(cluster, name)
+
+    def advance(self, now: datetime) -> frozenset[Hashable]:
+        """It is `now`: scores that have expired since are no longer there. Returns who has to know."""
+        before, self.scores.now = self.scores.now, now
+        told: frozenset[Hashable] = _NOBODY
+        for until, cluster, name in list(self.scores.expiries()):
+            if before <= until < now:
+                told |= self._score_changed(cluster, name)
+        return told
+
+    def next_expiry(self) -> datetime | None:
+        """When `advance` will next have something to tell."""
+        return min((until for until, _, _ in self.scores.expiries() if until >= self.scores.now), default=None)
+
+    def _score_changed(self, cluster: str, name: str) -> frozenset[Hashable]:
+        path = score_path(name)
+        row = self._row_of.get(cluster)
+        if row is None or path not in self._columns:
+            return _NOBODY
+        return self._refresh(row, cluster, {}, (path,))
+
+    def _refresh(
+        self, row: int, name: str, obj: Mapping[str, Any], paths: Iterable[Path], *, evaluate_all: bool = False
+    ) -> frozenset[Hashable]:
+        """Bring the columns of these paths up to date for a row, then the masks that read them."""
+        told: set[Hashable] = set()
+        stale: dict[int, Mask] = {}
+        for path in paths:
+            column = self._columns.get(path)
+            if column is not None:
+                if not column.put(row, self._projection(name, obj, path)):
+                    continue
+                if column.distinct > _WASTE * max(len(self._row_of), _FIRST_CAPACITY) and column.forget_unused():
+                    for mask in self._mask_readers.get(path, ()):
+                        mask.forget()
+            told |= self._path_subscribers.get(path, _NOBODY)
+            stale.update((id(mask), mask) for mask in self._mask_readers.get(path, ()))
+        for mask in self._masks.values() if evaluate_all else stale.values():
+            if mask.update(row):
+                told |= mask.subscribers
+        return frozenset(told)
+
+    def _projection(self, name: str, obj: Mapping[str, Any], path: Path) -> Hashable:
+        if path and path[0] == SCORES:
+            return self.scores.projection(name, str(path[1]))
+        return project(obj, path)
+
+    def _fill(self, path: Path, column: Column) -> None:
+        if path and path[0] == SCORES:
+            for name, row in self._row_of.items():
+                column.put(row, self.scores.projection(name, str(path[1])))
+            return
+        extract, code = extractor(path), column.code
+        rows = self.rows()
+        column.codes[rows] = np.fromiter(
+            (code(extract(encoded)) for encoded in self._encoded_objects(rows)), dtype=np.int32, count=len(rows)
+        )
+
+    def _encoded_objects(self, rows: NDArray[np.intp]) -> Iterator[bytes]:
+        for row in rows.tolist():
+            encoded = self._encoded[row]
+            if encoded is not None:
+                yield encoded
+
+    def _new_row(self, name: str, *, in_order: bool) -> int:
+        if self._free:
+            row = self._free.pop()
+            self._names[row] = name
+        else:
+            row = len(self._names)
+            self._names.append(name)
+            self._encoded.append(None)
+            if row >= self._capacity:
+                self._grow()
+        self._row_of[name] = row
+        if in_order:
+            insort(self._sorted, name)
+            self._ranks = None
+        return row
+
+    def _grow(self) -> None:
+        self._capacity *= 2
+        self._ranks = None
+        for column in self._columns.values():
+            column.grow(self._capacity)
+        for mask in self._masks.values():
+            mask.grow(self._capacity)

@@ -1,0 +1,92 @@
+"""What add-ons report about clusters (AddOnPlacementScore), by cluster and name, with their time of expiry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping
+
+_PLAIN_DECIMAL = frozenset("0123456789")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One AddOnPlacementScore."""
+
+    items: tuple[dict[str, Any], ...]  # name, value, and quantity where the score has one
+    valid_until: datetime | None
+    encoded: bytes  # of the items: what a column compares
+
+    def expired(self, now: datetime) -> bool:
+        return self.valid_until is not None and now > self.valid_until
+
+    def value(self, name: str) -> int | None:
+        """The value of an item; of two with one name the last counts."""
+        found = None
+        for item in self.items:
+            if item["name"] == name:
+                found = item["value"]
+        return found
+
+
+def score_of(obj: Mapping[str, Any]) -> Score:
+    """From an AddOnPlacementScore object."""
+    status = obj.get("status") or {}
+    items = tuple(_item(each) for each in status.get("scores") or ())
+    until = status.get("validUntil")
+    return Score(items, parse_time(until) if until else None, msgspec.json.encode(items))
+
+
+def _item(given: Mapping[str, Any]) -> dict[str, Any]:
+    item = {"name": given.get("name") or "", "value": int(given.get("value") or 0)}
+    quantity = given.get("quantity")
+    if quantity is not None:
+        # A plain decimal is a number to expressions; anything with a unit or a point stays text for quantity().
+        digits = str(quantity)
+        item["quantity"] = int(digits) if digits and _PLAIN_DECIMAL.issuperset(digits.removeprefix("-")) else digits
+    return item
+
+
+def parse_time(text: str) -> datetime:
+    """RFC 3339 as Kubernetes writes it."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class ScoreTable:
+    """All scores of the fleet."""
+
+    def __init__(self) -> None:
+        self._by_cluster: dict[str, dict[str, Score]] = {}
+        self.now: datetime = datetime.min.replace(tzinfo=UTC)
+
+    def get(self, cluster: str, name: str) -> Score | None:
+        return self._by_cluster.get(cluster, {}).get(name)
+
+    def put(self, cluster: str, name: str, score: Score) -> None:
+        self._by_cluster.setdefault(cluster, {})[name] = score
+
+    def remove(self, cluster: str, name: str) -> None:
+        scores = self._by_cluster.get(cluster, {})
+        scores.pop(name, None)
+        if not scores:
+            self._by_cluster.pop(cluster, None)
+
+    def projection(self, cluster: str, name: str) -> Hashable:
+        """What a column over `scores(name)` holds for a cluster: missing, expired, or the items."""
+        score = self.get(cluster, name)
+        if score is None:
+            return None
+        return "expired" if score.expired(self.now) else score.encoded
+
+    def expiries(self) -> Iterator[tuple[datetime, str, str]]:
+        """When which score of which cluster ends."""
+        for cluster, scores in self._by_cluster.items():
+            for name, score in scores.items():
+                if score.valid_until is not None:
+                    yield score.valid_until, cluster, name

@@ -1,0 +1,92 @@
+"""Bearer tokens: the administrator's token, made at the first start, and the authenticator that knows tokens by digest.
+
+`app` calls `administrator_token` with a file of the hub's state directory and gives the REST layer the authenticator.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import stat
+from typing import TYPE_CHECKING
+
+from muster.errors import MusterError
+from muster.hub.requests import User
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+AUTHENTICATED = "system:authenticated"
+MASTERS = "system:masters"
+ADMINISTRATOR = User("muster:admin", uid="muster:admin", groups=(MASTERS, AUTHENTICATED))
+
+_TOKEN_BYTES = 32
+_SHORTEST = 20
+
+
+class TokenFileError(MusterError):
+    """The file with the administrator's token cannot be trusted or used: which file, why, and what to do."""
+
+
+def administrator_token(path: Path) -> str:
+    """The token in the file, or a new one written there readable only by its owner."""
+    try:
+        return _read(path)
+    except FileNotFoundError:
+        return _create(path)
+
+
+def _read(path: Path) -> str:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise TokenFileError(f"{path}: cannot read the administrator's token: {error.strerror}") from None
+    with os.fdopen(descriptor, encoding="utf-8") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if stat.S_IMODE(mode) & 0o077:
+            raise TokenFileError(f"{path}: others may read the administrator's token; run: chmod 600 {path}")
+        token = file.read().strip()
+    if len(token) < _SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
+        raise TokenFileError(f"{path}: this is not a token; delete the file to have a new one made")
+    return token
+
+
+def _create(path: Path) -> str:
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # O_EXCL: of two hubs that start at once, one makes the token and the other reads it.
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _read(path)
+    except OSError as error:
+        raise TokenFileError(f"{path}: cannot write the administrator's token: {error.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(token + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        raise TokenFileError(f"{path}: cannot write the administrator's token: {error.strerror}") from None
+    return token
+
+
+class TokenAuthenticator:
+    """Knows tokens by their digest: neither a lookup's timing nor a memory dump gives one away."""
+
+    def __init__(self, users: Mapping[str, User]) -> None:
+        self._users = {_digest(token): user for token, user in users.items()}
+
+    async def authenticate(self, token: str) -> User | None:
+        return self._users.get(_digest(token))
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()

@@ -1,0 +1,25 @@
+"""Placement: filter, score, pick, spread, group. Pure functions over a fleet."""
+
+from muster.placement.cycle import Cycle, Decided, decided
+from muster.placement.pipeline import STANDARD, Profile, schedule, why_not
+from muster.placement.plan import Fault, Plan, plan_of
+from muster.placement.result import Condition, Page, ScheduleResult
+from muster.placement.sets import Visibility, visibility
+
+__all__ = [
+    "STANDARD",
+    "Condition",
+    "Cycle",
+    "Decided",
+    "Fault",
+    "Page",
+    "Plan",
+    "Profile",
+    "ScheduleResult",
+    "Visibility",
+    "decided",
+    "plan_of",
+    "schedule",
+    "visibility",
+    "why_not",
+]

@@ -1,0 +1,112 @@
+"""Decision groups: selected clusters in named groups, cut to size, in pages of at most 100."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from muster.errors import InvalidObjectError
+from muster.selectors.labels import compile_claim_selector, compile_label_selector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from muster.fleet import Fleet
+    from muster.selectors import Selector
+
+PAGE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGroup:
+    name: str
+    selectors: tuple[Selector, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStrategy:
+    """Groups in order, and how many clusters one may have: a number, a share of all selected, or no limit."""
+
+    groups: tuple[NamedGroup, ...] = ()
+    size: int | None = None
+    percent: float | None = None
+
+    def length(self, selected: int) -> int:
+        length = self.size if self.size is not None else selected
+        if self.percent is not None:
+            length = math.ceil(self.percent / 100 * selected)
+        return selected if length <= 0 or length > selected else length
+
+
+NO_GROUPS: Final = GroupStrategy()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group of the result; several may share a name."""
+
+    index: int
+    name: str
+    rows: NDArray[np.intp]
+
+    def pages(self) -> Iterator[NDArray[np.intp]]:
+        """At least one, which may be empty."""
+        for start in range(0, max(len(self.rows), 1), PAGE):
+            yield self.rows[start : start + PAGE]
+
+
+def group_strategy(spec: Mapping[str, Any]) -> GroupStrategy:
+    """From a Placement's groupStrategy. Raises InvalidObjectError in upstream's words."""
+    size, percent = _length(spec.get("clustersPerDecisionGroup"))
+    groups = []
+    for each in spec.get("decisionGroups") or ():
+        selector = each.get("groupClusterSelector") or {}
+        groups.append(
+            NamedGroup(
+                name=each.get("groupName") or "",
+                selectors=(
+                    compile_label_selector(selector.get("labelSelector") or {}),
+                    compile_claim_selector(selector.get("claimSelector") or {}),
+                ),
+            )
+        )
+    return GroupStrategy(tuple(groups), size, percent)
+
+
+def _length(given: int | str | None) -> tuple[int | None, float | None]:
+    if given is None or given == "":
+        return None, None
+    if isinstance(given, int):
+        return given, None
+    try:
+        if not given.endswith("%") or given.strip() != given:
+            raise ValueError(given)
+        percent = float(given[:-1])
+    except ValueError:
+        raise InvalidObjectError("", f"{given} invalid type: string is not a percentage") from None
+    return None, percent if math.isfinite(percent) else None
+
+
+def grouped(fleet: Fleet, strategy: GroupStrategy, ordered: NDArray[np.intp]) -> tuple[Group, ...]:
+    """Put the selected rows, in the order they are to be shown, into groups. None selected: one empty group."""
+    length = strategy.length(len(ordered))
+    groups: list[Group] = []
+    left = ordered
+    for named in strategy.groups:
+        inside = np.ones(len(left), dtype=np.bool_)
+        for selector in named.selectors:
+            inside &= fleet.mask(selector).selected[left]
+        _append(groups, named.name, left[inside], length)
+        left = left[~inside]
+    _append(groups, "", left, length)
+    return tuple(groups) or (Group(0, "", ordered),)
+
+
+def _append(groups: list[Group], name: str, rows: NDArray[np.intp], length: int) -> None:
+    for start in range(0, len(rows), max(length, 1)):
+        groups.append(Group(len(groups), name, rows[start : start + length]))

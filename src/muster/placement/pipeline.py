@@ -1,0 +1,200 @@
+"""The schedule: filter, score, pick, spread, group. Same arguments, same result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from muster.placement import conditions
+from muster.placement.filters import FILTERS, PredicateFilter, tolerances
+from muster.placement.groups import grouped
+from muster.placement.result import ScheduleResult, ScorerResult, Stage
+from muster.placement.spread import spread
+from muster.selectors import Verdict
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from muster.placement.cycle import Cycle
+    from muster.placement.filters import Filter
+    from muster.placement.result import Condition
+
+_EXAMPLES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Which filters a schedule uses, in order. Scorers come with the plan."""
+
+    filters: tuple[Filter, ...]
+
+
+STANDARD: Final = Profile(tuple(make() for make in FILTERS.values()))
+
+
+def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
+    """Decide where the placement goes."""
+    plan, fleet = cycle.plan, cycle.fleet
+    available = cycle.visibility.available(fleet)
+    if plan.fault is not None:
+        return _refused(cycle, available)
+    # 1. Filter. Each stage sees what those before it have left.
+    stages: list[Stage] = []
+    passing = available
+    for stage in profile.filters:
+        passing = passing & stage.passes(cycle, passing)
+        stages.append(Stage(stage.name, passing))
+    feasible = np.flatnonzero(passing)
+    feasible = feasible[np.argsort(fleet.ranks[feasible], kind="stable")]
+    # 2. Score. Weights apply to the sum; clusters with a PreferNoSelect taint come after all others.
+    results = tuple(
+        ScorerResult(each.scorer.name, each.weight, each.scorer.scores(cycle, feasible)) for each in plan.scorers
+    )
+    totals = np.zeros(len(feasible), dtype=np.int64)
+    for result in results:
+        totals += result.weight * result.scores
+    # 3. Pick. By dislike, then total, then name, so that equal clusters never flap.
+    order = np.lexsort((-totals, _disliked(cycle, passing)[feasible]))
+    ranked = feasible[order]
+    wanted = len(ranked) if plan.number is None else plan.number
+    if plan.spread:
+        ranked = spread(fleet, plan.spread, ranked, wanted)
+        shortfall = (min(wanted, len(feasible)) if plan.number is None else wanted) - len(ranked)
+    else:
+        ranked = ranked[:wanted]
+        shortfall = 0 if plan.number is None else wanted - len(ranked)
+    # 4. Group. Decisions are shown by name unless the placement asks for the order of scores.
+    shown = ranked if plan.by_score else ranked[np.argsort(fleet.ranks[ranked], kind="stable")]
+    failing = _failing(cycle, available, profile)
+    return ScheduleResult(
+        cycle=cycle,
+        available=available,
+        stages=tuple(stages),
+        feasible=feasible,
+        scorers=results,
+        totals=totals,
+        ranked=ranked,
+        groups=grouped(fleet, plan.groups, shown),
+        unscheduled=max(shortfall, 0),
+        conditions=_conditions(cycle, int(available.sum()), len(ranked), max(shortfall, 0), failing),
+        warning=_warning(cycle, feasible),
+        failing=failing,
+        requeue_at=_requeue_at(cycle, ranked),
+    )
+
+
+def why_not(result: ScheduleResult, name: str, profile: Profile = STANDARD) -> str | None:
+    """Why a cluster is not selected; None when it is."""
+    cycle = result.cycle
+    row = cycle.fleet.row(name)
+    if row is None:
+        return "there is no such cluster"
+    if result.fault is not None:
+        return f"the placement is misconfigured: {result.fault}"
+    if not result.available[row]:
+        return _why_unavailable(cycle, row)
+    for stage in profile.filters:
+        if reason := stage.why_not(cycle, row):
+            return f"{stage.name}: {reason}"
+    if row in result.ranked:
+        return None
+    place = int(np.flatnonzero(result.feasible == row)[0])
+    better = int((result.totals > result.totals[place]).sum())
+    return (
+        f"it fits, but {len(result.ranked)} of {len(result.feasible)} fitting clusters are wanted; "
+        f"its score is {int(result.totals[place])}, {better} clusters have more"
+    )
+
+
+def _why_unavailable(cycle: Cycle, row: int) -> str:
+    if not cycle.fleet.present[row]:
+        return "the cluster is being deleted"
+    if not cycle.visibility.bound:
+        return "no cluster set is bound to the placement's namespace"
+    if not cycle.visibility.eligible:
+        return "none of the cluster sets that the placement names is bound to its namespace"
+    cluster = cycle.fleet.load(row)
+    reasons = [f"{name}: {rule.match(cluster).reason}" for name, rule in cycle.visibility.eligible]
+    return f"it is in none of the placement's cluster sets ({'; '.join(reasons)})"
+
+
+def _refused(cycle: Cycle, available: NDArray[np.bool_]) -> ScheduleResult:
+    nothing = np.array([], dtype=np.intp)
+    return ScheduleResult(
+        cycle=cycle,
+        available=available,
+        stages=(),
+        feasible=nothing,
+        scorers=(),
+        totals=np.array([], dtype=np.int64),
+        ranked=nothing,
+        groups=(),
+        unscheduled=0,
+        conditions=_conditions(cycle, int(available.sum()), 0, 0, nothing),
+        fault=cycle.plan.fault,
+    )
+
+
+def _disliked(cycle: Cycle, passing: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    flags = np.zeros_like(passing)
+    for rows, standing in tolerances(cycle, passing):
+        flags[rows] = standing.disliked
+    return flags
+
+
+def _requeue_at(cycle: Cycle, ranked: NDArray[np.intp]) -> datetime | None:
+    """When the first toleration that a selected cluster needs comes to its end."""
+    selected = np.zeros(cycle.fleet.capacity, dtype=np.bool_)
+    selected[ranked] = True
+    ends = [standing.until for _, standing in tolerances(cycle, selected) if standing.until is not None]
+    return min(ends, default=None)
+
+
+def _warning(cycle: Cycle, feasible: NDArray[np.intp]) -> str:
+    """The last scorer that has something to say is heard, as upstream does."""
+    warnings = [each.scorer.warning(cycle, feasible) for each in cycle.plan.scorers]
+    return next((text for text in reversed(warnings) if text), "")
+
+
+def _failing(cycle: Cycle, available: NDArray[np.bool_], profile: Profile) -> NDArray[np.intp]:
+    masks = [stage.errors(cycle, available) for stage in profile.filters if isinstance(stage, PredicateFilter)]
+    return np.flatnonzero(np.logical_or.reduce(masks)) if masks else np.array([], dtype=np.intp)
+
+
+def _conditions(
+    cycle: Cycle, available: int, selected: int, unscheduled: int, failing: NDArray[np.intp]
+) -> dict[str, Condition]:
+    plan = cycle.plan
+    found = {
+        conditions.MISCONFIGURED: conditions.configured(plan.fault),
+        conditions.SATISFIED: conditions.satisfied(
+            plan,
+            cycle.visibility,
+            available=available,
+            selected=selected,
+            unscheduled=unscheduled,
+            fault=plan.fault,
+        ),
+    }
+    if broken := conditions.sets_usable(cycle.visibility):
+        found[conditions.SETS_USABLE] = broken
+    examples = [(cycle.fleet.name(row), _first_error(cycle, row)) for row in failing[:_EXAMPLES].tolist()]
+    if errors := conditions.evaluated(len(failing), examples):
+        found[conditions.EVALUATED] = errors
+    return found
+
+
+def _first_error(cycle: Cycle, row: int) -> str:
+    cluster = cycle.fleet.load(row)
+    for parts in cycle.plan.predicates:
+        for part in parts:
+            match = part.match(cluster)
+            if match.verdict is Verdict.ERROR:
+                return match.reason
+            if not match:
+                break
+    return ""

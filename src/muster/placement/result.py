@@ -1,0 +1,108 @@
+"""What a schedule decided, kept as masks and rows: names, pages and reasons are made from them when asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from muster.placement.cycle import Cycle
+    from muster.placement.groups import Group
+    from muster.placement.plan import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A filter, and the clusters that are left after it and all before it."""
+
+    name: str
+    passing: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerResult:
+    """A scorer's numbers for the feasible rows, before its weight."""
+
+    name: str
+    weight: int
+    scores: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    status: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One PlacementDecision."""
+
+    name: str
+    group_name: str
+    group_index: int
+    clusters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleResult:
+    """The outcome of one cycle. With a fault there are no groups: what was decided before stays as it is."""
+
+    cycle: Cycle
+    available: NDArray[np.bool_]
+    stages: tuple[Stage, ...]
+    feasible: NDArray[np.intp]  # rows left after all filters, in the order of names
+    scorers: tuple[ScorerResult, ...]
+    totals: NDArray[np.int64]  # of the feasible rows
+    ranked: NDArray[np.intp]  # the selected rows, best first
+    groups: tuple[Group, ...]
+    unscheduled: int
+    conditions: Mapping[str, Condition]
+    fault: Fault | None = None
+    warning: str = ""
+    failing: NDArray[np.intp] | None = None  # rows on which an expression could not be evaluated
+    requeue_at: datetime | None = None
+
+    @property
+    def selected(self) -> list[str]:
+        """Names of the selected clusters, sorted."""
+        return sorted(self.cycle.fleet.names(self.ranked.tolist()))
+
+    @property
+    def selected_by_rank(self) -> list[str]:
+        return self.cycle.fleet.names(self.ranked.tolist())
+
+    def total_scores(self) -> dict[str, int]:
+        names = self.cycle.fleet.names(self.feasible.tolist())
+        return dict(zip(names, self.totals.tolist(), strict=True))
+
+    def pages(self) -> Iterator[Page]:
+        """PlacementDecisions by name; numbers run over all groups."""
+        number = 0
+        for group in self.groups:
+            for rows in group.pages():
+                number += 1
+                clusters = tuple(self.cycle.fleet.names(rows.tolist()))
+                yield Page(f"{self.cycle.plan.name}-decision-{number}", group.name, group.index, clusters)
+
+    def decision_groups(self) -> list[dict[str, Any]]:
+        """As a Placement's status shows them."""
+        pages: dict[int, list[str]] = {}
+        for page in self.pages():
+            pages.setdefault(page.group_index, []).append(page.name)
+        return [
+            {
+                "decisionGroupIndex": group.index,
+                "decisionGroupName": group.name,
+                "decisions": pages[group.index],
+                "clusterCount": len(group.rows),
+            }
+            for group in self.groups
+        ]

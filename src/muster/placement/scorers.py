@@ -1,0 +1,185 @@
+"""The scorers (upstream: prioritizers): a number per cluster, higher is better, before its weight applies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from muster.errors import MusterError
+from muster.selectors.paths import key_path, score_path
+from muster.values.quantity import parse as parse_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+    from numpy.typing import NDArray
+
+    from muster.placement.cycle import Cycle
+    from muster.selectors.paths import Path
+
+_MOST: Final = 100
+
+
+class Scorer(Protocol):
+    """Scores the given rows. `reads` are the paths it depends on, so that a change wakes the placement."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reads(self) -> frozenset[Path]: ...
+
+    def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]: ...
+
+    def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:
+        """Something the user should know about these scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyScorer:
+    """Clusters that are decided already are better than others."""
+
+    name: str = "Steady"
+    reads: frozenset[Path] = frozenset()
+
+    def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        return np.where(cycle.decided.own[rows], np.int64(_MOST), np.int64(0))
+
+    def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:  # noqa: ARG002 - the protocol's signature
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceScorer:
+    """Clusters with fewer decisions of other placements are better."""
+
+    name: str = "Balance"
+    reads: frozenset[Path] = frozenset()
+
+    def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        counts = cycle.decided.foreign[rows]
+        if cycle.decided.foreign_peak == 0:
+            return np.full(len(rows), _MOST, dtype=np.int64)
+        # Truncated before it is doubled, as upstream does: scores are even numbers.
+        halves = np.trunc(_MOST * (0.5 - counts / cycle.decided.foreign_peak)).astype(np.int64)
+        return np.where(counts == 0, np.int64(_MOST), 2 * halves)
+
+    def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:  # noqa: ARG002 - the protocol's signature
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceScorer:
+    """Clusters with more of a resource to give are better. Those that report no figures are in the middle."""
+
+    name: str
+    resource: str
+
+    @property
+    def reads(self) -> frozenset[Path]:
+        return frozenset({self._allocatable, self._capacity})
+
+    @property
+    def _allocatable(self) -> Path:
+        return key_path("status", "allocatable", self.resource)
+
+    @property
+    def _capacity(self) -> Path:
+        return key_path("status", "capacity", self.resource)
+
+    def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        result = np.zeros(len(rows), dtype=np.int64)
+        if len(rows) == 0:
+            return result
+        amounts = _amounts(cycle, self._allocatable, rows)
+        known = ~np.isnan(amounts) & ~np.isnan(_amounts(cycle, self._capacity, rows))
+        if not known.any():
+            return result
+        least, most = amounts[known].min(), amounts[known].max()
+        if least == most:
+            result[known] = _MOST
+        else:
+            result[known] = np.trunc(((amounts[known] - least) / (most - least) - 0.5) * 2 * _MOST).astype(np.int64)
+        return result
+
+    def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:  # noqa: ARG002 - the protocol's signature
+        return None
+
+
+def _amounts(cycle: Cycle, path: Path, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    column = cycle.fleet.column(path)
+    codes = column.codes[rows]
+    amounts = np.full(column.distinct + 1, np.nan)
+    for code in np.unique(codes):
+        amounts[code] = _amount(column.values[code])
+    return amounts[codes]
+
+
+def _amount(value: Hashable) -> float:
+    """A quantity; NaN when there is none. JSON numbers are quantities too."""
+    match value:
+        case str() as text:
+            pass
+        case (kind, number) if kind in (int, float):
+            text = str(number)
+        case _:
+            return float("nan")
+    try:
+        return parse_quantity(text).approximate_float()
+    except MusterError:
+        return float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class AddOnScorer:
+    """What an add-on says of each cluster; nothing said, or said too long ago, counts 0."""
+
+    resource: str
+    score: str
+
+    @property
+    def name(self) -> str:
+        return f"AddOn/{self.resource}/{self.score}"
+
+    @property
+    def reads(self) -> frozenset[Path]:
+        return frozenset({score_path(self.resource)})
+
+    def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        table, fleet = cycle.fleet.scores, cycle.fleet
+        result = np.zeros(len(rows), dtype=np.int64)
+        for at, row in enumerate(rows.tolist()):
+            score = table.get(fleet.name(row), self.resource)
+            if score is not None and not score.expired(cycle.now):
+                result[at] = score.value(self.score) or 0
+        return result
+
+    def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:
+        expired = []
+        for row in rows.tolist():
+            name = cycle.fleet.name(row)
+            score = cycle.fleet.scores.get(name, self.resource)
+            if score is not None and score.expired(cycle.now):
+                expired.append(f"{name}/{self.resource}")
+        if not expired:
+            return None
+        shown = " ".join(expired[:10])
+        return f"AddOnPlacementScores {shown} expired"
+
+
+def _allocatable_cpu() -> Scorer:
+    return ResourceScorer("ResourceAllocatableCPU", "cpu")
+
+
+def _allocatable_memory() -> Scorer:
+    return ResourceScorer("ResourceAllocatableMemory", "memory")
+
+
+BUILT_IN: Mapping[str, Callable[[], Scorer]] = {
+    "Balance": BalanceScorer,
+    "Steady": SteadyScorer,
+    "ResourceAllocatableCPU": _allocatable_cpu,
+    "ResourceAllocatableMemory": _allocatable_memory,
+}

@@ -1,0 +1,133 @@
+"""Taints, tolerations and time: whether a taint keeps a cluster out, and until when it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from muster.fleet.scores import parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping
+
+NO_SELECT: Final = "NoSelect"
+NO_SELECT_IF_NEW: Final = "NoSelectIfNew"
+PREFER_NO_SELECT: Final = "PreferNoSelect"
+_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+_FOREVER: Final = 10**10  # seconds; longer than any fleet will live, and within what datetime can add
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    key: str
+    value: str
+    effect: str
+    added: datetime | None
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    key: str
+    operator: str
+    value: str
+    effect: str
+    seconds: int | None
+
+    def matches(self, taint: Taint) -> bool:
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        match self.operator:
+            case "" | "Equal":
+                return self.value == taint.value
+            case "Exists":
+                return True
+            case _:
+                return False
+
+    def expires(self, taint: Taint) -> datetime | None:
+        """When it stops tolerating the taint; None for never. Without a time of adding it ended long ago."""
+        if self.seconds is None:
+            return None
+        return _LONG_AGO if taint.added is None else taint.added + timedelta(seconds=min(self.seconds, _FOREVER))
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How a cluster's taints stand against a placement's tolerations."""
+
+    blocked_by: Taint | None = None
+    until: datetime | None = None  # the earliest moment at which a toleration in use ends
+    disliked: bool = False  # carries a PreferNoSelect taint that nothing tolerates
+
+
+def tolerance(taints: Iterable[Taint], tolerations: Iterable[Toleration], now: datetime, *, decided: bool) -> Tolerance:
+    """Every taint must be tolerated; NoSelectIfNew does not concern clusters that are already decided."""
+    wanted = tuple(tolerations)
+    until: datetime | None = None
+    disliked = False
+    for taint in taints:
+        tolerated = False
+        for toleration in wanted:
+            if not toleration.matches(taint):
+                continue
+            expiry = toleration.expires(taint)
+            if expiry is None or now < expiry:
+                tolerated = True
+                if expiry is not None and taint.effect != PREFER_NO_SELECT:
+                    until = expiry if until is None else min(until, expiry)
+                break
+        if tolerated:
+            continue
+        if taint.effect == PREFER_NO_SELECT:
+            disliked = True
+        elif not (taint.effect == NO_SELECT_IF_NEW and decided):
+            return Tolerance(blocked_by=taint)
+    return Tolerance(until=until, disliked=disliked)
+
+
+def taints_of(projection: Hashable) -> tuple[Taint, ...]:
+    """From the projection of `spec.taints`: JSON when there are any."""
+    return _parsed(projection) if isinstance(projection, bytes) else ()
+
+
+@lru_cache(maxsize=65536)
+def _parsed(encoded: bytes) -> tuple[Taint, ...]:
+    return tuple(_taint(each) for each in msgspec.json.decode(encoded) or () if isinstance(each, dict))
+
+
+def _taint(given: Mapping[str, Any]) -> Taint:
+    added = given.get("timeAdded")
+    return Taint(
+        key=str(given.get("key") or ""),
+        value=str(given.get("value") or ""),
+        effect=str(given.get("effect") or ""),
+        added=parse_time(added) if added else None,
+    )
+
+
+def toleration_of(given: Mapping[str, Any]) -> Toleration:
+    return Toleration(
+        key=given.get("key") or "",
+        operator=given.get("operator") or "",
+        value=given.get("value") or "",
+        effect=given.get("effect") or "",
+        seconds=given.get("tolerationSeconds"),
+    )
+
+
+def toleration_fault(toleration: Toleration) -> str | None:
+    """What is wrong with a toleration, in OCM's words."""
+    if not toleration.key and toleration.operator != "Exists":
+        return "If the key is empty, operator must be Exists."
+    if toleration.operator == "Exists" and toleration.value:
+        return "If the operator is Exists, the value should be empty."
+    return None

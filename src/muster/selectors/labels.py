@@ -1,0 +1,88 @@
+"""Label and claim selectors over clusters, with Kubernetes' semantics. Claims are matched as if they were labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from muster.errors import InvalidObjectError
+from muster.selectors.match import Match, no, yes
+from muster.selectors.paths import Path, claim_path, label_path
+from muster.values.labels import InvalidSelectorError, from_label_selector
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.values.labels import Selector as Requirements
+
+
+def labels_of(obj: Mapping[str, Any]) -> Mapping[str, str]:
+    return (obj.get("metadata") or {}).get("labels") or {}
+
+
+def claims_of(cluster: Mapping[str, Any]) -> dict[str, str]:
+    """Claims by name; of two with one name the last counts."""
+    claims = (cluster.get("status") or {}).get("clusterClaims") or ()
+    return {claim.get("name") or "": claim.get("value") or "" for claim in claims}
+
+
+@dataclass(frozen=True)
+class LabelSelector:
+    """Requirements on labels."""
+
+    requirements: Requirements
+    noun: str = "label"
+
+    @property
+    def is_empty(self) -> bool:
+        return self.requirements.is_everything
+
+    @cached_property
+    def reads(self) -> frozenset[Path]:
+        return frozenset(self.path(each.key) for each in self.requirements.requirements)
+
+    def path(self, key: str) -> Path:
+        return label_path(key)
+
+    def values(self, obj: Mapping[str, Any]) -> Mapping[str, str]:
+        return labels_of(obj)
+
+    def match(self, obj: Mapping[str, Any]) -> Match:
+        if self.requirements.nothing:
+            return no(f"the {self.noun} selector is null, which selects nothing")
+        values = self.values(obj)
+        for each in self.requirements.requirements:
+            if not each.matches(values):
+                actual = repr(values[each.key]) if each.key in values else "missing"
+                return no(f"{self.noun} {each.key} is {actual}; wanted {each}")
+        return yes(f"every {self.noun} requirement holds")
+
+
+@dataclass(frozen=True)
+class ClaimSelector(LabelSelector):
+    """Requirements on claims."""
+
+    noun: str = "claim"
+
+    def path(self, key: str) -> Path:
+        return claim_path(key)
+
+    def values(self, obj: Mapping[str, Any]) -> Mapping[str, str]:
+        return claims_of(obj)
+
+
+def compile_label_selector(spec: Mapping[str, Any] | None) -> LabelSelector:
+    """Null selects nothing, `{}` everything. Raises InvalidObjectError in Kubernetes' words."""
+    return LabelSelector(_requirements(spec))
+
+
+def compile_claim_selector(spec: Mapping[str, Any] | None) -> ClaimSelector:
+    return ClaimSelector(_requirements(spec))
+
+
+def _requirements(spec: Mapping[str, Any] | None) -> Requirements:
+    try:
+        return from_label_selector(spec)
+    except InvalidSelectorError as error:
+        raise InvalidObjectError("", str(error)) from error

@@ -1,0 +1,80 @@
+"""Which clusters are in a cluster set: by exclusive key and set name, or by a label selector.
+
+The rules stand once here; status, placement, admission and explanations ask this module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.errors import InvalidObjectError
+from muster.selectors.labels import LabelSelector, compile_label_selector, labels_of
+from muster.selectors.match import Match, no, yes
+from muster.selectors.paths import Path, label_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+DEFAULT_KEY: Final = "cluster.open-cluster-management.io/clusterset"
+DEFAULT_SET: Final = "default"
+GLOBAL_SET: Final = "global"
+EXCLUSIVE_TYPES: Final = ("", "ExclusiveClusterSetLabel", "LegacyClusterSetLabel")
+
+
+@dataclass(frozen=True, slots=True)
+class ExclusiveMembership:
+    """Members carry the label `key` with the set's name as value: at most one set per key has a cluster."""
+
+    key: str
+    set_name: str
+
+    @property
+    def is_empty(self) -> bool:
+        return False
+
+    @property
+    def reads(self) -> frozenset[Path]:
+        return frozenset({label_path(self.key)})
+
+    def match(self, cluster: Mapping[str, Any]) -> Match:
+        labels = labels_of(cluster)
+        if labels.get(self.key) == self.set_name:
+            return yes(f"label {self.key} names the set")
+        actual = repr(labels[self.key]) if self.key in labels else "missing"
+        return no(f"label {self.key} is {actual}; members of {self.set_name} carry {self.set_name!r}")
+
+
+Membership = ExclusiveMembership | LabelSelector
+
+
+def effective_key(cluster_set: Mapping[str, Any]) -> str:
+    """The exclusive key of a set; unset means the default one."""
+    return str((cluster_set.get("spec") or {}).get("exclusiveKey") or DEFAULT_KEY)
+
+
+def membership(cluster_set: Mapping[str, Any]) -> Membership:
+    """The compiled rule of a set. Raises InvalidObjectError when it cannot be evaluated."""
+    spec = cluster_set.get("spec") or {}
+    selector = spec.get("clusterSelector") or {}
+    kind = selector.get("selectorType") or ""
+    if kind in EXCLUSIVE_TYPES:
+        return ExclusiveMembership(effective_key(cluster_set), str(cluster_set["metadata"]["name"]))
+    if kind != "LabelSelector":
+        raise InvalidObjectError("spec.clusterSelector.selectorType", f"selectorType is not right: {kind}")
+    if spec.get("exclusiveKey"):
+        raise InvalidObjectError(
+            "spec.exclusiveKey", "a set with a LabelSelector is not exclusive; remove one of the two"
+        )
+    return compile_label_selector(selector.get("labelSelector"))
+
+
+def members(cluster_set: Mapping[str, Any], clusters: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Names of the member clusters, sorted."""
+    rule = membership(cluster_set)
+    return sorted(str(cluster["metadata"]["name"]) for cluster in clusters if rule.match(cluster))
+
+
+def sets_of(cluster: Mapping[str, Any], cluster_sets: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Names of the sets that have the cluster, sorted. Raises InvalidObjectError for a set that cannot be evaluated."""
+    return sorted(str(each["metadata"]["name"]) for each in cluster_sets if membership(each).match(cluster))

@@ -1,0 +1,88 @@
+"""Paths into objects: what a selector reads, and the value there in a form that can be compared and counted.
+
+`project` is the contract between selectors and the fleet: a selector gives the same verdict on two objects whose
+projections on all of its `reads` are equal. A missing value is therefore told apart by how far the path led, and
+values of different types are never equal (in Python `True == 1 == 1.0`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+LABELS: Final = "labels"
+SCORES: Final = "@scores"
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """The elements of a list whose `field` is `value`, for example the claims with one name."""
+
+    field: str
+    value: str
+
+
+Path: TypeAlias = tuple[str | Element, ...]
+WHOLE: Final[Path] = ()
+
+
+def key_path(*keys: str) -> Path:
+    return keys
+
+
+def label_path(key: str) -> Path:
+    return ("metadata", LABELS, key)
+
+
+def claim_path(name: str) -> Path:
+    return ("status", "clusterClaims", Element("name", name))
+
+
+def score_path(name: str) -> Path:
+    """The scores that one add-on reports for the object; they are not part of it."""
+    return (SCORES, name)
+
+
+def describe(path: Path) -> str:
+    """`metadata.labels["version"]`, as people write it."""
+    text = ""
+    for step in path:
+        if isinstance(step, Element):
+            text += f"[{step.field}={step.value}]"
+        elif step.isidentifier():
+            text += f".{step}" if text else step
+        else:
+            text += f'["{step}"]'
+    return text or "the whole object"
+
+
+def project(obj: Any, path: Path) -> Hashable:
+    """The value at the path, hashable, with its type."""
+    value = obj
+    for depth, step in enumerate(path):
+        if isinstance(step, Element):
+            if type(value) is not list:
+                return (depth, frozen(value))
+            # What is not a map with that field can make an expression fail, so it belongs to the projection too.
+            value = [
+                each
+                for each in value
+                if type(each) is not dict or type(each.get(step.field)) is not str or each[step.field] == step.value
+            ]
+        elif type(value) is dict:
+            if step not in value:
+                return (depth,)
+            value = value[step]
+        else:
+            return (depth, frozen(value))
+    return value if type(value) is str else frozen(value)
+
+
+def frozen(value: Any) -> Hashable:
+    """Anything but a string: bytes of its JSON for lists and maps, a pair with the type for the rest."""
+    if isinstance(value, Mapping | list):
+        return msgspec.json.encode(value)
+    return (type(value), value)

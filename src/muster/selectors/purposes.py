@@ -1,0 +1,166 @@
+"""Selectors over objects with purposes (Cluster, ClusterRequest): identity, labels, purposes and their combinations.
+
+The rules: an identity list that is there, even empty, is the only thing that counts; a list that is not there
+(null) restricts nothing; everything else is ANDed. Null and the empty list are different things in every form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.errors import InvalidObjectError
+from muster.selectors.match import Match, no, yes
+from muster.selectors.paths import LABELS, Path, key_path, label_path
+from muster.values.causes import Cause, forbidden, invalid, not_supported, required, sentence
+from muster.values.labels import from_label_selector, label_selector_causes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muster.values.labels import Selector as LabelRequirements
+
+OPERATORS: Final = ("ContainsAll", "ContainsAny", "ContainsNone", "Equals")
+
+# Which fields each selector type of the API has.
+_LABEL_FIELDS: Final = ("matchLabels", "matchExpressions")
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "IdentitySelector": ("matchIdentities",),
+    "LabelSelector": _LABEL_FIELDS,
+    "PurposeSelector": ("matchPurposes",),
+    "IdentityLabelSelector": ("matchIdentities", *_LABEL_FIELDS),
+    "IdentityPurposeSelector": ("matchIdentities", "matchPurposes"),
+    "LabelPurposeSelector": (*_LABEL_FIELDS, "matchPurposes"),
+    "IdentityLabelPurposeSelector": ("matchIdentities", *_LABEL_FIELDS, "matchPurposes"),
+}
+_READS_IDENTITY: Final = frozenset({key_path("metadata", "name"), key_path("metadata", "namespace")})
+_READS_PURPOSES: Final = frozenset({key_path("kind"), key_path("spec", "purposes"), key_path("spec", "purpose")})
+
+
+def purposes_of(obj: Mapping[str, Any]) -> frozenset[str]:
+    """A request has one purpose, and none is the empty one; everything else has a list of them."""
+    spec = obj.get("spec") or {}
+    if obj.get("kind") == "ClusterRequest":
+        return frozenset({spec.get("purpose") or ""})
+    return frozenset(spec.get("purposes") or ())
+
+
+@dataclass(frozen=True, slots=True)
+class PurposeRequirement:
+    """One condition on the set of purposes."""
+
+    operator: str
+    values: frozenset[str]
+
+    def holds(self, purposes: frozenset[str]) -> bool:
+        match self.operator:
+            case "ContainsAll":
+                return self.values <= purposes
+            case "ContainsAny":
+                return bool(self.values & purposes)
+            case "ContainsNone":
+                return not self.values & purposes
+            case _:
+                return self.values == purposes
+
+    def __str__(self) -> str:
+        return f"{self.operator} {', '.join(sorted(self.values)) or '(nothing)'}"
+
+
+@dataclass(frozen=True, slots=True)
+class PurposedSelector:
+    """Any of the seven selector types, compiled. Parts that the type does not have are None."""
+
+    identities: tuple[tuple[str, str], ...] | None  # (namespace, name); None restricts nothing, () matches nothing
+    labels: LabelRequirements | None
+    purposes: tuple[PurposeRequirement, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return self.identities is None and (self.labels is None or self.labels.is_everything) and not self.purposes
+
+    @property
+    def reads(self) -> frozenset[Path]:
+        if self.identities is not None:
+            return _READS_IDENTITY
+        labels = frozenset(label_path(each.key) for each in self.labels.requirements) if self.labels else frozenset()
+        return labels | (_READS_PURPOSES if self.purposes else frozenset())
+
+    def match(self, obj: Mapping[str, Any]) -> Match:
+        metadata = obj.get("metadata") or {}
+        if self.identities is not None:
+            identity = (metadata.get("namespace") or "", metadata.get("name") or "")
+            if identity in self.identities:
+                return yes("its identity is listed")
+            return no(f"{'/'.join(part for part in identity if part)} is not among the identities listed")
+        if self.labels is not None:
+            labels = metadata.get(LABELS) or {}
+            for requirement in self.labels.requirements:
+                if not requirement.matches(labels):
+                    return no(f"label {requirement.key} is {_shown(labels, requirement.key)}; wanted {requirement}")
+        purposes = purposes_of(obj)
+        for wanted in self.purposes:
+            if not wanted.holds(purposes):
+                return no(f"purposes are {', '.join(sorted(purposes)) or '(none)'}; wanted {wanted}")
+        return yes("every requirement holds")
+
+
+def _shown(labels: Mapping[str, str], key: str) -> str:
+    return repr(labels[key]) if key in labels else "missing"
+
+
+def purposed_selector(kind: str, spec: Mapping[str, Any] | None, path: str = "selector") -> PurposedSelector:
+    """Compile a selector of one of the types in FIELDS; None restricts nothing. Raises with every fault at once."""
+    if causes := purposed_selector_causes(kind, spec, path):
+        raise InvalidObjectError("", sentence(causes))
+    given = spec or {}
+    identities = given.get("matchIdentities")
+    return PurposedSelector(
+        identities=None
+        if identities is None
+        else tuple((each.get("namespace") or "", each.get("name") or "") for each in identities),
+        labels=from_label_selector({key: given[key] for key in _LABEL_FIELDS if key in given}),
+        purposes=tuple(
+            PurposeRequirement(each["operator"], frozenset(each.get("values") or ()))
+            for each in given.get("matchPurposes") or ()
+        ),
+    )
+
+
+def purposed_selector_causes(kind: str, spec: Mapping[str, Any] | None, path: str) -> list[Cause]:
+    """Everything that is wrong, with field paths."""
+    if spec is None:
+        return []
+    causes = [
+        invalid(f"{path}.{field}", field, f"{kind} has no such field; it has {', '.join(FIELDS[kind])}")
+        for field in spec
+        if field not in FIELDS[kind]
+    ]
+    causes += label_selector_causes({key: spec.get(key) for key in _LABEL_FIELDS}, path)
+    for index, requirement in enumerate(spec.get("matchPurposes") or ()):
+        where = f"{path}.matchPurposes[{index}]"
+        operator = requirement.get("operator", "")
+        if operator not in OPERATORS:
+            causes.append(not_supported(f"{where}.operator", operator, OPERATORS))
+        elif operator == "ContainsAll" and not requirement.get("values"):
+            causes.append(required(f"{where}.values", "ContainsAll needs at least one purpose"))
+    return causes
+
+
+def resolve_reference(
+    spec: Mapping[str, Any] | None, definitions: Mapping[str, Mapping[str, Any]], path: str = "selector"
+) -> Mapping[str, Any] | None:
+    """The selector that a selector-or-reference stands for: its own fields, or those of the definition it names."""
+    if not spec:
+        return None
+    inline = [key for key in spec if key != "ref"]
+    if "ref" not in spec:
+        return spec
+    if inline:
+        raise InvalidObjectError(
+            "", str(forbidden(f"{path}.ref", f"may not be set together with {', '.join(sorted(inline))}"))
+        )
+    if spec["ref"] not in definitions:
+        known: Sequence[str] = sorted(definitions)
+        raise InvalidObjectError("", str(not_supported(f"{path}.ref", spec["ref"], known)))
+    return definitions[spec["ref"]]

@@ -1,0 +1,78 @@
+"""From a kubeconfig to a connection."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from muster.client import Connection, KubeconfigError, load_connection
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG = """
+current-context: hub
+contexts:
+- {name: hub, context: {cluster: hub, user: admin, namespace: apps}}
+- {name: broken, context: {cluster: nowhere, user: admin}}
+- {name: plugin, context: {cluster: hub, user: plugin}}
+clusters:
+- {name: hub, cluster: {server: "http://127.0.0.1:8080/"}}
+users:
+- {name: admin, user: {tokenFile: token}}
+- name: plugin
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      interactiveMode: Never
+      command: sh
+      args: [plugin.sh]
+"""
+PLUGIN = """
+echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "from-plugin"}}'
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "token").write_text("s3cret\n")
+    (tmp_path / "plugin.sh").write_text(PLUGIN)
+    path = tmp_path / "config"
+    path.write_text(CONFIG.replace("plugin.sh", str(tmp_path / "plugin.sh")))
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    return path
+
+
+@pytest.mark.usefixtures("config")
+def test_the_current_context_is_used_and_files_are_found_beside_the_kubeconfig() -> None:
+    assert asyncio.run(load_connection()) == Connection(
+        "http://127.0.0.1:8080", "apps", {"Authorization": "Bearer s3cret"}, None
+    )
+
+
+@pytest.mark.usefixtures("config")
+def test_what_is_missing_is_named_with_what_is_there() -> None:
+    with pytest.raises(KubeconfigError, match=r"no context 'nope' \(it has: hub, broken, plugin\)"):
+        asyncio.run(load_connection("nope"))
+    with pytest.raises(KubeconfigError, match="no cluster 'nowhere'"):
+        asyncio.run(load_connection("broken"))
+
+
+def test_exec_plugins_are_run(config: Path) -> None:
+    connection = asyncio.run(load_connection("plugin", str(config)))
+    assert connection.headers == {"Authorization": "Bearer from-plugin"}
+
+
+def test_without_a_kubeconfig_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    with pytest.raises(KubeconfigError, match="muster hub run"):
+        asyncio.run(load_connection())
+
+
+def test_a_broken_kubeconfig_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text("a: [")
+    with pytest.raises(KubeconfigError, match="config: while parsing"):
+        asyncio.run(load_connection(path=str(path)))

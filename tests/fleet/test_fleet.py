@@ -1,0 +1,187 @@
+"""The fleet keeps masks true, and tells exactly those who read what changed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from muster.fleet import Fleet, score_of
+from muster.selectors import Selector, Verdict
+from muster.selectors.labels import compile_claim_selector, compile_label_selector
+from muster.selectors.paths import key_path, score_path
+from tests.builders import a_cluster, a_score
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+AMAZON = compile_label_selector({"matchLabels": {"cloud": "Amazon"}})
+EUROPE = compile_claim_selector({"matchExpressions": [{"key": "region", "operator": "In", "values": ["eu"]}]})
+EVERYTHING = compile_label_selector({})
+
+
+def encoded(obj: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(obj)
+
+
+def a_fleet(*clusters: Mapping[str, Any]) -> Fleet:
+    fleet = Fleet()
+    fleet.put_many(encoded(cluster) for cluster in clusters)
+    return fleet
+
+
+def selected(fleet: Fleet, selector: Selector) -> list[str]:
+    return sorted(fleet.names(fleet.mask(selector).selected.nonzero()[0].tolist()))
+
+
+def test_a_selector_is_evaluated_once_per_distinct_value() -> None:
+    seen: list[str] = []
+
+    class Counting:
+        is_empty = False
+        reads = AMAZON.reads
+
+        def match(self, obj: Mapping[str, Any]) -> Any:
+            seen.append(obj["metadata"]["name"])
+            return AMAZON.match(obj)
+
+    fleet = a_fleet(*(a_cluster(f"c{number}", {"cloud": "Amazon" if number % 2 else "Azure"}) for number in range(50)))
+    assert fleet.mask(Counting()).selected.sum() == 25
+    assert len(seen) == 2
+
+
+def test_a_changed_label_tells_its_readers_and_nobody_else() -> None:
+    fleet = a_fleet(a_cluster("a", {"cloud": "Azure"}, {"region": "eu"}))
+    fleet.subscribe("clouds", [AMAZON], [])
+    fleet.subscribe("regions", [EUROPE], [])
+    fleet.subscribe("taints", [], [key_path("spec", "taints")])
+    assert fleet.put(encoded(a_cluster("a", {"cloud": "Amazon"}, {"region": "eu"}))) == {"clouds"}
+    assert selected(fleet, AMAZON) == ["a"]
+
+
+def test_a_heartbeat_tells_nobody() -> None:
+    fleet = a_fleet(a_cluster("a", {"cloud": "Amazon"}))
+    fleet.subscribe("clouds", [AMAZON], [])
+    beat = a_cluster("a", {"cloud": "Amazon"}, conditions=[{"type": "Available", "lastTransitionTime": "now"}])
+    assert fleet.put(encoded(beat)) == frozenset()
+
+
+def test_a_change_that_flips_no_verdict_tells_nobody() -> None:
+    fleet = a_fleet(a_cluster("a", {"cloud": "Azure"}))
+    fleet.subscribe("clouds", [AMAZON], [])
+    assert fleet.put(encoded(a_cluster("a", {"cloud": "Google"}))) == frozenset()
+
+
+def test_new_and_removed_clusters_tell_those_who_select_them() -> None:
+    fleet = a_fleet()
+    fleet.subscribe("all", [EVERYTHING], [])
+    fleet.subscribe("clouds", [AMAZON], [])
+    assert fleet.put(encoded(a_cluster("a"))) == {"all"}
+    assert fleet.remove("a") == {"all"}
+    assert fleet.remove("a") == frozenset()
+    assert (len(fleet), selected(fleet, EVERYTHING)) == (0, [])
+
+
+def test_clusters_on_their_way_out_are_not_present() -> None:
+    leaving = a_cluster("a")
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    fleet = a_fleet(leaving, a_cluster("b"))
+    assert fleet.names(fleet.present.nonzero()[0].tolist()) == ["b"]
+
+
+def test_scores_tell_their_readers_when_they_change_and_when_they_expire() -> None:
+    fleet = a_fleet(a_cluster("a"))
+    fleet.advance(datetime(2026, 1, 1, tzinfo=UTC))
+    fleet.subscribe("scored", [], [score_path("usage")])
+    score = score_of(a_score("a", {"cpu": 3}, valid_until="2026-01-01T01:00:00Z"))
+    assert fleet.put_score("a", "usage", score) == {"scored"}
+    assert fleet.put_score("a", "usage", score) == frozenset()
+    assert fleet.put_score("a", "other", score) == frozenset()
+    assert fleet.next_expiry() == datetime(2026, 1, 1, 1, tzinfo=UTC)
+    assert fleet.advance(datetime(2026, 1, 1, 0, 30, tzinfo=UTC)) == frozenset()
+    assert fleet.advance(datetime(2026, 1, 1, 2, tzinfo=UTC)) == {"scored"}
+    assert fleet.next_expiry() is None
+
+
+def test_score_items_carry_a_quantity_as_number_or_text() -> None:
+    given_scores = {
+        "status": {
+            "scores": [
+                {"name": "cpu", "value": 3, "quantity": "4"},
+                {"name": "mem", "value": 1, "quantity": "1.5Gi"},
+                {"name": "plain", "value": 7},
+            ]
+        }
+    }
+    assert score_of(given_scores).items == (
+        {"name": "cpu", "value": 3, "quantity": 4},
+        {"name": "mem", "value": 1, "quantity": "1.5Gi"},
+        {"name": "plain", "value": 7},
+    )
+
+
+def test_what_nobody_reads_any_more_is_dropped() -> None:
+    fleet = a_fleet(a_cluster("a", {"cloud": "Amazon"}))
+    fleet.subscribe("clouds", [AMAZON], [key_path("spec", "taints")])
+    fleet.unsubscribe("clouds")
+    assert fleet.put(encoded(a_cluster("a", {"cloud": "Azure"}))) == frozenset()
+    assert not fleet._masks
+    assert list(fleet._columns) == [key_path("metadata", "deletionTimestamp")]
+
+
+def test_names_keep_their_order_when_clusters_come_and_go() -> None:
+    fleet = a_fleet(a_cluster("b"), a_cluster("d"))
+    fleet.put(encoded(a_cluster("c")))
+    fleet.put(encoded(a_cluster("a")))
+    fleet.remove("b")
+    rows = fleet.rows()
+    assert fleet.names(rows[fleet.ranks[rows].argsort()].tolist()) == ["a", "c", "d"]
+
+
+def test_a_fleet_grows_beyond_its_first_capacity() -> None:
+    fleet = a_fleet()
+    fleet.subscribe("clouds", [AMAZON], [])
+    for number in range(3000):
+        fleet.put(encoded(a_cluster(f"c{number:04d}", {"cloud": "Amazon" if number % 3 == 0 else "Azure"})))
+    assert (len(fleet), len(selected(fleet, AMAZON))) == (3000, 1000)
+
+
+LABELS = st.dictionaries(st.sampled_from(["cloud", "tier"]), st.sampled_from(["Amazon", "Azure", ""]), max_size=2)
+CLAIMS = st.dictionaries(st.sampled_from(["region", "id"]), st.sampled_from(["eu", "us"]), max_size=2)
+EVENTS = st.lists(st.tuples(st.sampled_from("abcd"), st.none() | st.tuples(LABELS, CLAIMS)), min_size=1, max_size=25)
+SELECTORS: list[Selector] = [
+    AMAZON,
+    EUROPE,
+    EVERYTHING,
+    compile_label_selector({"matchExpressions": [{"key": "tier", "operator": "DoesNotExist"}]}),
+    compile_label_selector({"matchLabels": {"tier": "", "cloud": "Azure"}}),
+]
+
+
+@settings(max_examples=150)
+@given(events=EVENTS)
+def test_after_any_events_the_masks_equal_those_of_naive_evaluation(
+    events: list[tuple[str, tuple[dict[str, str], dict[str, str]] | None]],
+) -> None:
+    fleet, naive = Fleet(), dict[str, dict[str, Any]]()
+    for number, selector in enumerate(SELECTORS):
+        fleet.subscribe(number, [selector], [])
+    for name, facts in events:
+        before = {number: _chosen(naive, selector) for number, selector in enumerate(SELECTORS)}
+        if facts is None:
+            naive.pop(name, None)
+            told = fleet.remove(name)
+        else:
+            naive[name] = a_cluster(name, *facts)
+            told = fleet.put(encoded(naive[name]))
+        after = {number: _chosen(naive, selector) for number, selector in enumerate(SELECTORS)}
+        assert told == {number for number in after if after[number] != before[number]}
+    for selector in SELECTORS:
+        assert selected(fleet, selector) == _chosen(naive, selector)
+
+
+def _chosen(clusters: Mapping[str, Mapping[str, Any]], selector: Selector) -> list[str]:
+    return sorted(name for name, each in clusters.items() if selector.match(each).verdict is Verdict.YES)

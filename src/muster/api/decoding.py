@@ -1,0 +1,141 @@
+"""Wrong types in bodies of built-in kinds, and in the metadata of all kinds.
+
+A real server decodes these into Go structs and answers 400 in the words of Go's JSON package; custom resources are
+checked against their schema later and answer 422. This module finds the first such mistake.
+"""
+
+from __future__ import annotations
+
+import binascii
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api.ages import parse_time
+from muster.api.schema.object_meta import OBJECT_META
+from muster.values.causes import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.api.resource import Resource, Version
+
+Schema = dict[str, Any]
+
+_STRUCTS: Final[Mapping[str, str]] = {
+    "metadata": "ObjectMeta",
+    "ownerReferences": "OwnerReference",
+    "managedFields": "ManagedFieldsEntry",
+    "rules": "PolicyRule",
+    "subjects": "Subject",
+    "roleRef": "RoleRef",
+    "aggregationRule": "AggregationRule",
+    "involvedObject": "ObjectReference",
+    "related": "ObjectReference",
+    "source": "EventSource",
+    "series": "EventSeries",
+    "secrets": "ObjectReference",
+    "imagePullSecrets": "LocalObjectReference",
+}
+
+
+def decode_problem(resource: Resource, version: Version, obj: Mapping[str, Any]) -> str | None:
+    """The text that follows `cannot be handled as a Kind: `, or None when the types fit."""
+    found = _mismatch(obj.get("metadata"), OBJECT_META, resource.kind, "metadata", "ObjectMeta")
+    if found is None and resource.builtin:
+        for name, schema in version.schema.get("properties", {}).items():
+            if name != "metadata" and name in obj and found is None:
+                found = _mismatch(obj[name], schema, resource.kind, name, _struct(resource.kind, name))
+    return found
+
+
+def _struct(kind: str, field: str) -> str:
+    if field in {"spec", "status"}:
+        return kind + field.capitalize()
+    return _STRUCTS.get(field, field[:1].upper() + field[1:])
+
+
+def _mismatch(value: Any, schema: Schema, owner: str, path: str, struct: str) -> str | None:
+    """`owner` is the struct that has the field at `path`, `struct` the one the field holds."""
+    if value is None or schema.get("x-kubernetes-int-or-string"):
+        return None
+    match schema.get("type"):
+        case "object":
+            return _object(value, schema, owner, path, struct)
+        case "array":
+            if not isinstance(value, list):
+                return _refused(value, owner, path, f"[]{_go_type(schema['items'], struct)}")
+            return _first(_mismatch(each, schema["items"], owner, path, struct) for each in value)
+        case "string":
+            return _string(value, schema, owner, path)
+        case "boolean" if not isinstance(value, bool):
+            return _refused(value, owner, path, "bool")
+        case "integer" if not isinstance(value, int) or isinstance(value, bool):
+            return _refused(value, owner, path, schema.get("format", "int64"))
+        case _:
+            return None
+
+
+def _object(value: Any, schema: Schema, owner: str, path: str, struct: str) -> str | None:
+    if not isinstance(value, dict):
+        return _refused(value, owner, path, _go_type(schema, struct))
+    additional = schema.get("additionalProperties")
+    if additional is not None:
+        return _first(_mismatch(each, additional, owner, path, struct) for each in value.values())
+    properties = schema.get("properties", {})
+    return _first(
+        _mismatch(each, properties[name], struct, f"{path}.{name}", _struct(struct, name))
+        for name, each in value.items()
+        if name in properties
+    )
+
+
+def _string(value: Any, schema: Schema, owner: str, path: str) -> str | None:
+    form = schema.get("format", "")
+    if not isinstance(value, str):
+        if form == "byte":
+            return _refused(value, owner, path, "[]uint8")
+        return _refused(value, owner, path, "string")
+    if form == "byte":
+        try:
+            binascii.a2b_base64(value.replace("\n", "").replace("\r", ""), strict_mode=bool(value))
+        except binascii.Error:
+            return "illegal base64 data at input byte 0"
+    if form == "date-time" and parse_time(value) is None:
+        shown = quoted(value)
+        return f'parsing time {shown} as "2006-01-02T15:04:05Z07:00": cannot parse {shown} as "2006"'
+    return None
+
+
+def _refused(value: Any, owner: str, path: str, wanted: str) -> str:
+    return f"json: cannot unmarshal {_json_type(value)} into Go struct field {owner}.{path} of type {wanted}"
+
+
+def _json_type(value: Any) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case str():
+            return "string"
+        case int() | float():
+            return "number"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def _go_type(schema: Schema, struct: str) -> str:
+    match schema.get("type"):
+        case "string":
+            return "string"
+        case "boolean":
+            return "bool"
+        case "integer":
+            return str(schema.get("format", "int64"))
+        case "object" if "additionalProperties" in schema:
+            return f"map[string]{_go_type(schema['additionalProperties'], struct)}"
+        case _:
+            return f"v1.{struct}"
+
+
+def _first(found: Any) -> str | None:
+    return next((text for text in found if text is not None), None)

@@ -1,0 +1,51 @@
+"""Lease: who leads, and until when. Agents renew one to show that their cluster is alive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api import parts
+from muster.api.builtin import AGE, builtin
+from muster.api.resource import PrinterColumn
+from muster.values.causes import Cause, invalid
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+def rules(new: dict[str, Any], _: dict[str, Any] | None) -> list[Cause]:
+    spec = new.get("spec") or {}
+    causes = []
+    if (seconds := spec.get("leaseDurationSeconds")) is not None and seconds <= 0:
+        causes.append(invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0"))
+    if (transitions := spec.get("leaseTransitions")) is not None and transitions < 0:
+        causes.append(invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0"))
+    return causes
+
+
+def _holder(obj: dict[str, Any], _: datetime) -> object:
+    return (obj.get("spec") or {}).get("holderIdentity", "")
+
+
+LEASE: Final = builtin(
+    "Lease",
+    "leases",
+    parts.kind(
+        "Who leads, and until when.",
+        parts.obj(
+            "The lease.",
+            properties={
+                "acquireTime": parts.time("When the holder got it.", nullable=True),
+                "holderIdentity": parts.string("Who holds it."),
+                "leaseDurationSeconds": parts.integer("How long it lasts after a renewal."),
+                "leaseTransitions": parts.integer("How often the holder has changed."),
+                "preferredHolder": parts.string("Who should hold it."),
+                "renewTime": parts.time("When the holder last renewed it.", nullable=True),
+                "strategy": parts.string("How the holder is chosen."),
+            },
+        ),
+    ),
+    (PrinterColumn("Holder", "string", description="Who holds it.", cell=_holder), AGE),
+    group="coordination.k8s.io",
+    rules=rules,
+)

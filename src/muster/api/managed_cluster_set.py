@@ -1,0 +1,195 @@
+"""ManagedClusterSet: a named group of clusters, by an exclusive label or by a label selector.
+
+One stored form (v1beta2), three served versions:
+
+    v1beta2    clusterSelector {selectorType: ExclusiveClusterSetLabel | LabelSelector, labelSelector}, exclusiveKey
+    v1beta1    the same, with the exclusive type called LegacyClusterSetLabel
+    v1alpha1   exclusiveKey; a clusterSelector is shown only where it says more than "exclusive"
+
+Conversion loses nothing in either direction.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from muster.api import parts
+from muster.api.managed_cluster import GROUP
+from muster.api.parts import Condition, LabelSelector, Node, ObjectMeta, Part
+from muster.api.resource import PrinterColumn, Resource, Version
+from muster.values.causes import Cause, forbidden, invalid
+from muster.values.names import NAME_LENGTH, qualified_name_problems
+
+DEFAULT_EXCLUSIVE_KEY: Final = "cluster.open-cluster-management.io/clusterset"
+EXCLUSIVE: Final = "ExclusiveClusterSetLabel"
+LEGACY_EXCLUSIVE: Final = "LegacyClusterSetLabel"
+BY_LABELS: Final = "LabelSelector"
+
+
+class ClusterSetSelector(Part, frozen=True):
+    selector_type: str = ""
+    label_selector: LabelSelector | None = None
+
+
+class ManagedClusterSetSpec(Node, frozen=True):
+    cluster_selector: ClusterSetSelector = ClusterSetSelector()
+    exclusive_key: str = ""
+
+    @property
+    def effective_key(self) -> str:
+        """The label that decides membership of an exclusive set."""
+        return self.exclusive_key or DEFAULT_EXCLUSIVE_KEY
+
+
+class ManagedClusterSetStatus(Node, frozen=True):
+    conditions: tuple[Condition, ...] = ()
+
+
+class ManagedClusterSet(Node, frozen=True):
+    """The stored form, v1beta2."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ManagedClusterSetSpec = ManagedClusterSetSpec()
+    status: ManagedClusterSetStatus = ManagedClusterSetStatus()
+
+
+def _selector(exclusive: str | None) -> parts.Schema:
+    """`exclusive` is what the version calls the exclusive type and defaults to; None: no default."""
+    names = [exclusive or EXCLUSIVE, BY_LABELS]
+    kind = parts.string("How clusters are selected: by the exclusive label, or by any labels.", enum=names)
+    schema = parts.obj(
+        "Which clusters belong to the set.",
+        properties={
+            "selectorType": kind | ({"default": exclusive} if exclusive else {}),
+            "labelSelector": parts.label_selector("The labels of member clusters, for the type LabelSelector."),
+        },
+    )
+    return schema | ({"default": {"selectorType": exclusive}} if exclusive else {})
+
+
+def _schema(exclusive: str | None) -> parts.Schema:
+    default: dict[str, Any] = {"clusterSelector": {"selectorType": exclusive}} if exclusive else {}
+    spec = parts.obj(
+        "Which clusters belong to the set.",
+        properties={
+            "clusterSelector": _selector(exclusive),
+            "exclusiveKey": parts.string(
+                "The key of the label that puts a cluster into this set: the clusters labelled "
+                f"<exclusiveKey>=<name of the set>. {DEFAULT_EXCLUSIVE_KEY} if empty. Cannot be changed."
+            ),
+            "clusterLabel": parts.anything("Not supported; use exclusiveKey."),
+            "managedNamespaces": parts.map_list(
+                parts.obj(
+                    "A namespace on every cluster of the set.",
+                    ("name",),
+                    {"name": parts.string("The namespace.", maxLength=63, pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")},
+                ),
+                ("name",),
+                "Namespaces that the set manages on its clusters.",
+            ),
+        },
+        default=default,
+    )
+    status = parts.obj("What is known of the set.", properties={"conditions": parts.CONDITIONS})
+    return parts.kind("A group of clusters.", spec, status)
+
+
+def convert(obj: dict[str, Any], version: str) -> dict[str, Any]:
+    """The set as a version shows it. The argument is left alone."""
+    stored = _to_stored(obj)
+    match version:
+        case "v1beta2":
+            return stored
+        case "v1beta1":
+            return _with_spec(stored, version, _renamed(stored.get("spec"), EXCLUSIVE, LEGACY_EXCLUSIVE))
+        case "v1alpha1":
+            spec = dict(stored.get("spec") or {})
+            if spec.get("clusterSelector") == {"selectorType": EXCLUSIVE}:
+                del spec["clusterSelector"]
+            return _with_spec(stored, version, spec)
+        case _:
+            raise ValueError(f"ManagedClusterSet has no version {version}")
+
+
+def _to_stored(obj: dict[str, Any]) -> dict[str, Any]:
+    version = obj.get("apiVersion", "").rpartition("/")[2]
+    if version == "v1beta1":
+        return _with_spec(obj, "v1beta2", _renamed(obj.get("spec"), LEGACY_EXCLUSIVE, EXCLUSIVE))
+    if version == "v1alpha1":
+        spec = dict(obj.get("spec") or {})
+        spec["clusterSelector"] = {"selectorType": EXCLUSIVE} | (spec.get("clusterSelector") or {})
+        return _with_spec(obj, "v1beta2", spec)
+    return obj
+
+
+def _renamed(spec: Any, old: str, new: str) -> Any:
+    if not isinstance(spec, dict):
+        return spec
+    chosen = spec.get("clusterSelector")
+    if not isinstance(chosen, dict) or chosen.get("selectorType") != old:
+        return spec
+    return spec | {"clusterSelector": chosen | {"selectorType": new}}
+
+
+def _with_spec(obj: dict[str, Any], version: str, spec: Any) -> dict[str, Any]:
+    changed = obj | {"apiVersion": f"{GROUP}/{version}"}
+    return changed if spec is None else changed | {"spec": spec}
+
+
+def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
+    """What the schema cannot say about the exclusive key. Both states are in the stored form."""
+    spec = new.get("spec") or {}
+    key = spec.get("exclusiveKey") or ""
+    if not isinstance(key, str):
+        return []
+    causes = []
+    if "clusterLabel" in spec:
+        causes.append(
+            forbidden("spec.clusterLabel", "clusters are selected by exclusiveKey and the name of the set; remove it")
+        )
+    if key:
+        causes.extend(invalid("spec.exclusiveKey", key, problem) for problem in qualified_name_problems(key))
+        if (spec.get("clusterSelector") or {}).get("selectorType") == BY_LABELS:
+            detail = f"may not be set when spec.clusterSelector.selectorType is {BY_LABELS}"
+            causes.append(invalid("spec.exclusiveKey", key, detail))
+        name = (new.get("metadata") or {}).get("name", "")
+        if key != DEFAULT_EXCLUSIVE_KEY and len(name) > NAME_LENGTH:
+            detail = f"must be no more than {NAME_LENGTH} characters: with an exclusiveKey the name is a label value"
+            causes.append(invalid("metadata.name", name, detail))
+    if old is not None:
+        before = (old.get("spec") or {}).get("exclusiveKey") or DEFAULT_EXCLUSIVE_KEY
+        if (key or DEFAULT_EXCLUSIVE_KEY) != before:
+            causes.append(invalid("spec.exclusiveKey", key, "field is immutable"))
+    return causes
+
+
+_COLUMNS = (
+    parts.condition_column("Empty", "ClusterSetEmpty"),
+    PrinterColumn("Exclusive Key", "string", ".spec.exclusiveKey", priority=1),
+    parts.AGE,
+)
+_DEPRECATED = "{0}/{1} ManagedClusterSet is deprecated; use {0}/v1beta2 ManagedClusterSet"
+
+MANAGED_CLUSTER_SET: Final = Resource(
+    group=GROUP,
+    kind="ManagedClusterSet",
+    plural="managedclustersets",
+    singular="managedclusterset",
+    list_kind="ManagedClusterSetList",
+    namespaced=False,
+    short_names=("mclset", "mclsets"),
+    rules=rules,
+    convert=convert,
+    versions=(
+        Version("v1beta2", _schema(EXCLUSIVE), _COLUMNS, status=True),
+        Version(
+            "v1beta1",
+            _schema(LEGACY_EXCLUSIVE),
+            _COLUMNS,
+            status=True,
+            storage=False,
+            deprecated=_DEPRECATED.format(GROUP, "v1beta1"),
+        ),
+        Version("v1alpha1", _schema(None), _COLUMNS, status=True, storage=False),
+    ),
+)

@@ -1,0 +1,161 @@
+"""The rules of `metadata`, the same for every kind: names, labels, annotations, owners, finalizers.
+
+Called on create and update by `validation`. Names are expected to be generated already; `generateName` is checked
+beside the name, as the real server does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.values.causes import Cause, forbidden, invalid, required, too_long
+from muster.values.labels import label_causes
+from muster.values.names import (
+    dns_label_problems,
+    is_plain_key,
+    qualified_name_problems,
+    subdomain_problems,
+    without_trailing_dash,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Object = dict[str, Any]
+
+ANNOTATIONS_LIMIT: Final = 256 * 1024
+FINALIZER_ORPHAN: Final = "orphan"
+FINALIZER_FOREGROUND: Final = "foregroundDeletion"
+_STANDARD_FINALIZERS: Final = frozenset({FINALIZER_ORPHAN, FINALIZER_FOREGROUND, "kubernetes"})
+
+
+def validate_metadata(
+    obj: Object,
+    old: Object | None,
+    namespaced: bool,
+    name_problems: Callable[[str], list[str]] = subdomain_problems,
+) -> list[Cause]:
+    """Everything wrong with the metadata of a new object, or of the new state of an old one."""
+    metadata = obj.get("metadata") or {}
+    if old is None:
+        return _identity(metadata, name_problems, namespaced=namespaced) + _common(metadata)
+    return _update(metadata, old.get("metadata") or {}) + _common(metadata)
+
+
+def metadata_warnings(obj: Object, old: Object | None = None) -> list[str]:
+    """What is allowed and unwise, for Warning headers."""
+    known = set((old or {}).get("metadata", {}).get("finalizers") or ())
+    return [
+        f'metadata.finalizers: "{finalizer}": prefer a domain-qualified finalizer name to avoid accidental conflicts '
+        "with other finalizer writers"
+        for finalizer in (obj.get("metadata") or {}).get("finalizers") or ()
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS and finalizer not in known
+    ]
+
+
+def _identity(metadata: Object, name_problems: Callable[[str], list[str]], *, namespaced: bool) -> list[Cause]:
+    causes: list[Cause] = []
+    if prefix := metadata.get("generateName"):
+        problems = name_problems(without_trailing_dash(prefix))
+        causes.extend(invalid("metadata.generateName", prefix, problem) for problem in problems)
+    name = metadata.get("name")
+    if not name:
+        causes.append(required("metadata.name", "name or generateName is required"))
+    else:
+        causes.extend(invalid("metadata.name", name, problem) for problem in name_problems(name))
+    namespace = metadata.get("namespace")
+    if not namespaced:
+        if namespace:
+            causes.append(forbidden("metadata.namespace", "not allowed on this type"))
+    elif not namespace:
+        causes.append(required("metadata.namespace"))
+    else:
+        causes.extend(invalid("metadata.namespace", namespace, problem) for problem in dns_label_problems(namespace))
+    return causes
+
+
+def _update(metadata: Object, old: Object) -> list[Cause]:
+    causes: list[Cause] = []
+    if old.get("deletionTimestamp"):
+        added = sorted(set(metadata.get("finalizers") or ()) - set(old.get("finalizers") or ()))
+        if added:
+            shown = ", ".join(f'"{name}"' for name in added)
+            detail = (
+                "no new finalizers can be added if the object is being deleted, "
+                f"found new finalizers []string{{{shown}}}"
+            )
+            causes.append(forbidden("metadata.finalizers", detail))
+    causes.extend(
+        invalid(f"metadata.{field}", metadata.get(field, ""), "field is immutable")
+        for field in ("name", "namespace", "uid")
+        if metadata.get(field, "") != old.get(field, "")
+    )
+    return causes
+
+
+def _common(metadata: Object) -> list[Cause]:
+    causes: list[Cause] = []
+    if labels := metadata.get("labels"):
+        causes.extend(label_causes(labels, "metadata.labels"))
+    if annotations := metadata.get("annotations"):
+        causes.extend(_annotations(annotations))
+    if owners := metadata.get("ownerReferences"):
+        causes.extend(_owners(owners))
+    if finalizers := metadata.get("finalizers"):
+        causes.extend(_finalizers(finalizers))
+    return causes
+
+
+def _annotations(annotations: dict[str, str]) -> list[Cause]:
+    path = "metadata.annotations"
+    causes: list[Cause] = []
+    size = 0
+    for key, value in annotations.items():
+        if not is_plain_key(key):
+            causes.extend(invalid(path, key, problem) for problem in qualified_name_problems(key.lower()))
+        size += _bytes(key) + _bytes(value)
+    if size > ANNOTATIONS_LIMIT:
+        causes.append(too_long(path, ANNOTATIONS_LIMIT))
+    return causes
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _owners(owners: Sequence[Object]) -> list[Cause]:
+    path = "metadata.ownerReferences"
+    causes: list[Cause] = []
+    controller = ""
+    for owner in owners:
+        version = owner.get("apiVersion") or ""
+        if not version.rpartition("/")[2]:
+            causes.append(invalid(f"{path}.apiVersion", version, "version must not be empty"))
+        causes.extend(
+            invalid(f"{path}.{field}", owner.get(field) or "", "must not be empty")
+            for field in ("kind", "name", "uid")
+            if not owner.get(field)
+        )
+        if version == "v1" and owner.get("kind") == "Event":
+            causes.append(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"))
+        if owner.get("controller"):
+            name = f"{owner.get('kind')}/{owner.get('name')}"
+            if controller:
+                detail = (
+                    'Only one reference can have Controller set to true. Found "true" in references for '
+                    f"{controller} and {name}"
+                )
+                causes.append(invalid(path, list(owners), detail))
+            controller = controller or name
+    return causes
+
+
+def _finalizers(finalizers: Sequence[str]) -> list[Cause]:
+    path = "metadata.finalizers"
+    causes: list[Cause] = []
+    for finalizer in finalizers:
+        causes.extend(invalid(path, finalizer, problem) for problem in qualified_name_problems(finalizer))
+    if FINALIZER_ORPHAN in finalizers and FINALIZER_FOREGROUND in finalizers:
+        detail = f"finalizer {FINALIZER_ORPHAN} and {FINALIZER_FOREGROUND} cannot be both set"
+        causes.append(invalid(path, list(finalizers), detail))
+    return causes

@@ -1,0 +1,77 @@
+"""Namespace: what names are unique in. A cluster of the fleet has one of its own on the hub."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api import parts
+from muster.api.builtin import AGE, builtin
+from muster.api.resource import PrinterColumn
+from muster.values.names import dns_label_problems
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
+FINALIZER: Final = "kubernetes"
+
+
+def normalize(obj: dict[str, Any]) -> None:
+    """Every namespace is labelled with its name, waits for its contents when deleted, and has a phase."""
+    metadata = obj.setdefault("metadata", {})
+    if name := metadata.get("name"):
+        labels = metadata.get("labels") or {}
+        metadata["labels"] = labels | {NAME_LABEL: name}
+    spec = obj.get("spec")
+    if not isinstance(spec, dict):
+        spec = obj["spec"] = {}
+    if FINALIZER not in (finalizers := spec.get("finalizers") or []) and "deletionTimestamp" not in metadata:
+        spec["finalizers"] = [*finalizers, FINALIZER]
+    status = obj.get("status")
+    if not isinstance(status, dict):
+        status = obj["status"] = {}
+    status.setdefault("phase", "Active")
+
+
+def _phase(obj: dict[str, Any], _: datetime) -> object:
+    return (obj.get("status") or {}).get("phase", "")
+
+
+NAMESPACE: Final = builtin(
+    "Namespace",
+    "namespaces",
+    parts.kind(
+        "What names are unique in.",
+        parts.obj(
+            "What keeps the namespace.",
+            properties={"finalizers": parts.array(parts.string(), "What must happen before it is gone.")},
+        ),
+        parts.obj(
+            "How far the namespace is.",
+            properties={
+                "phase": parts.string("Active or Terminating."),
+                "conditions": parts.map_list(
+                    parts.obj(
+                        "One aspect of the namespace's state.",
+                        ("status", "type"),
+                        {
+                            "type": parts.string(),
+                            "status": parts.string(),
+                            "reason": parts.string(),
+                            "message": parts.string(),
+                            "lastTransitionTime": parts.time(),
+                        },
+                    ),
+                    ("type",),
+                ),
+            },
+        ),
+    ),
+    (PrinterColumn("Status", "string", description="Active or Terminating.", cell=_phase), AGE),
+    namespaced=False,
+    short_names=("ns",),
+    status=True,
+    normalize=normalize,
+    name_problems=dns_label_problems,
+    selectable_fields=(".status.phase",),
+)

@@ -1,0 +1,237 @@
+"""Roles and role bindings: who may do what. The four kinds of rbac.authorization.k8s.io."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api import parts
+from muster.api.builtin import AGE, CREATED_AT, builtin
+from muster.api.resource import PrinterColumn
+from muster.values.causes import Cause, forbidden, invalid, not_supported, required
+from muster.values.names import path_segment_problems, subdomain_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+Object = dict[str, Any]
+
+GROUP: Final = "rbac.authorization.k8s.io"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Roles.
+
+
+def _role_rules(*, namespaced: bool) -> Callable[[Object, Object | None], list[Cause]]:
+    def rules(new: Object, _: Object | None) -> list[Cause]:
+        causes = []
+        for index, rule in enumerate(new.get("rules") or ()):
+            causes.extend(_rule_causes(rule, f"rules[{index}]", namespaced=namespaced))
+        return causes
+
+    return rules
+
+
+def _rule_causes(rule: Object, path: str, *, namespaced: bool) -> list[Cause]:
+    causes = []
+    if not rule.get("verbs"):
+        causes.append(required(f"{path}.verbs", "verbs must contain at least one value"))
+    urls = rule.get("nonResourceURLs") or []
+    groups, resources, names = (rule.get(name) or [] for name in ("apiGroups", "resources", "resourceNames"))
+    if urls:
+        if namespaced:
+            detail = "namespaced rules cannot apply to non-resource URLs"
+            causes.append(invalid(f"{path}.nonResourceURLs", urls, detail))
+        if groups or resources or names:
+            detail = "rules cannot apply to both regular resources and non-resource URLs"
+            causes.append(invalid(f"{path}.nonResourceURLs", urls, detail))
+        return causes
+    if not groups:
+        causes.append(required(f"{path}.apiGroups", "resource rules must supply at least one api group"))
+    if not resources:
+        causes.append(required(f"{path}.resources", "resource rules must supply at least one resource"))
+    return causes
+
+
+def _strings(description: str) -> parts.Schema:
+    return parts.array(parts.string(), description) | {"x-kubernetes-list-type": "atomic"}
+
+
+_RULES = parts.array(
+    parts.obj(
+        "What may be done to what.",
+        ("verbs",),
+        {
+            "verbs": _strings("What may be done: get, list, create, …; * is everything."),
+            "apiGroups": _strings("The groups of the resources; the empty string is the core group."),
+            "resources": _strings("The resources, with /subresource where meant; * is every resource."),
+            "resourceNames": _strings("The objects; all if empty."),
+            "nonResourceURLs": _strings("Paths that are no resources; only in cluster roles."),
+        },
+    ),
+    "What the role allows.",
+) | {"x-kubernetes-list-type": "atomic"}
+
+_AGGREGATION = parts.obj(
+    "Cluster roles whose rules this role gathers.",
+    properties={"clusterRoleSelectors": parts.array(parts.label_selector("Their labels."), "Any of these.")},
+)
+
+CLUSTER_ROLE: Final = builtin(
+    "ClusterRole",
+    "clusterroles",
+    parts.obj("What may be done, anywhere.", properties={"rules": _RULES, "aggregationRule": _AGGREGATION}),
+    (CREATED_AT,),
+    group=GROUP,
+    namespaced=False,
+    rules=_role_rules(namespaced=False),
+    name_problems=path_segment_problems,
+)
+ROLE: Final = builtin(
+    "Role",
+    "roles",
+    parts.obj("What may be done in one namespace.", properties={"rules": _RULES}),
+    (CREATED_AT,),
+    group=GROUP,
+    rules=_role_rules(namespaced=True),
+    name_problems=path_segment_problems,
+)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Bindings.
+
+
+def normalize_binding(obj: Object) -> None:
+    """Users, groups and roles are of the RBAC group unless they say otherwise."""
+    role = obj.get("roleRef")
+    if isinstance(role, dict) and not role.get("apiGroup"):
+        role["apiGroup"] = GROUP
+    for subject in obj.get("subjects") or ():
+        if isinstance(subject, dict) and subject.get("kind") in {"User", "Group"} and not subject.get("apiGroup"):
+            subject["apiGroup"] = GROUP
+
+
+def _binding_rules(*kinds: str, namespaced: bool) -> Callable[[Object, Object | None], list[Cause]]:
+    def rules(new: Object, old: Object | None) -> list[Cause]:
+        role = new.get("roleRef") or {}
+        causes = []
+        if role.get("apiGroup", "") != GROUP:
+            causes.append(not_supported("roleRef.apiGroup", role.get("apiGroup", ""), (GROUP,)))
+        if role.get("kind", "") not in kinds:
+            causes.append(not_supported("roleRef.kind", role.get("kind", ""), kinds))
+        if not role.get("name"):
+            causes.append(required("roleRef.name"))
+        else:
+            causes.extend(invalid("roleRef.name", role["name"], each) for each in path_segment_problems(role["name"]))
+        for index, subject in enumerate(new.get("subjects") or ()):
+            causes.extend(_subject_causes(subject, f"subjects[{index}]", namespaced=namespaced))
+        if old is not None and role != (old.get("roleRef") or {}):
+            shown = {"APIGroup": role.get("apiGroup"), "Kind": role.get("kind"), "Name": role.get("name")}
+            causes.append(invalid("roleRef", shown, "cannot change roleRef"))
+        return causes
+
+    return rules
+
+
+def _subject_causes(subject: Object, path: str, *, namespaced: bool) -> list[Cause]:
+    causes = []
+    name, group = subject.get("name", ""), subject.get("apiGroup", "")
+    if not name:
+        causes.append(required(f"{path}.name"))
+    match subject.get("kind", ""):
+        case "ServiceAccount":
+            if name:
+                causes.extend(invalid(f"{path}.name", name, problem) for problem in subdomain_problems(name))
+            if group:
+                causes.append(not_supported(f"{path}.apiGroup", group, ("",)))
+            if not namespaced and not subject.get("namespace"):
+                causes.append(required(f"{path}.namespace"))
+        case "User" | "Group":
+            if group != GROUP:
+                causes.append(not_supported(f"{path}.apiGroup", group, (GROUP,)))
+            if subject.get("namespace"):
+                causes.append(forbidden(f"{path}.namespace", "may not be set for users and groups"))
+        case other:
+            causes.append(not_supported(f"{path}.kind", other, ("ServiceAccount", "User", "Group")))
+    return causes
+
+
+def _role(obj: Object, _: datetime) -> object:
+    role = obj.get("roleRef") or {}
+    return f"{role.get('kind', '')}/{role.get('name', '')}"
+
+
+def _subjects(kind: str) -> Callable[[Object, datetime], object]:
+    def cell(obj: Object, _: datetime) -> object:
+        chosen = [each for each in obj.get("subjects") or () if each.get("kind") == kind]
+        if kind == "ServiceAccount":
+            return ", ".join(f"{each.get('namespace', '')}/{each.get('name', '')}" for each in chosen)
+        return ", ".join(each.get("name", "") for each in chosen)
+
+    return cell
+
+
+_BINDING = parts.obj(
+    "Gives a role to somebody.",
+    ("roleRef",),
+    {
+        "roleRef": parts.obj(
+            "The role. Cannot be changed.",
+            ("apiGroup", "kind", "name"),
+            {"apiGroup": parts.string(), "kind": parts.string(), "name": parts.string()},
+        )
+        | {"x-kubernetes-map-type": "atomic"},
+        "subjects": parts.array(
+            parts.obj(
+                "Somebody: a user, a group or a service account.",
+                ("kind", "name"),
+                {
+                    "apiGroup": parts.string(),
+                    "kind": parts.string(),
+                    "name": parts.string(),
+                    "namespace": parts.string(),
+                },
+            )
+            | {"x-kubernetes-map-type": "atomic"},
+            "Who gets the role.",
+        )
+        | {"x-kubernetes-list-type": "atomic"},
+    },
+)
+_BINDING_COLUMNS = (
+    PrinterColumn("Role", "string", description="The role that is given.", cell=_role),
+    AGE,
+    PrinterColumn("Users", "string", description="Users who get it.", priority=1, cell=_subjects("User")),
+    PrinterColumn("Groups", "string", description="Groups that get it.", priority=1, cell=_subjects("Group")),
+    PrinterColumn(
+        "ServiceAccounts",
+        "string",
+        description="Service accounts that get it.",
+        priority=1,
+        cell=_subjects("ServiceAccount"),
+    ),
+)
+
+CLUSTER_ROLE_BINDING: Final = builtin(
+    "ClusterRoleBinding",
+    "clusterrolebindings",
+    _BINDING,
+    _BINDING_COLUMNS,
+    group=GROUP,
+    namespaced=False,
+    rules=_binding_rules("ClusterRole", namespaced=False),
+    normalize=normalize_binding,
+    name_problems=path_segment_problems,
+)
+ROLE_BINDING: Final = builtin(
+    "RoleBinding",
+    "rolebindings",
+    _BINDING,
+    _BINDING_COLUMNS,
+    group=GROUP,
+    rules=_binding_rules("Role", "ClusterRole", namespaced=True),
+    normalize=normalize_binding,
+    name_problems=path_segment_problems,
+)

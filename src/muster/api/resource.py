@@ -1,0 +1,124 @@
+"""What a kind of object is: its names, versions, schema, columns and rules. The registry holds one `Resource` per kind.
+
+Read by the API machinery, by discovery and OpenAPI, by the Table renderer and by the CustomResourceDefinition objects.
+A `Resource` is data and pure functions; it does not know how objects are stored, sent or authorized.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api.schema import CompiledSchema, compile_schema
+from muster.values.names import subdomain_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from muster.values.causes import Cause
+
+    Object = dict[str, Any]
+    Rules = Callable[[Object, Object | None], list[Cause]]
+    Conversion = Callable[[Object, str], Object]
+    Normalization = Callable[[Object], None]
+    NameCheck = Callable[[str], list[str]]
+    Cell = Callable[[Object, datetime], object]
+
+ALL_VERBS: Final = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+BUILTIN_VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+CREATE_ONLY: Final = ("create",)
+READ_ONLY: Final = ("get", "list", "watch")
+STATUS_VERBS: Final = ("get", "patch", "update")
+
+
+@dataclass(frozen=True, slots=True)
+class PrinterColumn:
+    """One column of `kubectl get`. `path` is a JSONPath as CustomResourceDefinitions write it, without braces.
+
+    The columns of built-in kinds are computed instead: `cell` takes the object and the time.
+    """
+
+    name: str
+    type: str
+    path: str = ""
+    description: str = ""
+    format: str = ""
+    priority: int = 0
+    cell: Cell | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Version:
+    """One served version of a kind. Compared by identity: the registry holds the only instance."""
+
+    name: str
+    schema: Mapping[str, Any]
+    columns: tuple[PrinterColumn, ...] = ()
+    status: bool = False
+    selectable_fields: tuple[str, ...] = ()
+    storage: bool = True
+    served: bool = True
+    deprecated: str = ""
+
+    @cached_property
+    def compiled(self) -> CompiledSchema:
+        """The schema as closures; made at first use, so that starting a command costs nothing."""
+        return compile_schema(self.schema)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resource:
+    """A kind of object. `rules` are checks beyond the schema, on the stored form of the new and the old state;
+    `convert` translates between versions; `normalize` fills in place what a schema's defaults cannot say.
+
+    `builtin` kinds are those a Kubernetes server has without any CustomResourceDefinition: they take strategic merge
+    patches and protobuf bodies, and their unknown fields and wrong types are worded differently. `virtual` kinds are
+    created and answered, never stored. `generation` says whether metadata.generation is kept.
+    """
+
+    group: str
+    kind: str
+    plural: str
+    singular: str
+    list_kind: str
+    namespaced: bool
+    versions: tuple[Version, ...]
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    builtin: bool = False
+    virtual: bool = False
+    generation: bool = True
+    verbs: tuple[str, ...] = ALL_VERBS
+    rules: Rules | None = None
+    convert: Conversion | None = None
+    normalize: Normalization | None = None
+    name_problems: NameCheck = subdomain_problems
+
+    @property
+    def key(self) -> str:
+        """`plural.group`, or `plural` in the core group: the name storage and RBAC know the resource by."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def storage_version(self) -> Version:
+        return next(version for version in self.versions if version.storage)
+
+    def version(self, name: str) -> Version | None:
+        """The served version of this name."""
+        return next((version for version in self.versions if version.name == name and version.served), None)
+
+    def api_version(self, version: Version) -> str:
+        """What objects of this version carry in `apiVersion`."""
+        return f"{self.group}/{version.name}" if self.group else version.name
+
+    def to_version(self, obj: Object, version: Version) -> Object:
+        """The object as this version shows it. Kinds with one version return the object itself."""
+        if self.convert is None:
+            return obj
+        return self.convert(obj, version.name)
+
+    def to_storage(self, obj: Object) -> Object:
+        """The object as it is stored."""
+        return self.to_version(obj, self.storage_version)

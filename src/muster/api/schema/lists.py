@@ -1,0 +1,95 @@
+"""Lists that are sets or maps (`x-kubernetes-list-type`): no element, or no key, may come twice."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from muster.values.causes import Cause, duplicate, invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from muster.api.schema.checks import Check, Problem
+
+
+def compile_lists(schema: Mapping[str, Any]) -> Check | None:
+    """The check of one node; None when there is no such list below it."""
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    children = {name: check for name, child in properties.items() if (check := compile_lists(child)) is not None}
+    additional = schema.get("additionalProperties")
+    every = compile_lists(additional) if isinstance(additional, dict) else None
+    if children or every:
+        return _object(children, every)
+    item = compile_lists(schema["items"]) if "items" in schema else None
+    match schema.get("x-kubernetes-list-type"):
+        case "set":
+            return _array(lambda items: _twice(items, items), item)
+        case "map":
+            keys = tuple(schema["x-kubernetes-list-map-keys"])
+            return _array(lambda items: _same_keys(items, keys), item)
+        case _:
+            return _array(lambda _: iter(()), item) if item is not None else None
+
+
+def _object(children: Mapping[str, Check], every: Check | None) -> Check:
+    def check_object(value: Any) -> list[Problem] | None:
+        if type(value) is not dict:
+            return None
+        problems: list[Problem] | None = None
+        for name, each in value.items():
+            check = children.get(name, every)
+            if check is not None and (found := check(each)):
+                problems = (problems or []) + [(f".{name}{path}", make) for path, make in found]
+        return problems
+
+    return check_object
+
+
+def _array(repeated: Callable[[list[Any]], Iterator[Problem]], item: Check | None) -> Check:
+    def check_array(value: Any) -> list[Problem] | None:
+        if type(value) is not list:
+            return None
+        problems = list(repeated(value)) if value else []
+        if item is not None:
+            for index, each in enumerate(value):
+                problems.extend((f"[{index}]{path}", make) for path, make in item(each) or ())
+        return problems or None
+
+    return check_array
+
+
+def _twice(items: Sequence[Any], shown: Sequence[Any]) -> Iterator[Problem]:
+    """Each value that comes again, once, at its second place."""
+    if len(items) <= 1:
+        return
+    times: dict[str, int] = {}
+    for index, each in enumerate(items):
+        key = each if type(each) is str else json.dumps(each, sort_keys=True)
+        times[key] = times.get(key, 0) + 1
+        if times[key] == 2:
+            yield f"[{index}]", _duplicate(shown[index])
+
+
+def _same_keys(items: Sequence[Any], keys: tuple[str, ...]) -> Iterator[Problem]:
+    for index, each in enumerate(items):
+        if each is not None and type(each) is not dict:
+            yield f"[{index}]", _not_an_object(each)
+            return
+    if len(items) <= 1:
+        return
+    if len(keys) == 1:
+        (name,) = keys
+        values = [each.get(name) if each else None for each in items]
+        if all(type(value) is str for value in values) and len(set(values)) == len(values):
+            return
+    found = [{name: each[name] for name in keys if name in each} if each else {} for each in items]
+    yield from _twice(found, found)
+
+
+def _duplicate(value: Any) -> Callable[[str], Cause]:
+    return lambda path: duplicate(path, value)
+
+
+def _not_an_object(value: Any) -> Callable[[str], Cause]:
+    return lambda path: invalid(path, value, "must be an object for an array of list-type map")

@@ -1,0 +1,93 @@
+"""Pruning, null dropping and defaulting as one closure per schema node. Works in place.
+
+A shape returns the paths of the unknown fields below it (".bogus", "[0].bogus"), or None: the common case allocates
+nothing. A node that has nothing to do compiles to None and is never called.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Shape = Callable[[Any], list[str] | None]
+
+
+def compile_shape(schema: Mapping[str, Any], *, prune: bool, fill: bool) -> Shape | None:
+    """The shape of one node. `prune` removes unknown fields, `fill` drops nulls and fills defaults."""
+    if "properties" in schema or "additionalProperties" in schema or schema.get("type") == "object":
+        return _object(schema, prune=prune, fill=fill)
+    if "items" in schema:
+        return _array(schema["items"], prune=prune, fill=fill)
+    return None
+
+
+def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool) -> Shape | None:
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    additional = schema.get("additionalProperties")
+    keeps_unknown = bool(schema.get("x-kubernetes-preserve-unknown-fields")) or additional is not None
+    known = frozenset(properties)
+    nested = {
+        name: shape
+        for name, child in properties.items()
+        if (shape := compile_shape(child, prune=prune, fill=fill)) is not None
+    }
+    every = compile_shape(additional, prune=prune, fill=fill) if isinstance(additional, dict) else None
+    defaults = [(name, child["default"]) for name, child in properties.items() if fill and "default" in child]
+    drops_nulls = frozenset(name for name, child in properties.items() if fill and not child.get("nullable"))
+    drops_every_null = fill and isinstance(additional, dict) and not additional.get("nullable")
+    removes = prune and not keeps_unknown
+    if not (nested or every or defaults or drops_nulls or drops_every_null or removes):
+        return None
+
+    def shape_object(value: Any) -> list[str] | None:
+        if type(value) is not dict:
+            return None
+        unknown: list[str] | None = None
+        if removes and not known.issuperset(value):
+            extra = [name for name in value if name not in known]
+            unknown = [f".{name}" for name in extra]
+            for name in extra:
+                del value[name]
+        if fill and None in value.values():
+            for name in [name for name, each in value.items() if each is None]:
+                if name in drops_nulls or (drops_every_null and name not in known):
+                    del value[name]
+        for name, default in defaults:
+            if name not in value:
+                value[name] = deepcopy(default) if isinstance(default, dict | list) else default
+        if nested:
+            # Whichever is shorter decides what is iterated; objects are mostly sparse.
+            for name in value:
+                child = nested.get(name)
+                if child is not None and (below := child(value[name])):
+                    unknown = (unknown or []) + [f".{name}{path}" for path in below]
+        if every is not None:
+            for name, each in value.items():
+                if name not in known and (below := every(each)):
+                    unknown = (unknown or []) + [f".{name}{path}" for path in below]
+        return unknown
+
+    return shape_object
+
+
+def _array(items: Mapping[str, Any], *, prune: bool, fill: bool) -> Shape | None:
+    shape = compile_shape(items, prune=prune, fill=fill)
+    default = items.get("default") if fill and not items.get("nullable") else None
+    if shape is None and default is None:
+        return None
+
+    def shape_array(value: Any) -> list[str] | None:
+        if type(value) is not list:
+            return None
+        unknown: list[str] | None = None
+        for index, each in enumerate(value):
+            if each is None and default is not None:
+                each = value[index] = deepcopy(default)
+            if shape is not None and (below := shape(each)):
+                unknown = (unknown or []) + [f"[{index}]{path}" for path in below]
+        return unknown
+
+    return shape_array

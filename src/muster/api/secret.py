@@ -1,0 +1,93 @@
+"""Secret: values that not everybody may read, in base64."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api import parts
+from muster.api.builtin import AGE, builtin
+from muster.api.config_map import SIZE_LIMIT, immutability
+from muster.api.resource import PrinterColumn
+from muster.values.causes import Cause, invalid, required, too_long
+from muster.values.names import config_key_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+OPAQUE: Final = "Opaque"
+
+# Keys that a type of secret must have.
+_NEEDED_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+}
+
+
+def normalize(obj: dict[str, Any]) -> None:
+    """`stringData` is for writing only: its values move to `data`. A secret without a type is opaque."""
+    if not obj.get("type"):
+        obj["type"] = OPAQUE
+    texts = obj.pop("stringData", None)
+    if isinstance(texts, dict) and texts:
+        data = obj.get("data")
+        merged = dict(data) if isinstance(data, dict) else {}
+        for key, text in texts.items():
+            merged[key] = base64.b64encode(str(text).encode("utf-8", "surrogatepass")).decode("ascii")
+        obj["data"] = merged
+
+
+def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
+    data = new.get("data") or {}
+    causes: list[Cause] = []
+    for key in data:
+        causes.extend(invalid(f"data[{key}]", key, problem) for problem in config_key_problems(key))
+    if sum(len(value or "") * 3 // 4 for value in data.values()) > SIZE_LIMIT:
+        causes.append(too_long("data", SIZE_LIMIT))
+    kind = new.get("type", OPAQUE)
+    causes.extend(required(f"data[{key}]") for key in _NEEDED_KEYS.get(kind, ()) if key not in data)
+    if kind == "kubernetes.io/basic-auth" and not {"username", "password"} & set(data):
+        causes.extend((required("data[username]"), required("data[password]")))
+    if old is not None:
+        if kind != old.get("type", OPAQUE):
+            causes.append(invalid("type", kind, "field is immutable"))
+        causes.extend(immutability(new, old, ("data",)))
+    return causes
+
+
+def _type(obj: dict[str, Any], _: datetime) -> object:
+    return obj.get("type", OPAQUE)
+
+
+def _count(obj: dict[str, Any], _: datetime) -> object:
+    return len(obj.get("data") or {})
+
+
+SECRET: Final = builtin(
+    "Secret",
+    "secrets",
+    parts.obj(
+        "Values that not everybody may read.",
+        properties={
+            "data": {
+                "type": "object",
+                "description": "Values as base64.",
+                "additionalProperties": parts.string(format="byte"),
+            },
+            "stringData": parts.string_map("Values as text, for writing only."),
+            "type": parts.string("What the secret is for."),
+            "immutable": parts.boolean("Whether the values can never change."),
+        },
+    ),
+    (
+        PrinterColumn("Type", "string", description="What the secret is for.", cell=_type),
+        PrinterColumn("Data", "string", description="How many values there are.", cell=_count),
+        AGE,
+    ),
+    rules=rules,
+    normalize=normalize,
+    selectable_fields=(".type",),
+)

@@ -1,0 +1,126 @@
+"""Objects as rows of a Table, the form in which kubectl asks for lists. Called by REST; knows no HTTP.
+
+Columns come from the kind: JSONPaths for kinds that a CustomResourceDefinition describes, computed cells for built-in
+kinds. Ages need the present, which is an argument.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from muster.api.ages import age
+from muster.api.jsonpath import compile_path
+from muster.api.resource import PrinterColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from muster.api.resource import Resource, Version
+
+Object = dict[str, Any]
+
+# The server's own words: clients show them in `kubectl get --help`-like output, and tests compare them.
+_NAME_DESCRIPTION: Final = (
+    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a "
+    "client to request the generation of an appropriate name automatically. Name is primarily intended for creation "
+    "idempotence and configuration definition. Cannot be updated. More info: "
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"
+)
+_NAME: Final = PrinterColumn(
+    "Name",
+    "string",
+    description=_NAME_DESCRIPTION,
+    format="name",
+    cell=lambda obj, _: obj.get("metadata", {}).get("name", ""),
+)
+
+
+def column_definitions(resource: Resource, version: Version) -> list[dict[str, Any]]:
+    """The column definitions of a Table."""
+    return [
+        {
+            "name": column.name,
+            "type": column.type,
+            "format": column.format,
+            "description": column.description
+            or f"Custom resource definition column (in JSONPath format): {column.path}",
+            "priority": column.priority,
+        }
+        for column in _columns(resource, version)
+    ]
+
+
+def cells(resource: Resource, version: Version, obj: Object, now: datetime) -> list[Any]:
+    """The cells of one row."""
+    return [_cell(column)(obj, now) for column in _columns(resource, version)]
+
+
+def row(resource: Resource, version: Version, obj: Object, now: datetime, include: str = "Metadata") -> dict[str, Any]:
+    """One row. `include` says what comes with the cells: None, Metadata or Object."""
+    match include:
+        case "None":
+            shown: Object | None = None
+        case "Object":
+            shown = obj
+        case _:
+            shown = partial_metadata(obj)
+    return {"cells": cells(resource, version, obj, now), "object": shown}
+
+
+def table(
+    resource: Resource, version: Version, rows: list[dict[str, Any]], metadata: dict[str, Any], *, header: bool = True
+) -> dict[str, Any]:
+    """The whole Table. Later events of a watch leave out the header."""
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": metadata,
+        "columnDefinitions": column_definitions(resource, version) if header else None,
+        "rows": rows,
+    }
+
+
+def partial_metadata(obj: Object) -> Object:
+    """An object reduced to its metadata."""
+    return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": obj.get("metadata", {})}
+
+
+def _columns(resource: Resource, version: Version) -> tuple[PrinterColumn, ...]:
+    # Events have no name worth a first column; kubectl shows theirs only in wide output.
+    named = any(column.format == "name" for column in version.columns)
+    return version.columns if named and resource.builtin else (_NAME, *version.columns)
+
+
+def _cell(column: PrinterColumn) -> Callable[[Object, datetime], Any]:
+    if column.cell is not None:
+        return column.cell
+    path = compile_path(column.path)
+    match column.type:
+        case "string":
+            return lambda obj, _: _text(path.first(obj))
+        case "date":
+            return lambda obj, now: None if (value := path.first(obj)) is None else age(value, now)
+        case "integer":
+            return lambda obj, _: _integer(path.first(obj))
+        case "number":
+            return lambda obj, _: _number(path.first(obj))
+        case _:
+            return lambda obj, _: value if isinstance(value := path.first(obj), bool) else None
+
+
+def _text(value: Any) -> str | None:
+    """Text as it is, everything else as JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode()
+
+
+def _integer(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

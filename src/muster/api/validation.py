@@ -1,0 +1,71 @@
+"""The whole check of one object, in the order of a real server. The one door of the API machinery and of lint.
+
+1. `decode_problem` finds wrong types that are a 400 rather than a 422.
+2. `prepare` drops nulls, fills defaults, prunes and normalizes, in place, and names unknown fields.
+3. `validate_object` says what is wrong with the result, and with the change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api.decoding import decode_problem
+from muster.api.metadata import validate_metadata
+from muster.values.causes import NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, Cause, invalid
+
+if TYPE_CHECKING:
+    from muster.api.resource import Resource, Version
+
+__all__ = ["decode_problem", "prepare", "validate_object"]
+
+Object = dict[str, Any]
+
+# With one of these, rules that look at the whole object cannot be trusted to find what they expect.
+_BLOCKING: Final = frozenset({NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
+_NOT_CHECKED: Final = invalid(
+    "<nil>",
+    None,
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation",
+)
+
+
+def prepare(resource: Resource, version: Version, obj: Object) -> list[str]:
+    """Bring a decoded object into shape, in place. Returns the paths of fields that nobody knows."""
+    unknown = version.compiled.prepare(obj)
+    if resource.normalize is not None:
+        resource.normalize(obj)
+    return unknown
+
+
+def validate_object(
+    resource: Resource, version: Version, obj: Object, old: Object | None = None, subresource: str = ""
+) -> list[Cause]:
+    """What is wrong with a prepared object; with `old`, also with the change. Both are in the given version.
+
+    On a status update only the status is new, and metadata was checked when it was written.
+    """
+    if obj.get("kind") != resource.kind:
+        return [invalid("kind", obj.get("kind", ""), f"must be {resource.kind}")]
+    causes: list[Cause] = []
+    if not resource.virtual and not (subresource and old is not None):
+        found = validate_metadata(obj, old, resource.namespaced, resource.name_problems)
+        # On updates the real server checks metadata before the kind and again with it, and lists both findings.
+        causes.extend(found if old is None else found + found)
+    if resource.builtin:
+        return causes + _own_rules(resource, obj, old)
+    schema = version.compiled
+    causes.extend(schema.validate(obj, old))
+    if any(cause.reason in _BLOCKING for cause in causes):
+        return [*causes, _NOT_CHECKED] if schema.has_rules else causes
+    if old is not None and schema.has_rules:
+        causes.extend(schema.transition(obj, old))
+    if not causes:
+        causes.extend(_own_rules(resource, obj, old))
+    return causes
+
+
+def _own_rules(resource: Resource, obj: Object, old: Object | None) -> list[Cause]:
+    if resource.rules is None:
+        return []
+    return resource.rules(resource.to_storage(obj), None if old is None else resource.to_storage(old))

@@ -1,0 +1,159 @@
+"""One resource in memory: its living objects in order, its latest events, and who watches it.
+
+Only the thread of the event loop touches a collection, and it never waits while doing so: whatever is read
+within one turn of the loop belongs to one revision. Called by `store` and `watch`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import deque
+from itertools import chain, takewhile
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from muster.hub.storage.records import Event, EventType, Key, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from muster.hub.storage.settings import StoreSettings
+    from muster.hub.storage.watch import Watch
+
+_BY_KEY = attrgetter("key")
+_FEW = 1000  # copying so many references costs less than copying all of them at the next change
+
+
+class Collection:
+    """The objects of one resource, sorted by namespace and name."""
+
+    __slots__ = (
+        "_event_limit",
+        "_history",
+        "_history_bytes",
+        "_history_limit",
+        "_rows",
+        "_rows_are_shared",
+        "floor",
+        "resource",
+        "watches",
+    )
+
+    def __init__(self, resource: str, floor: int, settings: StoreSettings, records: Iterable[Record] = ()) -> None:
+        self.resource = resource
+        #: Every event after this revision is in memory.
+        self.floor = floor
+        #: Watches by namespace; None holds those of all namespaces.
+        self.watches: dict[str | None, set[Watch]] = {}
+        self._rows = sorted(records, key=_BY_KEY)
+        self._rows_are_shared = False
+        self._history: deque[Event] = deque()
+        self._history_bytes = 0
+        self._event_limit = settings.history_events
+        self._history_limit = settings.history_bytes
+
+    # Objects
+
+    def scan(self, namespace: str | None, after: tuple[str, str] | None) -> Iterator[Record]:
+        """The objects at this moment, whatever happens while the iterator is used."""
+        start, stop = self._bounds(namespace, after)
+        if stop - start <= _FEW:
+            return iter(self._rows[start:stop])
+        self._rows_are_shared = True  # the next change works on a copy
+        return map(self._rows.__getitem__, range(start, stop))
+
+    def count(self, namespace: str | None) -> int:
+        """How many objects there are."""
+        start, stop = self._bounds(namespace, None)
+        return stop - start
+
+    def _bounds(self, namespace: str | None, after: tuple[str, str] | None) -> tuple[int, int]:
+        rows = self._rows
+        start, stop = 0, len(rows)
+        if namespace is not None:
+            start = bisect_left(rows, Key(self.resource, namespace, ""), key=_BY_KEY)
+            # No string lies between a namespace and itself with a NUL behind it.
+            stop = bisect_left(rows, Key(self.resource, namespace + "\0", ""), lo=start, key=_BY_KEY)
+        if after is not None:
+            start = max(start, bisect_right(rows, Key(self.resource, *after), key=_BY_KEY))
+        return start, max(start, stop)
+
+    def apply(self, event: Event) -> None:
+        """Take over one change: objects and history. Watches are told by `notify`."""
+        if self._rows_are_shared:
+            self._rows = self._rows.copy()
+            self._rows_are_shared = False
+        record = event.record
+        place = bisect_left(self._rows, record.key, key=_BY_KEY)
+        if event.type is EventType.ADDED:
+            self._rows.insert(place, record)
+        elif event.type is EventType.MODIFIED:
+            self._rows[place] = record
+        else:
+            del self._rows[place]
+        self._remember(event)
+
+    # History
+
+    def _remember(self, event: Event) -> None:
+        self._history.append(event)
+        self._history_bytes += len(event.record.value)
+        while len(self._history) > self._event_limit:
+            self._forget_oldest()
+        if self._history_bytes > self._history_limit:
+            while self._history_bytes > self._history_limit and len(self._history) > 1:
+                self._forget_oldest()
+            # Readers further back would keep what has just been let go.
+            for watch in tuple(chain.from_iterable(self.watches.values())):
+                watch.cut_off_behind(self.floor)
+
+    def _forget_oldest(self) -> None:
+        oldest = self._history.popleft()
+        self._history_bytes -= len(oldest.record.value)
+        self.floor = oldest.record.revision
+
+    def events_after(self, revision: int, namespace: str | None) -> list[Event]:
+        """Events after a revision that is not before the floor."""
+        events = list(takewhile(lambda event: event.record.revision > revision, reversed(self._history)))
+        events.reverse()
+        if namespace is None:
+            return events
+        return [event for event in events if event.record.key.namespace == namespace]
+
+    # Watches
+
+    def notify(self, events: Sequence[Event]) -> None:
+        """Hand events to those who watch here. An event is one object, however many receive it."""
+        if not self.watches:
+            return
+        for watch in tuple(self.watches.get(None, ())):
+            watch.offer(events)
+        by_namespace: dict[str, list[Event]] = {}
+        for event in events:
+            namespace = event.record.key.namespace
+            if namespace in self.watches:
+                by_namespace.setdefault(namespace, []).append(event)
+        for namespace, their_events in by_namespace.items():
+            for watch in tuple(self.watches.get(namespace, ())):
+                watch.offer(their_events)
+
+    def add_watch(self, watch: Watch) -> None:
+        """From now on this watch receives events."""
+        self.watches.setdefault(watch.namespace, set()).add(watch)
+
+    def remove_watch(self, watch: Watch) -> None:
+        """This watch receives nothing more."""
+        watches = self.watches.get(watch.namespace)
+        if watches is not None:
+            watches.discard(watch)
+            if not watches:
+                del self.watches[watch.namespace]
+
+    def watch_count(self) -> int:
+        """How many watch here."""
+        return sum(map(len, self.watches.values()))
+
+    def close_watches(self) -> None:
+        """End the iteration of everybody who watches here."""
+        for watch in tuple(chain.from_iterable(self.watches.values())):
+            watch.close()

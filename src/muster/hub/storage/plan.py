@@ -1,0 +1,179 @@
+"""Planning a batch of commits: who may write, and which revision each change gets.
+
+Called by the writer within its transaction. Plans see the commits before them in the batch as if they were
+already written, because either all of the batch is written or none of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from muster.hub.storage import log
+from muster.hub.storage.records import Change, Delete, EventType, Key, Put, Record, Unchanged
+from muster.hub.storage.schema import ADDED, DELETED, MODIFIED, row_checksum
+
+if TYPE_CHECKING:
+    import asyncio
+    import sqlite3
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A commit that was not written: the key in conflict or the guard that failed."""
+
+    cause: Key | Unchanged
+
+
+class Planned(msgspec.Struct, frozen=True):
+    """A change with its revision. The event's previous state is filled in by who publishes it."""
+
+    type: EventType
+    record: Record
+
+
+class Commit:
+    """A commit on its way: what is asked, and what became of it."""
+
+    __slots__ = ("changes", "future", "guards", "loop", "outcome", "size")
+
+    def __init__(
+        self,
+        changes: Sequence[Change],
+        guards: Sequence[Unchanged],
+        loop: asyncio.AbstractEventLoop,
+        future: asyncio.Future[list[Record]],
+    ) -> None:
+        self.changes = changes
+        self.guards = guards
+        self.loop = loop
+        self.future = future
+        self.size = sum(len(change.head) + len(change.tail) for change in changes)
+        self.outcome: list[Planned] | Refused | Exception = []
+
+
+_ABSENT = (0, 0)  # revision and created revision of what does not exist
+
+
+class Batch:
+    """The commits of one transaction."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, revision: int, last_changes: Mapping[str, int], resources: dict[str, int]
+    ) -> None:
+        self._connection = connection
+        self._last_changes = last_changes
+        self._resources = resources
+        self._heads: dict[Key, tuple[int, int]] = {}  # what this batch makes of the objects it touches
+        self._touched: dict[Key, int] = {}  # and at which revision it touched them last
+        self.revision = revision
+        self.size = 0
+        self.log_rows: list[tuple[object, ...]] = []
+
+    def plan(self, commit: Commit) -> list[Planned] | Refused:
+        """All changes of a commit, or why it must not be written."""
+        for guard in commit.guards:
+            if not self._holds(guard):
+                return Refused(guard)
+        heads: dict[Key, tuple[int, int]] = {}
+        touched: dict[Key, int] = {}
+        planned: list[Planned] = []
+        rows: list[tuple[object, ...]] = []
+        revision = self.revision
+        for change in commit.changes:
+            key = change.key
+            current, created = heads.get(key) or self._head(key)
+            if (change.expected is not None and change.expected != current) or (
+                isinstance(change, Delete) and not current
+            ):
+                return Refused(key)
+            revision += 1
+            value = b"%b%d%b" % (change.head, revision, change.tail)
+            if isinstance(change, Put):
+                operation, kind = (MODIFIED, EventType.MODIFIED) if current else (ADDED, EventType.ADDED)
+                created = created or revision
+                heads[key] = (revision, created)
+            else:
+                operation, kind = DELETED, EventType.DELETED
+                heads[key] = _ABSENT
+            number = self._number(key.resource)
+            checksum = row_checksum(revision, number, key.namespace, key.name, value)
+            rows.append((revision, number, key.namespace, key.name, operation, created, current, value, checksum))
+            planned.append(Planned(kind, Record(key, revision, created, value)))
+            touched[key] = revision
+        self._heads.update(heads)
+        self._touched.update(touched)
+        self.log_rows += rows
+        self.revision = revision
+        self.size += commit.size
+        return planned
+
+    def living(self) -> Iterator[tuple[object, ...]]:
+        """Rows of `current` for the objects that exist after the batch."""
+        for key, (revision, created) in self._heads.items():
+            if revision:
+                yield (self._resources[key.resource], key.namespace, key.name, revision, created)
+
+    def dead(self) -> Iterator[tuple[object, ...]]:
+        """Keys of `current` for the objects that do not."""
+        for key, (revision, _) in self._heads.items():
+            if not revision:
+                yield (self._resources[key.resource], key.namespace, key.name)
+
+    def changes_of_resources(self) -> dict[str, int]:
+        """The last revision of each resource that the batch touches."""
+        latest: dict[str, int] = {}
+        for key, revision in self._touched.items():
+            latest[key.resource] = max(revision, latest.get(key.resource, 0))
+        return latest
+
+    def _head(self, key: Key) -> tuple[int, int]:
+        """Revision and created revision of an object as the commits before this one leave it."""
+        if key in self._heads:
+            return self._heads[key]
+        row = self._connection.execute(
+            "SELECT revision, created FROM current WHERE resource = ? AND namespace = ? AND name = ?",
+            (self._resources.get(key.resource), key.namespace, key.name),
+        ).fetchone()
+        return row or _ABSENT
+
+    def _number(self, resource: str) -> int:
+        number = self._resources.get(resource)
+        if number is None:
+            number = len(self._resources) + 1  # resources are never removed
+            self._connection.execute("INSERT INTO resource (id, name) VALUES (?, ?)", (number, resource))
+            self._resources[resource] = number
+        return number
+
+    def _holds(self, guard: Unchanged) -> bool:
+        """Whether nothing in the guard's scope changed after its revision. In doubt it does not hold."""
+        if any(_covers(guard, key) and revision > guard.revision for key, revision in self._touched.items()):
+            return False
+        if self._last_changes.get(guard.resource, 0) <= guard.revision:
+            return True
+        if guard.namespace is None:
+            return False
+        if guard.name is not None:
+            revision, _ = self._head(Key(guard.resource, guard.namespace, guard.name))
+            if revision:
+                return revision <= guard.revision
+        if guard.revision < log.compacted_revision(self._connection):
+            return False  # a deletion would have left no trace
+        found = self._connection.execute(
+            "SELECT 1 FROM log WHERE resource = :resource AND revision > :revision AND namespace = :namespace"
+            " AND (:name IS NULL OR name = :name) LIMIT 1",
+            {
+                "resource": self._resources.get(guard.resource),
+                "revision": guard.revision,
+                "namespace": guard.namespace,
+                "name": guard.name,
+            },
+        ).fetchone()
+        return found is None
+
+
+def _covers(guard: Unchanged, key: Key) -> bool:
+    return (
+        guard.resource == key.resource and guard.namespace in (None, key.namespace) and guard.name in (None, key.name)
+    )

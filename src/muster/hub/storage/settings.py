@@ -1,0 +1,33 @@
+"""The settings of the store, with the reason for each default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """How much history is kept, and how much is done at once."""
+
+    #: Compaction runs this often; zero turns it off.
+    compaction_interval: timedelta = timedelta(minutes=1)
+    #: History younger than this is kept: a client that was away for so long resumes its watch.
+    keep_history: timedelta = timedelta(minutes=5)
+    #: And so many revisions are kept whatever their age.
+    keep_revisions: int = 1000
+    #: A transaction of compaction is sized to last about so long; writers wait at most for one.
+    compaction_step: timedelta = timedelta(milliseconds=10)
+    #: Commits that wait together are written together, up to so many and so many bytes.
+    batch_commits: int = 256
+    batch_bytes: int = 8 * 1024 * 1024
+    #: Events kept in memory for each resource: watches that start within them need no disk.
+    history_events: int = 8192
+    history_bytes: int = 32 * 1024 * 1024
+    #: The write-ahead log is moved into the database once it is this large.
+    checkpoint_bytes: int = 8 * 1024 * 1024
+    #: The page cache of the connection that writes, and of each that reads.
+    cache_bytes: int = 8 * 1024 * 1024
+
+
+DEFAULT_SETTINGS = StoreSettings()

@@ -1,0 +1,332 @@
+"""The store: current objects in memory, every change in a log on disk, watches fed after each commit.
+
+The one class that the API machinery talks to. Reads of the present are plain calls on the event loop's
+thread; whatever may touch the disk is a coroutine. A store belongs to one event loop at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import gc
+import shutil
+import sqlite3
+import tempfile
+import weakref
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from muster.hub.storage import database, log
+from muster.hub.storage.backup import back_up
+from muster.hub.storage.collection import Collection
+from muster.hub.storage.errors import (
+    CompactedError,
+    ConflictError,
+    FutureRevisionError,
+    GuardFailedError,
+    StorageUnavailableError,
+)
+from muster.hub.storage.lock import DatabaseLock
+from muster.hub.storage.maintenance import Maintenance
+from muster.hub.storage.plan import Commit, Refused
+from muster.hub.storage.readers import Readers
+from muster.hub.storage.records import Change, Event, EventType, Key, Record, Unchanged
+from muster.hub.storage.settings import DEFAULT_SETTINGS, StoreSettings
+from muster.hub.storage.watch import DEFAULT_BUFFER, Watch
+from muster.hub.storage.writer import Writer, explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_CATCH_UP_EVENTS = 500  # read from the log at a time by a watch that starts in the past
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """A store in numbers."""
+
+    revision: int
+    compacted: int
+    objects: Mapping[str, int]
+    watches: int
+    file_bytes: int
+    log_bytes: int
+    problem: str | None
+
+
+class Store:
+    """Open it with `open`, close it with `close`."""
+
+    def __init__(self, path: Path, lock: DatabaseLock | None, settings: StoreSettings, *, durable: bool) -> None:
+        self._path = path
+        self._lock = lock
+        self._settings = settings
+        self._closed = False
+        self._objects: dict[Key, Record] = {}
+        self._collections: dict[str, Collection] = {}
+        self._unpublished: deque[Sequence[Commit]] = deque()  # on disk, not yet in memory
+        compacted = self._load()
+        reading = functools.partial(database.connect, path, writable=False, cache_bytes=settings.cache_bytes)
+        writing = functools.partial(
+            database.connect, path, writable=True, cache_bytes=settings.cache_bytes, durable=durable
+        )
+        self._readers = Readers(reading)
+        self._writer = Writer(path, writing, settings, self._deliver)
+        self._writer.start()
+        self._maintenance = Maintenance(path, self._writer, writing, settings, compacted)
+        self._maintenance.start()
+
+    @classmethod
+    def open(cls, path: Path | None, settings: StoreSettings = DEFAULT_SETTINGS) -> Self:
+        """Open or create the database at `path`; None keeps it for the life of this process only, for tests.
+
+        Raises DatabaseRefusedError for a file that is foreign, damaged, newer or in use, leaving it untouched,
+        and StorageUnavailableError for one that cannot be read or created.
+        """
+        if path is None:
+            directory = tempfile.mkdtemp(prefix="muster-store-")
+            path = Path(directory, "store.db")
+            database.prepare(path)
+            store = cls(path, None, settings, durable=False)
+            weakref.finalize(store, shutil.rmtree, directory, ignore_errors=True)
+            return store
+        path = path.resolve()
+        if not path.parent.is_dir():
+            raise StorageUnavailableError(f"{path}: the directory {path.parent} does not exist")
+        if database.has_content(path):
+            database.inspect_header(path)  # before a lock file is put beside somebody else's file
+        lock = DatabaseLock.acquire(path)
+        try:
+            database.prepare(path)
+            return cls(path, lock, settings, durable=True)
+        except BaseException:
+            lock.release()
+            raise
+
+    def _load(self) -> int:
+        """Bring every living object into memory. Returns the revision at which history begins."""
+        collecting = gc.isenabled()
+        gc.disable()  # nothing here becomes garbage; looking for it would double the time
+        try:
+            with (
+                database.reading(self._path),
+                contextlib.closing(database.connect(self._path, writable=False)) as connection,
+            ):
+                self.revision = log.newest_revision(connection)
+                compacted = log.compacted_revision(connection)
+                self._loaded_revision = self.revision
+                by_resource: dict[str, list[Record]] = {}
+                for record in log.current_records(connection):
+                    self._objects[record.key] = record
+                    by_resource.setdefault(record.key.resource, []).append(record)
+        finally:
+            if collecting:
+                gc.enable()
+        for resource, records in by_resource.items():
+            self._collections[resource] = Collection(resource, self.revision, self._settings, records)
+        return compacted
+
+    # Reading the present: no I/O
+
+    @property
+    def problem(self) -> str | None:
+        """Why the last write failed; None while all is well. For readiness checks."""
+        return self._writer.problem
+
+    @property
+    def compacted(self) -> int:
+        """The oldest revision that can still be read or watched from."""
+        return self._maintenance.compacted
+
+    def get(self, key: Key) -> Record | None:
+        """The object as it is now."""
+        return self._objects.get(key)
+
+    def scan(
+        self, resource: str, namespace: str | None = None, after: tuple[str, str] | None = None
+    ) -> Iterator[Record]:
+        """The objects as they are now, by namespace and name, behind `after`. Later changes do not show in it."""
+        collection = self._collections.get(resource)
+        return iter(()) if collection is None else collection.scan(namespace, after)
+
+    def count(self, resource: str, namespace: str | None = None) -> int:
+        """How many objects there are now."""
+        collection = self._collections.get(resource)
+        return 0 if collection is None else collection.count(namespace)
+
+    # Reading the past
+
+    async def scan_at(
+        self, resource: str, namespace: str | None, revision: int, after: tuple[str, str] | None = None
+    ) -> list[Record]:
+        """The objects as they were at a revision: those of now, with every later change taken back."""
+        if revision > self.revision:
+            raise FutureRevisionError(revision, self.revision)
+        if revision < self.compacted:
+            raise CompactedError(revision, self.compacted)
+        collection = self._collection(resource)
+        now = list(collection.scan(namespace, after))
+        states: dict[Key, Record | None] = {}
+        if revision >= collection.floor:
+            for event in collection.events_after(revision, namespace):
+                states.setdefault(event.record.key, event.previous)
+        else:
+            until = self.revision
+            states = await self._readers.run(
+                lambda connection: log.states_before(connection, resource, namespace, revision, until)
+            )
+        if not states:
+            return now
+        then = [record for record in now if record.key not in states]
+        start = Key(resource, *after) if after is not None else None
+        then += [state for key, state in states.items() if state is not None and (start is None or key > start)]
+        then.sort(key=lambda record: record.key)
+        return then
+
+    def watch(self, resource: str, namespace: str | None, after: int, buffer: int = DEFAULT_BUFFER) -> Watch:
+        """Every event after a revision, and what comes. Raises CompactedError if that is too long ago."""
+        if after < self.compacted:
+            raise CompactedError(after, self.compacted)
+        watch = Watch(self._collection(resource), namespace, after, buffer, self._read_log)
+        if self._closed:
+            watch.close()
+        return watch
+
+    async def _read_log(self, resource: str, namespace: str | None, after: int) -> tuple[list[Event], int]:
+        until = self.revision  # what is committed but not yet published comes through the live feed
+        events = await self._readers.run(
+            lambda connection: log.events_after(connection, resource, namespace, after, until, _CATCH_UP_EVENTS)
+        )
+        whole = len(events) < _CATCH_UP_EVENTS
+        return events, until if whole else events[-1].record.revision
+
+    def _collection(self, resource: str) -> Collection:
+        collection = self._collections.get(resource)
+        if collection is None:
+            # Nothing of it has been published since the start, or it would be here.
+            collection = Collection(resource, self._loaded_revision, self._settings)
+            self._collections[resource] = collection
+        return collection
+
+    # Writing
+
+    async def commit(self, changes: Sequence[Change], guards: Sequence[Unchanged] = ()) -> list[Record]:
+        """Write all changes or none. When it returns they are on disk, in memory, and on their way to watchers."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[list[Record]] = loop.create_future()
+        self._writer.submit(Commit(changes, guards, loop, future))
+        return await future
+
+    def _deliver(self, commits: Sequence[Commit]) -> None:
+        """On the writer's thread: hand a batch to the loop."""
+        self._unpublished.append(commits)
+        for loop in {commit.loop for commit in commits}:
+            with contextlib.suppress(RuntimeError):  # that loop has been closed; the next one to commit does it
+                loop.call_soon_threadsafe(self._publish_waiting)
+
+    def _publish_waiting(self) -> None:
+        """On the loop: publish in the order of the log, whatever a loop that has ended has left behind."""
+        while self._unpublished:
+            self._publish(self._unpublished.popleft())
+
+    def _publish(self, commits: Sequence[Commit]) -> None:
+        """Make a batch visible: first memory, then watches, then whoever waits for the outcome."""
+        published, answers = self._take_over(commits)
+        for resource, events in published.items():
+            self._collections[resource].notify(events)
+        for commit, answer in answers:
+            # A caller may have been cancelled, or its loop have ended; the outcome stands all the same.
+            if commit.future.done() or commit.loop.is_closed():
+                continue
+            if isinstance(answer, Exception):
+                commit.future.set_exception(answer)
+            else:
+                commit.future.set_result(answer)
+
+    def _take_over(
+        self, commits: Sequence[Commit]
+    ) -> tuple[dict[str, list[Event]], list[tuple[Commit, list[Record] | Exception]]]:
+        """Bring memory up to date. The events by resource, and the answer to each commit."""
+        published: dict[str, list[Event]] = {}
+        answers: list[tuple[Commit, list[Record] | Exception]] = []
+        for commit in commits:
+            outcome = commit.outcome
+            if isinstance(outcome, Refused):
+                answers.append((commit, self._refusal(outcome)))
+            elif isinstance(outcome, Exception):
+                answers.append((commit, outcome))
+            else:
+                for planned in outcome:
+                    event = Event(planned.type, planned.record, self._objects.get(planned.record.key))
+                    self._apply(event)
+                    published.setdefault(planned.record.key.resource, []).append(event)
+                answers.append((commit, [planned.record for planned in outcome]))
+        return published, answers
+
+    def _refusal(self, refused: Refused) -> Exception:
+        """Memory is just where the writer was when it refused, so it knows what stood in the way."""
+        if isinstance(refused.cause, Key):
+            return ConflictError(refused.cause, self._objects.get(refused.cause))
+        return GuardFailedError(refused.cause)
+
+    def _apply(self, event: Event) -> None:
+        record = event.record
+        self._collection(record.key.resource).apply(event)
+        if event.type is EventType.DELETED:
+            del self._objects[record.key]
+        else:
+            self._objects[record.key] = record
+        self.revision = record.revision
+
+    # Looking after the file
+
+    def statistics(self) -> Statistics:
+        """Numbers for metrics and `muster hub status`."""
+        wal = database.wal_path(self._path)
+        return Statistics(
+            revision=self.revision,
+            compacted=self.compacted,
+            objects={resource: collection.count(None) for resource, collection in self._collections.items()},
+            watches=sum(collection.watch_count() for collection in self._collections.values()),
+            file_bytes=self._path.stat().st_size,
+            log_bytes=wal.stat().st_size if wal.exists() else 0,
+            problem=self.problem,
+        )
+
+    async def compact(self, revision: int | None = None) -> int:
+        """Drop the history before a revision (or what the settings do not keep); the revision it now starts at."""
+        if revision is not None and revision > self.revision:
+            raise FutureRevisionError(revision, self.revision)
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, self._maintenance.compact, revision)
+        except sqlite3.Error as error:
+            raise StorageUnavailableError(explain(error, self._path)) from error
+        return self.compacted
+
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
+        """Copy the database as it is now to another file, while reading and writing go on."""
+        work = functools.partial(back_up, self._path, path, overwrite=overwrite)
+        await asyncio.get_running_loop().run_in_executor(None, work)
+
+    async def close(self) -> None:
+        """Write what has been submitted, end all watches, leave a tidy file and let others have it."""
+        if self._closed:
+            return
+        self._closed = True
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self._maintenance.stop)
+        await loop.run_in_executor(None, self._writer.stop)
+        for collection in self._collections.values():
+            collection.close_watches()
+        await loop.run_in_executor(None, self._readers.close)
+        if self._lock is not None:
+            self._lock.release()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()

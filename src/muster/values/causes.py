@@ -1,0 +1,120 @@
+"""One reason why a value is refused, in the words of a Kubernetes Status. Made by name, label and object checks.
+
+The constructors mirror the kinds of field error a Kubernetes server knows. `Cause.message` is the text without the
+field, as `details.causes` of a Status carries it; `str(cause)` is the sentence that a Status message strings together.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+INVALID: Final = "FieldValueInvalid"
+TYPE_INVALID: Final = "FieldValueTypeInvalid"
+REQUIRED: Final = "FieldValueRequired"
+DUPLICATE: Final = "FieldValueDuplicate"
+NOT_SUPPORTED: Final = "FieldValueNotSupported"
+FORBIDDEN: Final = "FieldValueForbidden"
+TOO_LONG: Final = "FieldValueTooLong"
+TOO_MANY: Final = "FieldValueTooMany"
+
+_ESCAPES: Final = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A machine-readable reason, the field's path, and the text."""
+
+    reason: str
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+    def to_status(self) -> dict[str, str]:
+        """The entry of `details.causes`."""
+        return {"reason": self.reason, "message": self.message, "field": self.field}
+
+
+def invalid(field: str, value: Any, detail: str) -> Cause:
+    return Cause(INVALID, field, f"Invalid value: {shown(value)}: {detail}")
+
+
+def invalid_without_value(field: str, detail: str) -> Cause:
+    """For values too large to repeat, as rules over whole objects report them."""
+    return Cause(INVALID, field, f"Invalid value: {detail}")
+
+
+def type_invalid(field: str, value: Any, detail: str) -> Cause:
+    return Cause(TYPE_INVALID, field, f"Invalid value: {shown(value)}: {detail}")
+
+
+def required(field: str, detail: str = "") -> Cause:
+    return Cause(REQUIRED, field, f"Required value: {detail}" if detail else "Required value")
+
+
+def duplicate(field: str, value: Any) -> Cause:
+    return Cause(DUPLICATE, field, f"Duplicate value: {shown(value)}")
+
+
+def not_supported(field: str, value: Any, supported: Iterable[str]) -> Cause:
+    names = ", ".join(quoted(name) for name in supported)
+    return Cause(NOT_SUPPORTED, field, f"Unsupported value: {shown(value)}: supported values: {names}")
+
+
+def forbidden(field: str, detail: str) -> Cause:
+    return Cause(FORBIDDEN, field, f"Forbidden: {detail}")
+
+
+def too_long(field: str, limit: int) -> Cause:
+    unit = "byte" if limit == 1 else "bytes"
+    return Cause(TOO_LONG, field, f"Too long: may not be more than {limit} {unit}")
+
+
+def too_many(field: str, count: int, limit: int) -> Cause:
+    unit = "item" if limit == 1 else "items"
+    return Cause(TOO_MANY, field, f"Too many: {count}: must have at most {limit} {unit}")
+
+
+def sentence(causes: Sequence[Cause]) -> str:
+    """Causes as one text: alone as it is, several in brackets, each once."""
+    texts = list(dict.fromkeys(str(cause) for cause in causes))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def shown(value: Any) -> str:
+    """A value as field errors print it: strings quoted, numbers plain, everything else as JSON."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def quoted(text: str) -> str:
+    """A string in double quotes, with what cannot be printed escaped the way Go's %q does."""
+    return f'"{"".join(_ESCAPES.get(character) or _printable(character) for character in text)}"'
+
+
+def _printable(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

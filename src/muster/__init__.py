@@ -1,5 +1,27 @@
-"""Muster: which of my clusters, hosts and operators fit, and why?"""
+"""Muster: which of my clusters, hosts and operators fit, and why?
 
-__all__ = ["__version__"]
+>>> import muster
+>>> fleet = [{"kind": "ManagedCluster", "metadata": {"name": "a", "labels": {"cloud": "Amazon"}}}]
+>>> muster.select(fleet, "managedCluster.metadata.labels.cloud == 'Amazon'").names
+('a',)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from muster.selection import Selection, select
+
+__all__ = ["Selection", "__version__", "select"]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """The library is loaded when it is used: the command must start fast."""
+    if name in ("Selection", "select"):
+        from muster import selection
+
+        return getattr(selection, name)
+    raise AttributeError(f"module 'muster' has no attribute {name!r}")

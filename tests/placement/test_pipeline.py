@@ -39,6 +39,7 @@ def scheduled(
     fleet = Fleet()
     for score in scores:
         fleet.put_score(score["metadata"]["namespace"], score["metadata"]["name"], score_of(score))
+    fleet.advance(NOW)
     fleet.put_many(msgspec.json.encode(cluster) for cluster in clusters)
     plan = plan_of(placement, no_cel)
     seen = visibility(plan.namespace, plan.cluster_sets, bindings, sets)

@@ -55,6 +55,18 @@ def read_documents(names: Iterable[str]) -> Iterator[Document]:
                 raise InvalidObjectError(str(file), error.strerror or str(error)) from error
 
 
+def load_one(name: str) -> Any:
+    """The one document of a file, whatever it is."""
+    try:
+        text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise InvalidObjectError(name, error.strerror or str(error)) from error
+    documents = [value for _, value in _yaml_values(name, text)]
+    if len(documents) != 1:
+        raise InvalidObjectError(name, f"one document was expected, there are {len(documents)}")
+    return documents[0]
+
+
 def _from_stream(origin: str, stream: BinaryIO) -> Iterator[Document]:
     first = stream.readline()
     if first.lstrip().startswith(b"{") and (obj := _json_line(first)) is not None:
@@ -90,6 +102,12 @@ def _json_lines(origin: str, stream: BinaryIO) -> Iterator[Document]:
 
 
 def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
+    for line, obj in _yaml_values(origin, text):
+        yield from _unpacked(origin, line, obj)
+
+
+def _yaml_values(origin: str, text: bytes) -> Iterator[tuple[int, Any]]:
+    """The documents of a YAML text that are not empty, with their lines."""
     try:
         aliases = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.CSafeLoader))
         if aliases > _MOST_ALIASES:
@@ -98,7 +116,7 @@ def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
         while loader.check_node():
             node = loader.get_node()
             if (obj := loader.construct_document(node)) is not None:
-                yield from _unpacked(origin, node.start_mark.line + 1, obj)
+                yield node.start_mark.line + 1, obj
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{origin}:{mark.line + 1}:{mark.column + 1}" if mark is not None else origin

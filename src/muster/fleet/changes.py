@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from muster.selectors.paths import SCORES, Element, Path
+from muster.selectors.paths import SCORES, Path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,8 +25,8 @@ class WatchedPaths:
             return
         node = self._root
         for step in path:
-            if isinstance(step, Element):
-                break  # elements are told apart by the column; the list is where the difference shows
+            if not isinstance(step, str):
+                break  # elements and presence are told apart by the column; here is where a difference shows
             node = node.children.setdefault(step, _Node())
         if path not in node.paths:
             node.paths.append(path)

@@ -7,11 +7,38 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from numpy.typing import NDArray
 
 _NO_CODE = -1
+
+
+class Derived:
+    """A function of a column's values: computed once per distinct value, with codes of its own."""
+
+    def __init__(self, function: Callable[[Hashable], Hashable]) -> None:
+        self.values: list[Hashable] = []
+        self._function = function
+        self._code_of: dict[Hashable, int] = {}
+        self._codes: list[int] = []
+        self._array: NDArray[np.int32] = np.array([_NO_CODE], dtype=np.int32)
+
+    def follow(self, values: list[Hashable]) -> None:
+        """Take in the values that have come since last time."""
+        if len(self._codes) == len(values):
+            return
+        for value in values[len(self._codes) :]:
+            result = self._function(value)
+            code = self._code_of.setdefault(result, len(self.values))
+            if code == len(self.values):
+                self.values.append(result)
+            self._codes.append(code)
+        self._array = np.array([*self._codes, _NO_CODE], dtype=np.int32)
+
+    def codes(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """From codes of the column to codes of this; -1 stays -1."""
+        return self._array[codes]
 
 
 class Column:
@@ -21,6 +48,15 @@ class Column:
         self.codes: NDArray[np.int32] = np.full(capacity, _NO_CODE, dtype=np.int32)
         self.values: list[Hashable] = []
         self._code_of: dict[Hashable, int] = {}
+        self._derived: dict[Callable[[Hashable], Hashable], Derived] = {}
+
+    def derive(self, function: Callable[[Hashable], Hashable]) -> Derived:
+        """The column seen through a function, which must be hashable and always give the same results."""
+        derived = self._derived.get(function)
+        if derived is None:
+            derived = self._derived[function] = Derived(function)
+        derived.follow(self.values)
+        return derived
 
     @property
     def distinct(self) -> int:
@@ -60,4 +96,5 @@ class Column:
         self.codes = new_codes[self.codes]  # -1 takes the last entry, which stays -1
         self.values = [self.values[code] for code in used]
         self._code_of = {value: code for code, value in enumerate(self.values)}
+        self._derived.clear()
         return True

@@ -23,39 +23,59 @@ _WHOLE = msgspec.json.Decoder()
 
 def extractor(path: Path) -> Callable[[bytes], Hashable]:
     """A function from an object's JSON to its projection on the path."""
-    keys = path[:-1] if path and isinstance(path[-1], Element) else path
-    if not keys or any(isinstance(step, Element) for step in keys):
+    keys = [step for step in path if isinstance(step, str)]
+    if not keys or len(keys) < len(path) - 1:
         return lambda encoded: project(_WHOLE.decode(encoded), path)
-    decode = msgspec.json.Decoder(_shape([str(step) for step in keys])).decode
+    last = path[-1]
+    if isinstance(last, Element):
+        found = _element_finder(last)
+        return _extractor(keys, list[msgspec.Raw], found, path)
+    if isinstance(last, str):
+        return _extractor(keys, Any, _plain, path)
+    return _extractor(keys, msgspec.Raw, lambda _: True, path)
+
+
+def _extractor(
+    keys: list[str], kind: Any, finish: Callable[[Any], Hashable], path: Path
+) -> Callable[[bytes], Hashable]:
+    """Walk down the keys, then let `finish` make the projection of what is there."""
+    decode = msgspec.json.Decoder(_shape(keys, kind)).decode
     depth = len(keys)
-    rest = path[depth:]
 
     def extract(encoded: bytes) -> Hashable:
         try:
             value: Any = decode(encoded)
-        except msgspec.ValidationError:
+            for level in range(depth):
+                value = value.step
+                if value is msgspec.UNSET:
+                    return (level,)
+            return finish(value)
+        except msgspec.ValidationError:  # not shaped as the path expects
             return project(_WHOLE.decode(encoded), path)
-        for level in range(depth):
-            value = value.step
-            if value is msgspec.UNSET:
-                return (level,)
-        return value if type(value) is str and not rest else _deeper(value, rest, depth)
 
     return extract
 
 
-def _deeper(value: Any, rest: Path, depth: int) -> Hashable:
-    """What `project` would say of the whole path, when the value after `depth` steps is known."""
-    if rest and type(value) is not list:
-        return (depth, frozen(value))
-    return project(value, rest)
+def _plain(value: Any) -> Hashable:
+    return value if type(value) is str else frozen(value)
 
 
-def _shape(keys: list[str]) -> type[msgspec.Struct]:
+def _element_finder(element: Element) -> Callable[[list[msgspec.Raw]], Hashable]:
+    """The elements in question, as the JSON they came in. An element without such a field is a ValidationError."""
+    field = msgspec.defstruct("Field", [("step", str)], rename={"step": element.field}, gc=False)
+    decode: Callable[[Any], Any] = msgspec.json.Decoder(field).decode
+    wanted = element.value
+
+    def find(elements: list[msgspec.Raw]) -> Hashable:
+        return b"[" + b",".join(bytes(each) for each in elements if decode(each).step == wanted) + b"]"
+
+    return find
+
+
+def _shape(keys: list[str], kind: Any) -> type[msgspec.Struct]:
     """Nested structs with one field each: `step`, read from the key."""
-    kind: Any = Any
     for key in reversed(keys):
         kind = msgspec.defstruct(
             "Step", [("step", kind | msgspec.UnsetType, msgspec.UNSET)], rename={"step": key}, gc=False
         )
-    return kind  # type: ignore[no-any-return]  # the loop ran at least once
+    return kind  # type: ignore[no-any-return]  # there is at least one key

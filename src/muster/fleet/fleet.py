@@ -18,7 +18,7 @@ from muster.fleet.columns import Column
 from muster.fleet.extraction import extractor
 from muster.fleet.masks import Mask
 from muster.fleet.scores import Score, ScoreTable
-from muster.selectors.paths import SCORES, WHOLE, key_path, project, score_path
+from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
@@ -260,11 +260,9 @@ class Fleet:
         return min((until for until, _, _ in self.scores.expiries() if until >= self.scores.now), default=None)
 
     def _score_changed(self, cluster: str, name: str) -> frozenset[Hashable]:
-        path = score_path(name)
         row = self._row_of.get(cluster)
-        if row is None or path not in self._columns:
-            return _NOBODY
-        return self._refresh(row, cluster, {}, (path,))
+        paths = [path for path in (score_path(name), ALL_SCORES) if path in self._columns]
+        return self._refresh(row, cluster, {}, paths) if paths and row is not None else _NOBODY
 
     def _refresh(
         self, row: int, name: str, obj: Mapping[str, Any], paths: Iterable[Path], *, evaluate_all: bool = False
@@ -289,13 +287,13 @@ class Fleet:
 
     def _projection(self, name: str, obj: Mapping[str, Any], path: Path) -> Hashable:
         if path and path[0] == SCORES:
-            return self.scores.projection(name, str(path[1]))
+            return self.scores.projection(name, path)
         return project(obj, path)
 
     def _fill(self, path: Path, column: Column) -> None:
         if path and path[0] == SCORES:
             for name, row in self._row_of.items():
-                column.put(row, self.scores.projection(name, str(path[1])))
+                column.put(row, self.scores.projection(name, path))
             return
         extract, code = extractor(path), column.code
         rows = self.rows()

@@ -11,6 +11,9 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
 
+    from muster.selectors.paths import Path
+
+EXPIRED = "expired"
 _PLAIN_DECIMAL = frozenset("0123456789")
 
 
@@ -25,14 +28,6 @@ class Score:
     def expired(self, now: datetime) -> bool:
         return self.valid_until is not None and now > self.valid_until
 
-    def value(self, name: str) -> int | None:
-        """The value of an item; of two with one name the last counts."""
-        found = None
-        for item in self.items:
-            if item["name"] == name:
-                found = item["value"]
-        return found
-
 
 def score_of(obj: Mapping[str, Any]) -> Score:
     """From an AddOnPlacementScore object."""
@@ -40,6 +35,12 @@ def score_of(obj: Mapping[str, Any]) -> Score:
     items = tuple(_item(each) for each in status.get("scores") or ())
     until = status.get("validUntil")
     return Score(items, parse_time(until) if until else None, msgspec.json.encode(items))
+
+
+def item_value(encoded: bytes, name: str) -> int:
+    """The value of an item; of two with one name the last counts, and without one it is 0."""
+    values = {item["name"]: item["value"] for item in msgspec.json.decode(encoded)}
+    return int(values.get(name, 0))
 
 
 def _item(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,12 +78,23 @@ class ScoreTable:
         if not scores:
             self._by_cluster.pop(cluster, None)
 
-    def projection(self, cluster: str, name: str) -> Hashable:
-        """What a column over `scores(name)` holds for a cluster: missing, expired, or the items."""
-        score = self.get(cluster, name)
+    def of(self, cluster: str) -> dict[str, Score]:
+        """All scores of a cluster that have not expired."""
+        scores = self._by_cluster.get(cluster, {})
+        return {name: score for name, score in scores.items() if not score.expired(self.now)}
+
+    def items_of(self, cluster: str) -> dict[str, tuple[dict[str, Any], ...]]:
+        """What expressions see as `scores(name)`."""
+        return {name: score.items for name, score in self.of(cluster).items()}
+
+    def projection(self, cluster: str, path: Path) -> Hashable:
+        """What a column over scores holds for a cluster: the items, or why there are none."""
+        if len(path) == 1:
+            return tuple(sorted((name, score.encoded) for name, score in self.of(cluster).items()))
+        score = self.get(cluster, str(path[1]))
         if score is None:
             return None
-        return "expired" if score.expired(self.now) else score.encoded
+        return EXPIRED if score.expired(self.now) else score.encoded
 
     def expiries(self) -> Iterator[tuple[datetime, str, str]]:
         """When which score of which cluster ends."""

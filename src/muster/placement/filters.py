@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from muster.placement.tolerations import Tolerance, taints_of, tolerance
+from muster.placement.taints import TAINTS, standings
+from muster.placement.tolerations import taints_of, tolerance
 from muster.selectors import Verdict
-from muster.selectors.paths import key_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from muster.placement.cycle import Cycle
-
-TAINTS: Final = key_path("spec", "taints")
 
 
 class Filter(Protocol):
@@ -80,51 +78,14 @@ class TaintFilter:
     name: str = "TaintToleration"
 
     def passes(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        passing = candidates.copy()
-        for rows, standing in tolerances(cycle, candidates):
-            if standing.blocked_by is not None:
-                passing[rows] = False
-        return passing
+        return candidates & ~standings(cycle, candidates).blocked
 
     def why_not(self, cycle: Cycle, row: int) -> str | None:
-        standing = tolerance_of(cycle, row)
-        if standing.blocked_by is None:
-            return None
-        return f"taint {standing.blocked_by} is not tolerated"
-
-
-def tolerances(cycle: Cycle, candidates: NDArray[np.bool_]) -> list[tuple[NDArray[np.intp], Tolerance]]:
-    """Candidates that have taints, grouped by how these stand against the tolerations."""
-    column = cycle.fleet.column(TAINTS)
-    groups: list[tuple[NDArray[np.intp], Tolerance]] = []
-    own = cycle.decided.own
-    tainted = np.flatnonzero(candidates & _tainted_codes(column.values)[column.codes])
-    if len(tainted) == 0:
-        return groups
-    codes = column.codes[tainted]
-    order = np.argsort(codes, kind="stable")
-    tainted, codes = tainted[order], codes[order]
-    starts = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1])))
-    for start, rows in zip(starts, np.split(tainted, starts[1:]), strict=True):
-        taints = taints_of(column.values[codes[start]])
-        for is_own in (False, True):
-            chosen = rows[own[rows] == is_own]
-            if len(chosen):
-                standing = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=is_own)
-                groups.append((chosen, standing))
-    return groups
-
-
-def tolerance_of(cycle: Cycle, row: int) -> Tolerance:
-    column = cycle.fleet.column(TAINTS)
-    taints = taints_of(column.values[column.codes[row]])
-    return tolerance(taints, cycle.plan.tolerations, cycle.now, decided=bool(cycle.decided.own[row]))
-
-
-def _tainted_codes(values: list[object]) -> NDArray[np.bool_]:
-    """Which codes stand for taints; the last entry answers for rows without an object."""
-    flags = [isinstance(value, bytes) and value != b"[]" for value in values]
-    return np.array([*flags, False], dtype=np.bool_)
+        column = cycle.fleet.column(TAINTS)
+        taints = taints_of(column.values[column.codes[row]])
+        own = bool(cycle.decided.own[row])
+        standing = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
+        return None if standing.blocked_by is None else f"taint {standing.blocked_by} is not tolerated"
 
 
 FILTERS: Mapping[str, Callable[[], Filter]] = {"Predicate": PredicateFilter, "TaintToleration": TaintFilter}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from muster.selectors import Selector
 
 PAGE: Final = 100
+_PERCENT: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +85,9 @@ def _length(given: int | str | None) -> tuple[int | None, float | None]:
         return None, None
     if isinstance(given, int):
         return given, None
-    try:
-        if not given.endswith("%") or given.strip() != given:
-            raise ValueError(given)
-        percent = float(given[:-1])
-    except ValueError:
-        raise InvalidObjectError("", f"{given} invalid type: string is not a percentage") from None
-    return None, percent if math.isfinite(percent) else None
+    if not _PERCENT.fullmatch(given):
+        raise InvalidObjectError("", f"{given} invalid type: string is not a percentage")
+    return None, float(given[:-1])
 
 
 def grouped(fleet: Fleet, strategy: GroupStrategy, ordered: NDArray[np.intp]) -> tuple[Group, ...]:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from muster.placement import conditions
-from muster.placement.filters import FILTERS, PredicateFilter, tolerances
+from muster.placement.filters import FILTERS, PredicateFilter
 from muster.placement.groups import grouped
 from muster.placement.result import ScheduleResult, ScorerResult, Stage
 from muster.placement.spread import spread
+from muster.placement.taints import standings
 from muster.selectors import Verdict
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from numpy.typing import NDArray
 
     from muster.placement.cycle import Cycle
@@ -58,7 +57,8 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     for result in results:
         totals += result.weight * result.scores
     # 3. Pick. By dislike, then total, then name, so that equal clusters never flap.
-    order = np.lexsort((-totals, _disliked(cycle, passing)[feasible]))
+    taints = standings(cycle, passing)
+    order = np.lexsort((-totals, taints.disliked[feasible]))
     ranked = feasible[order]
     wanted = len(ranked) if plan.number is None else plan.number
     if plan.spread:
@@ -83,7 +83,10 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
         conditions=_conditions(cycle, int(available.sum()), len(ranked), max(shortfall, 0), failing),
         warning=_warning(cycle, feasible),
         failing=failing,
-        requeue_at=_requeue_at(cycle, ranked),
+        # When the first toleration that a selected cluster needs comes to its end.
+        requeue_at=min((taints.ends[row] for row in ranked.tolist() if row in taints.ends), default=None)
+        if taints.ends
+        else None,
     )
 
 
@@ -137,21 +140,6 @@ def _refused(cycle: Cycle, available: NDArray[np.bool_]) -> ScheduleResult:
         conditions=_conditions(cycle, int(available.sum()), 0, 0, nothing),
         fault=cycle.plan.fault,
     )
-
-
-def _disliked(cycle: Cycle, passing: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    flags = np.zeros_like(passing)
-    for rows, standing in tolerances(cycle, passing):
-        flags[rows] = standing.disliked
-    return flags
-
-
-def _requeue_at(cycle: Cycle, ranked: NDArray[np.intp]) -> datetime | None:
-    """When the first toleration that a selected cluster needs comes to its end."""
-    selected = np.zeros(cycle.fleet.capacity, dtype=np.bool_)
-    selected[ranked] = True
-    ends = [standing.until for _, standing in tolerances(cycle, selected) if standing.until is not None]
-    return min(ends, default=None)
 
 
 def _warning(cycle: Cycle, feasible: NDArray[np.intp]) -> str:

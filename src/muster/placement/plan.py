@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.errors import InvalidExpressionError, InvalidObjectError
-from muster.placement.filters import TAINTS
 from muster.placement.groups import NO_GROUPS, GroupStrategy, group_strategy
 from muster.placement.scorers import BUILT_IN, AddOnScorer
 from muster.placement.spread import SpreadConstraint, spread_constraints
+from muster.placement.taints import TAINTS
 from muster.placement.tolerations import Toleration, toleration_fault, toleration_of
 from muster.selectors.cluster import compile_predicate
 

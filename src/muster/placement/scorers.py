@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from muster.errors import MusterError
+from muster.fleet.scores import EXPIRED, item_value
 from muster.selectors.paths import key_path, score_path
 from muster.values.quantity import parse as parse_quantity
 
@@ -110,11 +111,8 @@ class ResourceScorer:
 
 def _amounts(cycle: Cycle, path: Path, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     column = cycle.fleet.column(path)
-    codes = column.codes[rows]
-    amounts = np.full(column.distinct + 1, np.nan)
-    for code in np.unique(codes):
-        amounts[code] = _amount(column.values[code])
-    return amounts[codes]
+    amounts = column.derive(_amount)
+    return np.array([*amounts.values, np.nan], dtype=np.float64)[amounts.codes(column.codes[rows])]
 
 
 def _amount(value: Hashable) -> float:
@@ -148,25 +146,29 @@ class AddOnScorer:
         return frozenset({score_path(self.resource)})
 
     def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        table, fleet = cycle.fleet.scores, cycle.fleet
-        result = np.zeros(len(rows), dtype=np.int64)
-        for at, row in enumerate(rows.tolist()):
-            score = table.get(fleet.name(row), self.resource)
-            if score is not None and not score.expired(cycle.now):
-                result[at] = score.value(self.score) or 0
-        return result
+        column = cycle.fleet.column(score_path(self.resource))
+        values = column.derive(_ScoreValue(self.score))
+        return np.array([*values.values, 0], dtype=np.int64)[values.codes(column.codes[rows])]
 
     def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:
-        expired = []
-        for row in rows.tolist():
-            name = cycle.fleet.name(row)
-            score = cycle.fleet.scores.get(name, self.resource)
-            if score is not None and score.expired(cycle.now):
-                expired.append(f"{name}/{self.resource}")
-        if not expired:
+        column = cycle.fleet.column(score_path(self.resource))
+        if EXPIRED not in column.values:
             return None
-        shown = " ".join(expired[:10])
+        expired = rows[column.codes[rows] == column.code(EXPIRED)]
+        if len(expired) == 0:
+            return None
+        shown = " ".join(f"{name}/{self.resource}" for name in cycle.fleet.names(expired[:10].tolist()))
         return f"AddOnPlacementScores {shown} expired"
+
+
+@dataclass(frozen=True, slots=True)
+class _ScoreValue:
+    """From what a column over scores holds to the value of one item: 0 when there is none."""
+
+    name: str
+
+    def __call__(self, projection: Hashable) -> int:
+        return item_value(projection, self.name) if isinstance(projection, bytes) else 0
 
 
 def _allocatable_cpu() -> Scorer:

@@ -25,7 +25,17 @@ class Element:
     value: str
 
 
-Path: TypeAlias = tuple[str | Element, ...]
+class _Present:
+    """The last step of a path that only asks whether the step before it is there."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "PRESENT"
+
+
+PRESENT: Final = _Present()
+Path: TypeAlias = tuple[str | Element | _Present, ...]
 WHOLE: Final[Path] = ()
 
 
@@ -46,11 +56,16 @@ def score_path(name: str) -> Path:
     return (SCORES, name)
 
 
+ALL_SCORES: Final[Path] = (SCORES,)  # for an expression that computes the name
+
+
 def describe(path: Path) -> str:
     """`metadata.labels["version"]`, as people write it."""
     text = ""
     for step in path:
-        if isinstance(step, Element):
+        if isinstance(step, _Present):
+            text += " (whether it is there)"
+        elif isinstance(step, Element):
             text += f"[{step.field}={step.value}]"
         elif step.isidentifier():
             text += f".{step}" if text else step
@@ -63,6 +78,8 @@ def project(obj: Any, path: Path) -> Hashable:
     """The value at the path, hashable, with its type."""
     value = obj
     for depth, step in enumerate(path):
+        if isinstance(step, _Present):
+            return True
         if isinstance(step, Element):
             if type(value) is not list:
                 return (depth, frozen(value))

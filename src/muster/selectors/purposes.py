@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from muster.errors import InvalidObjectError
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import LABELS, Path, key_path, label_path
-from muster.values.causes import Cause, forbidden, invalid, not_supported, required, sentence
+from muster.values.causes import TYPE_INVALID, Cause, forbidden, invalid, not_supported, required, sentence
 from muster.values.labels import from_label_selector, label_selector_causes
 
 if TYPE_CHECKING:
@@ -33,6 +35,28 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "LabelPurposeSelector": (*_LABEL_FIELDS, "matchPurposes"),
     "IdentityLabelPurposeSelector": ("matchIdentities", *_LABEL_FIELDS, "matchPurposes"),
 }
+
+
+class _Identity(msgspec.Struct):
+    name: str | None = None
+    namespace: str | None = None
+
+
+class _Expression(msgspec.Struct):
+    key: str | None = None
+    operator: str | None = None
+    values: list[str] | None = None
+
+
+class _Shape(msgspec.Struct):
+    """The types of all fields; everything else about them is checked where they are used."""
+
+    matchIdentities: list[_Identity] | None = None  # noqa: N815 - the API's names
+    matchLabels: dict[str, str] | None = None  # noqa: N815
+    matchExpressions: list[_Expression] | None = None  # noqa: N815
+    matchPurposes: list[_Expression] | None = None  # noqa: N815
+
+
 _READS_IDENTITY: Final = frozenset({key_path("metadata", "name"), key_path("metadata", "namespace")})
 _READS_PURPOSES: Final = frozenset({key_path("kind"), key_path("spec", "purposes"), key_path("spec", "purpose")})
 
@@ -131,6 +155,11 @@ def purposed_selector_causes(kind: str, spec: Mapping[str, Any] | None, path: st
     """Everything that is wrong, with field paths."""
     if spec is None:
         return []
+    try:
+        msgspec.convert(spec, _Shape)
+    except msgspec.ValidationError as error:
+        expected, _, where = str(error).partition(" - at `$")
+        return [Cause(TYPE_INVALID, path + where.rstrip("`"), f"Invalid value: {expected}")]
     causes = [
         invalid(f"{path}.{field}", field, f"{kind} has no such field; it has {', '.join(FIELDS[kind])}")
         for field in spec

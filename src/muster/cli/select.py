@@ -1,0 +1,130 @@
+"""`muster select`: selection without a hub, over files, standard input or what a live server has."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from muster.cli.documents import load_one, read_documents
+from muster.cli.exits import Exit
+from muster.cli.options import Context, Kubeconfig, Output, OutputFormat, with_client
+from muster.cli.output import TablePrinter, print_json, print_yaml
+from muster.errors import InvalidObjectError
+
+if TYPE_CHECKING:
+    from muster.client import Client
+    from muster.selection import Selection
+
+_LIVE = (
+    "managedclusters",
+    "managedclustersets",
+    "managedclustersetbindings",
+    "addonplacementscores",
+    "placementdecisions",
+)
+
+
+def command(
+    cel: Annotated[str, typer.Argument(help="CEL expression over managedCluster.", show_default=False)] = "",
+    labels: Annotated[str, typer.Option("--selector", "-l", help="Label selector.", show_default=False)] = "",
+    filename: Annotated[
+        str, typer.Option("--filename", "-f", help="A Placement or a selector in a file.", show_default=False)
+    ] = "",
+    fleet: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fleet", help="Objects to select from: files, directories, -; else the server of the kubeconfig."
+        ),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option("--kind", help="Kind to select; else clusters, or what has purposes.", show_default=False)
+    ] = "",
+    why: Annotated[str, typer.Option("--why", help="Print the reason for this object.", show_default=False)] = "",
+    output: OutputFormat = Output.NAME,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """Select clusters by CEL, labels, a selector or a Placement.
+
+    Exits with 0 when something was selected (or the object asked about was), 1 when nothing was, 2 for bad input.
+    """
+    from muster.selection import name_of, select
+
+    if not (cel or labels or filename):
+        raise InvalidObjectError("", "say what to select: a CEL expression, -l LABELS, or -f FILE")
+    objects = (
+        [document.object for document in read_documents(fleet)]
+        if fleet
+        else with_client(_live_objects, context, kubeconfig)
+    )
+    wanted = _read_wanted(filename) if filename else {}
+    if wanted.get("kind") == "Placement":
+        selection = select(objects, cel or None, labels=labels or None, placement=wanted)
+    else:
+        given = wanted if filename else None
+        selection = select(objects, cel or None, labels=labels or None, selector=given, kind=kind or None)
+    if why:
+        _print_reason(selection, why)
+        return
+    chosen = set(selection.names)
+    _print({name_of(obj): obj for obj in objects if name_of(obj) in chosen}, selection, output)
+    if selection.failed:
+        shown = ", ".join(selection.failed[:3])
+        first = selection.why(selection.failed[0])
+        sys.stderr.write(f"{len(selection.failed)} objects could not be evaluated ({shown} …): {first}\n")
+    if not selection.names:
+        raise typer.Exit(int(Exit.NO))
+
+
+def _read_wanted(filename: str) -> dict[str, Any]:
+    """A Placement, or a selector document, which has no kind of its own."""
+    wanted = load_one(filename)
+    if not isinstance(wanted, dict):
+        raise InvalidObjectError(filename, f"a Placement or a selector is a mapping, this is {type(wanted).__name__}")
+    return wanted
+
+
+def _print_reason(selection: Selection, name: str) -> None:
+    try:
+        reason = selection.why(name)
+    except KeyError:
+        raise InvalidObjectError("", f"there is no object {name!r} in the fleet") from None
+    selected = name in selection.names
+    sys.stdout.write(f"{name}: {'yes' if selected else 'no'}: {reason}\n")
+    if not selected:
+        raise typer.Exit(int(Exit.NO))
+
+
+def _print(chosen: dict[str, dict[str, Any]], selection: Selection, output: Output) -> None:
+    if output is Output.NAME:
+        sys.stdout.writelines(f"{name}\n" for name in selection.names)
+        return
+    objects = [chosen[name] for name in selection.names if name in chosen]
+    if output in (Output.TABLE, Output.WIDE):
+        shown = [(obj["metadata"].get("labels") or {}) for obj in objects]
+        rows = [
+            {"cells": [name, *(labels.get(key, "") for key in ("cloud", "region", "version"))]}
+            for name, labels in zip(selection.names, shown, strict=True)
+        ]
+        columns = [{"name": name} for name in ("Name", "Cloud", "Region", "Version")]
+        TablePrinter(wide=True, with_namespace=False).print({"columnDefinitions": columns, "rows": rows})
+    elif output is Output.JSON:
+        print_json({"apiVersion": "v1", "kind": "List", "items": objects})
+    else:
+        print_yaml({"apiVersion": "v1", "kind": "List", "items": objects})
+
+
+async def _live_objects(client: Client) -> list[dict[str, Any]]:
+    """Everything on the server that a selection looks at."""
+    discovery = await client.discover()
+    served = {resource.plural: resource for resource in reversed(discovery.resources)}
+    objects: list[dict[str, Any]] = []
+    for plural in _LIVE:
+        resource = served.get(plural)
+        if resource is None:
+            continue
+        async for page in client.pages(resource.path()):
+            objects += [{"kind": resource.kind, **item} for item in page["items"]]
+    return objects

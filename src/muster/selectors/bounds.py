@@ -1,0 +1,57 @@
+"""How large the parts of a ManagedCluster can be: what makes a worst-case cost mean something.
+
+Sizes are characters of strings, elements of lists and maps. Kubernetes gives hard bounds for names, labels and claims;
+the others are generous for what real clusters report. An expression is refused when it would be too expensive on a
+cluster of these sizes, and halted when a larger cluster makes it so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from muster.cel.ranges import Range
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.cel.types import Type
+
+# Paths as the estimator names them: fields, @items and @indices of lists, @keys and @values of maps.
+BOUNDS: Final[Mapping[tuple[str, ...], int]] = {
+    ("metadata", "name"): 253,
+    ("metadata", "labels"): 100,
+    ("metadata", "labels", "@keys"): 317,
+    ("metadata", "labels", "@values"): 63,
+    ("metadata", "annotations"): 100,
+    ("metadata", "annotations", "@keys"): 317,
+    ("metadata", "annotations", "@values"): 4096,
+    ("metadata", "finalizers"): 20,
+    ("spec", "taints"): 50,
+    ("spec", "managedClusterClientConfigs"): 10,
+    ("status", "version", "kubernetes"): 64,
+    ("status", "capacity"): 50,
+    ("status", "allocatable"): 50,
+    ("status", "clusterClaims"): 100,
+    ("status", "clusterClaims", "@items", "name"): 253,
+    ("status", "clusterClaims", "@items", "value"): 1024,
+    ("status", "properties"): 100,
+    ("status", "properties", "@items", "name"): 253,
+    ("status", "properties", "@items", "value"): 1024,
+    ("status", "conditions"): 50,
+}
+SCORES_ITEMS: Final = 100
+TEXT: Final = 1024  # any other string
+COLLECTION: Final = 100  # any other list or map, and what parseJSON makes
+
+
+def size_hints(path: tuple[str, ...], type_: Type) -> Range | None:
+    """The size of what stands at a path of an expression's inputs or intermediate values."""
+    below = path[1:] if path[:1] == ("managedCluster",) else path
+    known = BOUNDS.get(below)
+    if known is None and below[:2] in (("metadata", "labels"), ("metadata", "annotations")) and len(below) == 3:
+        known = BOUNDS[(*below[:2], "@values")]
+    if known is not None:
+        return Range(0, known)
+    if str(type_) in ("string", "bytes"):
+        return Range(0, TEXT)
+    return Range(0, COLLECTION)

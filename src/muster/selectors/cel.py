@@ -1,0 +1,191 @@
+"""CEL selectors: expressions over `managedCluster`, compiled once, checked for type and cost before they ever run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from muster.cel.environments import environment
+from muster.cel.program import compile_program
+from muster.cel.reads import PRESENT as CEL_PRESENT
+from muster.cel.reads import Where
+from muster.cel.types import Kind
+from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
+from muster.selectors.bounds import size_hints
+from muster.selectors.match import Match, failed, no, yes
+from muster.selectors.paths import ALL_SCORES, PRESENT, SCORES, Element, Path, describe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muster.cel.program import Program
+    from muster.cel.reads import ReadPath
+    from muster.selectors.cluster import CelCompiler
+    from muster.selectors.match import Selector
+
+MOST_BYTES: Final = 10 * 1024
+_SHOWN_VALUES: Final = 4
+_SHOWN_LENGTH: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class CelLimits:
+    """What an expression may cost: at worst by estimate, when it runs, and all of a selector's on one cluster."""
+
+    estimate: int = 10_000_000
+    expression: int = 1_000_000
+    cluster: int = 10_000_000
+
+
+class ScoreItems(Protocol):
+    """Where the scores of clusters are: items by name of the score, without those that have expired."""
+
+    def items_of(self, cluster: str) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
+
+
+class NoScores:
+    """For selections that have no scores at hand."""
+
+    def items_of(self, cluster: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:  # noqa: ARG002 - the protocol
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class CelSelector:
+    """Expressions that must all be true. Equal when their texts and limits are."""
+
+    programs: tuple[Program, ...]
+    scores: ScoreItems
+    limits: CelLimits
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.programs
+
+    @property
+    def reads(self) -> frozenset[Path]:
+        return frozenset(_path(each) for program in self.programs for each in program.reads)
+
+    def match(self, obj: Mapping[str, Any]) -> Match:
+        variables = {"managedCluster": self._with_scores(typed_view(obj))}
+        left = self.limits.cluster
+        for program in self.programs:
+            value, cost = program.run(variables, min(left, self.limits.expression))
+            left -= cost
+            if isinstance(value, EvaluationError):
+                return failed(f"'{program.text}' failed: {value}")
+            if value is False:
+                return no(f"'{program.text}' is false{_actual_values(program, obj)}")
+            if value is not True:
+                return failed(f"'{program.text}' is {type(value).__name__}, not a boolean")
+        return yes("every expression is true")
+
+    def _with_scores(self, obj: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not any(path[1:2] == (SCORES,) for program in self.programs for path in program.reads):
+            return obj
+        name = (obj.get("metadata") or {}).get("name", "")
+        return {**obj, SCORES: self.scores.items_of(name)}
+
+    def __hash__(self) -> int:
+        return hash(tuple(program.text for program in self.programs))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, CelSelector)
+            and [each.text for each in self.programs] == [each.text for each in other.programs]
+            and self.scores is other.scores
+            and self.limits == other.limits
+        )
+
+
+def cel_compiler(scores: ScoreItems | None = None, limits: CelLimits | None = None) -> CelCompiler:
+    """A compiler of celExpressions. They are kept apart as long as their limits together stay within the cluster's."""
+    source, bounds = scores or NoScores(), limits or CelLimits()
+
+    def compile_expressions(expressions: Sequence[str]) -> tuple[Selector, ...]:
+        programs = tuple(compile_cel(text, bounds) for text in expressions)
+        if len(programs) * bounds.expression <= bounds.cluster:
+            return tuple(CelSelector((program,), source, bounds) for program in programs)
+        return (CelSelector(programs, source, bounds),)
+
+    return compile_expressions
+
+
+def compile_cel(text: str, limits: CelLimits) -> Program:
+    """One expression. Raises InvalidObjectError in the words of the specification."""
+    size = len(text.encode())
+    if size > MOST_BYTES:
+        raise InvalidObjectError("", f"a CEL expression has {size} bytes; at most {MOST_BYTES} are taken")
+    try:
+        program = compile_program(text, environment("muster"))
+    except InvalidExpressionError as error:
+        raise InvalidObjectError("", f"failed to compile CEL expression '{text}': {error}") from error
+    if program.result_type.kind not in (Kind.BOOL, Kind.DYN, Kind.ANY):
+        raise InvalidObjectError(
+            "", f"failed to compile CEL expression '{text}': must evaluate to bool, not {program.result_type}"
+        )
+    worst = program.estimate(size_hints).max
+    if worst > limits.estimate:
+        raise InvalidObjectError(
+            "",
+            f"CEL expression '{text}' may cost up to {worst}, more than the limit of {limits.estimate}: "
+            "compare fewer elements, or shorter strings",
+        )
+    return program
+
+
+def typed_view(cluster: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A cluster as OCM's expressions see it: with what its Go types always have, without what they drop when empty.
+
+    Real clusters nearly always have all of it, and are then used as they are.
+    """
+    view = cluster
+    spec, status = cluster.get("spec") or {}, cluster.get("status") or {}
+    if "hubAcceptsClient" not in spec or spec.get("taints") == []:
+        kept = {key: value for key, value in spec.items() if key != "taints" or value}
+        view = {**view, "spec": {"hubAcceptsClient": False, **kept}}
+    if "conditions" not in status or "version" not in status:
+        view = {**view, "status": {"conditions": None, "version": {}, **status}}
+    metadata = cluster.get("metadata") or {}
+    if metadata.get("labels") == {} or metadata.get("annotations") == {}:
+        kept = {key: value for key, value in metadata.items() if key not in ("labels", "annotations") or value}
+        view = {**view, "metadata": kept}
+    return view
+
+
+def _path(read: ReadPath) -> Path:
+    """A path of the language as one of ours; what ours cannot say is read as the larger thing around it."""
+    steps: list[Any] = []
+    for step in read[1:]:
+        if step is CEL_PRESENT:
+            steps.append(PRESENT)
+        elif isinstance(step, Where) and isinstance(step.value, str):
+            steps.append(Element(step.field, step.value))
+        elif isinstance(step, str):
+            steps.append(step)
+        else:
+            break
+    path = tuple(steps)
+    return ALL_SCORES if path[:1] == (SCORES,) and len(path) == 1 else path
+
+
+def _actual_values(program: Program, obj: Mapping[str, Any]) -> str:
+    """The values that the expression looked at, as far as they are short and few."""
+    shown = []
+    for path in sorted((_path(read) for read in program.reads), key=repr):
+        if path and path[0] != SCORES and PRESENT not in path:
+            text = repr(_value(obj, path))
+            shown.append(f"{describe(path)} = {text if len(text) <= _SHOWN_LENGTH else text[:_SHOWN_LENGTH] + '…'}")
+    return f" ({'; '.join(shown[:_SHOWN_VALUES])})" if shown else ""
+
+
+def _value(obj: Any, path: Path) -> Any:
+    value = obj
+    for step in path:
+        if isinstance(step, Element) and isinstance(value, list):
+            value = [each for each in value if isinstance(each, dict) and each.get(step.field) == step.value]
+        elif isinstance(step, str) and isinstance(value, dict) and step in value:
+            value = value[step]
+        else:
+            return None
+    return value

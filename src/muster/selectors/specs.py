@@ -1,0 +1,128 @@
+"""What users write, by kind of selector, and the one door from it to a compiled selector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, assert_never
+
+from muster.selectors.cel import cel_compiler
+from muster.selectors.cluster import compile_predicate
+from muster.selectors.labels import compile_claim_selector, compile_label_selector
+from muster.selectors.match import Match, Selector, yes
+from muster.selectors.membership import membership
+from muster.selectors.purposes import FIELDS, purposed_selector
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.selectors.cel import CelLimits, ScoreItems
+    from muster.selectors.paths import Path
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSelectorSpec:
+    """A metav1 LabelSelector; None selects nothing."""
+
+    selector: Json | None = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSelectorSpec:
+    """The same over cluster claims."""
+
+    selector: Json | None = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CelSelectorSpec:
+    """CEL expressions over `managedCluster`, ANDed."""
+
+    expressions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSelectorSpec:
+    """The selector of a Placement's predicate: labelSelector, claimSelector, celSelector."""
+
+    selector: Json
+
+
+@dataclass(frozen=True, slots=True)
+class PurposedSelectorSpec:
+    """A selector over objects with purposes, by the name of its type; None restricts nothing."""
+
+    kind: str
+    selector: Json | None
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipSpec:
+    """A ManagedClusterSet: its members."""
+
+    cluster_set: Json
+
+
+SelectorSpec = (
+    LabelSelectorSpec
+    | ClaimSelectorSpec
+    | CelSelectorSpec
+    | ClusterSelectorSpec
+    | PurposedSelectorSpec
+    | MembershipSpec
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Parts that must all match; the first that does not says why."""
+
+    parts: tuple[Selector, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return all(part.is_empty for part in self.parts)
+
+    @property
+    def reads(self) -> frozenset[Path]:
+        return frozenset[Any]().union(*(part.reads for part in self.parts))
+
+    def match(self, obj: Mapping[str, Any]) -> Match:
+        for part in self.parts:
+            match = part.match(obj)
+            if not match:
+                return match
+        return yes("every part of the selector holds")
+
+
+def compile_selector(
+    spec: SelectorSpec, *, scores: ScoreItems | None = None, limits: CelLimits | None = None
+) -> Selector:
+    """Ready to match. Raises InvalidObjectError with everything that is wrong."""
+    match spec:
+        case LabelSelectorSpec(selector):
+            return compile_label_selector(selector)
+        case ClaimSelectorSpec(selector):
+            return compile_claim_selector(selector)
+        case CelSelectorSpec(expressions):
+            return AllOf(cel_compiler(scores, limits)(expressions))
+        case ClusterSelectorSpec(selector):
+            return AllOf(compile_predicate(selector, cel_compiler(scores, limits)))
+        case PurposedSelectorSpec(kind, selector):
+            return purposed_selector(kind, selector)
+        case MembershipSpec(cluster_set):
+            return membership(cluster_set)
+        case _:
+            assert_never(spec)
+
+
+def spec_of(given: Json) -> SelectorSpec:
+    """The kind of selector that a document without a kind must be, judged by its fields."""
+    if given.keys() & {"labelSelector", "claimSelector", "celSelector"}:
+        return ClusterSelectorSpec(given)
+    if "celExpressions" in given:
+        return CelSelectorSpec(tuple(given["celExpressions"] or ()))
+    if given.get("kind") == "ManagedClusterSet":
+        return MembershipSpec(given)
+    return PurposedSelectorSpec(max(FIELDS, key=lambda kind: len(FIELDS[kind])), given)

@@ -8,12 +8,13 @@ import importlib.util
 import json
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.conformance.results import CASES, FileReport
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tests.conformance.results import Runner
 
@@ -35,6 +36,13 @@ def _run_file(name: str, runner: Runner) -> FileReport:
     for result in runner(_load(name)):
         report.add(result)
     return report
+
+
+def _undocumented(rules: Iterable[str]) -> list[str]:
+    """Rules without a heading in docs/differences.md."""
+    page = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
+    headings = {line[4:].strip() for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("### ")}
+    return sorted(set(rules) - headings)
 
 
 def _run_area(area: str, only: str, verbose: bool) -> bool:
@@ -61,6 +69,9 @@ def _run_area(area: str, only: str, verbose: bool) -> bool:
         report = _run_file(f"{area}/{name}", runners[name])
         print(f"{report.line()}  [{time.perf_counter() - started:.1f} s]", flush=True)
         good = good and not report.failures
+        for rule in _undocumented(report.rules):
+            print(f"    UNDOCUMENTED rule {rule!r}: it needs a heading in docs/differences.md")
+            good = False
         for result in report.failures[: None if verbose else SHOWN]:
             print(f"    FAILED {result.case}: {result.detail}")
         if len(report.failures) > SHOWN and not verbose:

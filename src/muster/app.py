@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import gc
 import os
-import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,7 +69,7 @@ def default_directory() -> Path:
 
 
 async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) -> None:
-    """Run until SIGTERM or SIGINT. What was acknowledged is on disk at any moment; stopping only tidies up."""
+    """Run until cancelled. What was acknowledged is on disk at any moment; stopping only tidies up."""
     if not _is_loopback(settings.host):
         raise SettingsError(
             f"{settings.host} can be reached from other machines, and the hub knows only one user so far, who may do "
@@ -80,36 +78,34 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
     _prepare(settings.directory)
     token = administrator_token(settings.directory / TOKEN)
     tls = serving_certificate(settings.directory)
-    stop = asyncio.Event()
-    with _signals(stop):
-        async with Store.open(settings.directory / DATABASE) as store:
-            authorizer = MastersAuthorizer()
-            authenticator = TokenAuthenticator({token: ADMINISTRATOR})
-            api = Api(store, authorizer, authenticator=authenticator)
-            await api.start()
-            try:
-                if settings.demo is not None and not store.count("managedclusters.cluster.open-cluster-management.io"):
-                    await load_fleet(api, fleet_objects(settings.demo))
-                # What is loaded by now stays: the collector need not look at it again.
-                gc.collect()
-                gc.freeze()
-                application = Application(
-                    api,
-                    RESOURCES,
-                    authenticator,
-                    authorizer,
-                    metrics=_metrics(store),
-                    checks={"storage": lambda: store.problem},
-                )
+    async with Store.open(settings.directory / DATABASE) as store:
+        authorizer = MastersAuthorizer()
+        authenticator = TokenAuthenticator({token: ADMINISTRATOR})
+        api = Api(store, authorizer, authenticator=authenticator)
+        await api.start()
+        try:
+            if settings.demo is not None and not store.count("managedclusters.cluster.open-cluster-management.io"):
+                await load_fleet(api, fleet_objects(settings.demo))
+            # What is loaded by now stays: the collector need not look at it again.
+            gc.collect()
+            gc.freeze()
+            application = Application(
+                api,
+                RESOURCES,
+                authenticator,
+                authorizer,
+                metrics=_metrics(store),
+                checks={"storage": lambda: store.problem},
+            )
 
-                def ready(url: str) -> None:
-                    kubeconfig = settings.directory / KUBECONFIG
-                    write_kubeconfig(kubeconfig, url, token, tls.authority)
-                    announce(Running(url, kubeconfig, sum(store.statistics().objects.values()), store.revision))
+            def ready(url: str) -> None:
+                kubeconfig = settings.directory / KUBECONFIG
+                write_kubeconfig(kubeconfig, url, token, tls.authority)
+                announce(Running(url, kubeconfig, sum(store.statistics().objects.values()), store.revision))
 
-                await serve(application, settings.host, settings.port, ready, stop, tls)
-            finally:
-                await api.close()
+            await serve(application, settings.host, settings.port, ready, tls=tls)
+        finally:
+            await api.close()
 
 
 def _metrics(store: Store) -> Metrics:
@@ -177,15 +173,3 @@ def _prepare(directory: Path) -> None:
 
 def _is_loopback(host: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
-
-
-@contextlib.contextmanager
-def _signals(stop: asyncio.Event) -> Any:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)

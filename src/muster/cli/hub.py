@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,8 @@ from muster.cli.options import Context, Kubeconfig, with_client
 from muster.cli.output import print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from muster.app import Running
     from muster.client import Client
 
@@ -23,6 +26,12 @@ Data = Annotated[
 ]
 
 
+Host = Annotated[str, typer.Option("--host", help="Address to listen on; loopback only.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
+Demo = Annotated[bool, typer.Option("--demo", help="Fill an empty hub with a demo fleet.")]
+Supervised = Annotated[bool, typer.Option("--supervised", hidden=True)]
+
+
 @app.callback()
 def _hub() -> None:
     """Run the hub, back it up, restore it, ask how it is."""
@@ -31,47 +40,152 @@ def _hub() -> None:
 @app.command()
 def run(
     data: Data = None,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on; loopback only.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0,
-    demo: Annotated[bool, typer.Option("--demo", help="Fill an empty hub with a demo fleet.")] = False,
+    host: Host = "127.0.0.1",
+    port: Port = 0,
+    demo: Demo = False,
 ) -> None:
-    """Run the hub until Ctrl-C or SIGTERM."""
-    import logging
+    """Run the API server and the controllers until Ctrl-C or SIGTERM; either is started again when it dies."""
+    import asyncio
 
+    from muster.app import default_directory
+    from muster.cli.supervisor import Part, supervise
+
+    _log_to_stderr()
+    directory = data or default_directory()
+    announced = _Announcement(demo, port)
+    shared = ["--data", str(directory), "--supervised"]
+
+    def server() -> list[str]:
+        # The port that was found free at the first start stays: clients know it by now.
+        options = ["--host", host, "--port", str(announced.port)]
+        return ["hub", "serve", *shared, *options, *(["--demo"] if demo else [])]
+
+    if demo:
+        sys.stdout.write("loading the demo fleet …\n")
+        sys.stdout.flush()
+    code = asyncio.run(
+        supervise(
+            Part("the API server", server, announced.server_ready),
+            Part("the controllers", lambda: ["hub", "controllers", *shared], lambda _: None),
+        )
+    )
+    if code:
+        raise typer.Exit(code)
+    sys.stdout.write("stopped; everything acknowledged is on disk\n")
+
+
+@app.command()
+def serve(
+    data: Data = None, host: Host = "127.0.0.1", port: Port = 0, demo: Demo = False, supervised: Supervised = False
+) -> None:
+    """Run the API server alone."""
     import uvloop
 
     from muster.app import HubSettings, default_directory, run_hub
     from muster.demo import Fleet
 
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    if demo:
-        sys.stdout.write("loading the demo fleet …\n")
-        sys.stdout.flush()
+    _log_to_stderr()
     settings = HubSettings(data or default_directory(), host, port, Fleet() if demo else None)
-    uvloop.run(run_hub(settings, _announce_demo if demo else _announce))
-    sys.stdout.write("stopped; everything acknowledged is on disk\n")
+
+    def announce(running: Running) -> None:
+        if supervised:
+            _say_ready(url=running.url, kubeconfig=str(running.kubeconfig), objects=running.objects)
+        else:
+            _Announcement(demo, port).server_ready(
+                {"url": running.url, "kubeconfig": str(running.kubeconfig), "objects": running.objects}
+            )
+
+    uvloop.run(_while_wanted(run_hub(settings, announce), supervised))
 
 
-def _announce(running: Running) -> None:
-    sys.stdout.write(
-        f"muster hub at {running.url}, {running.objects} objects, revision {running.revision}\n"
-        f"export KUBECONFIG={running.kubeconfig.resolve()}\n"
-    )
+@app.command()
+def controllers(
+    data: Data = None, context: Context = None, kubeconfig: Kubeconfig = None, supervised: Supervised = False
+) -> None:
+    """Run the controllers alone, against the hub in --data or the server of a kubeconfig."""
+    import uvloop
+
+    from muster.app import KUBECONFIG, default_directory
+    from muster.client import load_connection
+    from muster.controllers.manager import Manager, run_controllers
+
+    _log_to_stderr()
+    path = kubeconfig or (None if context else str((data or default_directory()) / KUBECONFIG))
+
+    def ready(manager: Manager) -> None:
+        if supervised:
+            _say_ready(clusters=len(manager.world.fleet))
+        else:
+            sys.stdout.write(f"controllers are running over {len(manager.world.fleet)} clusters\n")
+            sys.stdout.flush()
+
+    async def work() -> None:
+        await run_controllers(await load_connection(context, path), ready)
+
+    uvloop.run(_while_wanted(work(), supervised))
+
+
+class _Announcement:
+    """Prints where the hub is and what to try, once; a restart is the log's business."""
+
+    def __init__(self, demo: bool, port: int) -> None:
+        self._demo = demo
+        self._printed = False
+        self.port = port
+
+    def server_ready(self, said: dict[str, Any]) -> None:
+        self.port = int(said["url"].rpartition(":")[2])
+        if self._printed:
+            return
+        self._printed = True
+        path = Path(said["kubeconfig"]).resolve()
+        sys.stdout.write(f"muster hub at {said['url']}, {said['objects']} objects\nexport KUBECONFIG={path}\n")
+        if self._demo:
+            sys.stdout.write(_TO_TRY)
+        sys.stdout.flush()
+
+
+_TO_TRY = """
+In another terminal, export the KUBECONFIG above, then try:
+  kubectl get managedclusters -l cloud=Amazon,tier=gold -o wide
+  kubectl get placements,placementdecisions -n apps
+  kubectl explain placement.spec.predicates
+  kubectl get placementdecisions -n apps -w        # and in a third terminal:
+  kubectl label managedclusters -l region=eu-west-1 cloud=Elsewhere --overwrite
+
+Without kubectl, `muster get`, `muster apply` and `muster delete` do the same. Ctrl-C stops the hub.
+"""
+
+
+def _say_ready(**facts: Any) -> None:
+    """Tell the supervisor."""
+    sys.stdout.write(json.dumps(facts) + "\n")
     sys.stdout.flush()
 
 
-def _announce_demo(running: Running) -> None:
-    _announce(running)
-    sys.stdout.write(
-        "\nIn another terminal, export the KUBECONFIG above, then try:\n"
-        "  kubectl get managedclusters -l cloud=Amazon,tier=gold -o wide\n"
-        "  kubectl get placements,managedclustersetbindings -n apps\n"
-        "  kubectl explain placement.spec.predicates\n"
-        "  kubectl get managedclusters -w        # and in a third terminal:\n"
-        "  kubectl label managedclusters -l region=us-east-1 wave=first --overwrite\n"
-        "\nWithout kubectl, `muster get`, `muster apply` and `muster delete` do the same. Ctrl-C stops the hub.\n"
-    )
-    sys.stdout.flush()
+async def _while_wanted(work: Coroutine[Any, Any, None], supervised: bool) -> None:
+    """Do the work until a signal comes or, under a supervisor, until the supervisor is gone."""
+    import asyncio
+    import contextlib
+    import signal
+
+    loop = asyncio.get_running_loop()
+    task = asyncio.create_task(work)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+    if supervised:
+        reader = asyncio.StreamReader()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+        orphaned = asyncio.create_task(reader.read())
+        orphaned.add_done_callback(lambda _: task.cancel())
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+def _log_to_stderr() -> None:
+    import logging
+
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
 
 @app.command()
@@ -99,7 +213,9 @@ def restore(
     directory = data or default_directory()
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     restored = restore_database(file, directory / DATABASE)
-    sys.stdout.write(f"{restored}\n")
+    sys.stdout.write(f"restored {restored.objects} objects; the next revision is {restored.revision + 1}\n")
+    if restored.replaced is not None:
+        sys.stdout.write(f"what was there before is kept as {restored.replaced}\n")
 
 
 @app.command()

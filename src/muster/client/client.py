@@ -128,6 +128,13 @@ class Client:
         self, path: str, *, params: Mapping[str, str] | None = None, accept: str = JSON
     ) -> AsyncIterator[WatchEvent]:
         """Changes as they come, until the server ends the watch."""
+        async for line in self.watch_lines(path, params=params, accept=accept):
+            yield msgspec.json.decode(line, type=WatchEvent)
+
+    async def watch_lines(
+        self, path: str, *, params: Mapping[str, str] | None = None, accept: str = JSON
+    ) -> AsyncIterator[bytes]:
+        """The same as the JSON lines that the server sends."""
         query = {**(params or {}), "watch": "true"}
         try:
             async with self._session.get(
@@ -136,7 +143,7 @@ class Client:
                 if response.status >= 400:
                     raise refusal(response.status, await response.read())
                 async for line in _lines(response.content):
-                    yield msgspec.json.decode(line, type=WatchEvent)
+                    yield line
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnreachableError(self.connection.server, _cause(error)) from error
 

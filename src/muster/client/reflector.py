@@ -1,0 +1,137 @@
+"""Keeps a copy of a collection true: list once, then watch; list again when the server has forgotten too much.
+
+Objects are handed on as the bytes that the server sent. A connection that breaks is taken up again where it
+broke, with growing pauses; only a revision that the server no longer knows costs a new list.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from muster.client.errors import UnreachableError
+from muster.errors import ApiError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muster.client.client import Client
+    from muster.client.discovery import ServedResource
+
+_LOGGER = logging.getLogger(__name__)
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 10.0
+_PAGE = 500
+_WATCH_SECONDS = 290  # a little less than what servers allow, so that it is we who end it
+_GONE = 410
+
+
+class Handler(Protocol):
+    """Whoever keeps the copy. All calls come from one task."""
+
+    def replace(self, objects: Sequence[bytes]) -> None:
+        """This is all there is now."""
+
+    def put(self, encoded: bytes) -> None:
+        """An object is new or changed."""
+
+    def remove(self, encoded: bytes) -> None:
+        """An object is gone; this was its last state."""
+
+
+class _ListMeta(msgspec.Struct):
+    resourceVersion: str = ""  # noqa: N815 - the wire's names
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _Page(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[msgspec.Raw]
+
+
+class _Meta(msgspec.Struct):
+    resourceVersion: str = ""  # noqa: N815
+
+
+class _Object(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Status(msgspec.Struct):
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+
+
+_PAGES = msgspec.json.Decoder(_Page)
+_EVENTS = msgspec.json.Decoder(_Event)
+_OBJECTS = msgspec.json.Decoder(_Object)
+_STATUSES = msgspec.json.Decoder(_Status)
+
+
+class Reflector:
+    """One collection, one handler. `run` ends only when it is cancelled; `synced` is set after the first list."""
+
+    def __init__(self, client: Client, resource: ServedResource, handler: Handler) -> None:
+        self._client = client
+        self._path = resource.path()
+        self._kind = resource.plural
+        self._handler = handler
+        self._revision = ""
+        self.synced = asyncio.Event()
+
+    async def run(self) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                if not self._revision:
+                    await self._list()
+                    self.synced.set()
+                await self._watch()
+                pause = _FIRST_PAUSE
+            except (ApiError, UnreachableError) as error:
+                if isinstance(error, ApiError) and error.code == _GONE:
+                    self._revision = ""
+                    continue
+                _LOGGER.warning("watching %s: %s; again in %.1f s", self._kind, error, pause)
+                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come back at once
+                pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _list(self) -> None:
+        objects: list[bytes] = []
+        params = {"limit": str(_PAGE)}
+        while True:
+            reply = await self._client.request("GET", self._path, params=params)
+            page = _PAGES.decode(reply.body)
+            objects += [bytes(item) for item in page.items]
+            if not page.metadata.continue_:
+                break
+            params["continue"] = page.metadata.continue_
+        self._handler.replace(objects)
+        self._revision = page.metadata.resourceVersion
+
+    async def _watch(self) -> None:
+        params = {
+            "resourceVersion": self._revision,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(_WATCH_SECONDS),
+        }
+        async for line in self._client.watch_lines(self._path, params=params):
+            event = _EVENTS.decode(line)
+            if event.type == "ERROR":
+                status = _STATUSES.decode(event.object)
+                raise ApiError(status.code, status.reason, status.message)
+            if event.type in ("ADDED", "MODIFIED"):
+                self._handler.put(bytes(event.object))
+            elif event.type == "DELETED":
+                self._handler.remove(bytes(event.object))
+            self._revision = _OBJECTS.decode(event.object).metadata.resourceVersion or self._revision

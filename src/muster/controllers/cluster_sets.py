@@ -1,0 +1,141 @@
+"""Cluster sets and bindings: member counts and whether a binding's set is there, in status; the two built-in sets."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from muster.client.errors import UnreachableError
+from muster.controllers.conditions import merged
+from muster.controllers.placement_world import SetKey
+from muster.controllers.queue import WorkQueue
+from muster.errors import ApiError, InvalidObjectError
+from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from muster.client import Client
+    from muster.controllers.placement_world import PlacementWorld
+
+_LOGGER = logging.getLogger(__name__)
+_GROUP: Final = "cluster.open-cluster-management.io"
+_SETS: Final = f"/apis/{_GROUP}/v1beta2/managedclustersets"
+_MERGE: Final = "application/merge-patch+json"
+_AUTO_UPDATE: Final = f"{_GROUP}/autoupdate"
+_COALESCE: Final = 0.1  # seconds: a thousand joining clusters are one new count
+BUILT_IN: Final[Mapping[str, dict[str, Any]]] = {
+    DEFAULT_SET: {"selectorType": "ExclusiveClusterSetLabel"},
+    GLOBAL_SET: {"selectorType": "LabelSelector", "labelSelector": {}},
+}
+
+
+class BindingKey(NamedTuple):
+    namespace: str
+    set_name: str
+
+
+class ClusterSetController:
+    """Keeps the status of sets and bindings, and the built-in sets as they must be."""
+
+    def __init__(self, world: PlacementWorld, client: Client, clock: Callable[[], datetime]) -> None:
+        self._world = world
+        self._client = client
+        self._clock = clock
+        self.queue: WorkQueue[SetKey | BindingKey] = WorkQueue()
+
+    def wake_set(self, key: SetKey) -> None:
+        self.queue.add_after(key, _COALESCE)
+        for namespace, bindings in self._world.bindings.items():
+            if key.set_name in bindings:
+                self.queue.add(BindingKey(namespace, key.set_name))
+
+    async def run(self) -> None:
+        for name in BUILT_IN:
+            self.queue.add(SetKey(name))
+        while True:
+            key = await self.queue.get()
+            try:
+                await self._reconcile(key)
+                self.queue.forget(key)
+            except (ApiError, UnreachableError) as error:
+                if not (isinstance(error, ApiError) and error.code in (404, 409)):
+                    _LOGGER.warning("%s: %s", key, error)
+                self.queue.add_failed(key)
+            finally:
+                self.queue.done(key)
+
+    async def _reconcile(self, key: SetKey | BindingKey) -> None:
+        if isinstance(key, BindingKey):
+            await self._reconcile_binding(key)
+        else:
+            await self._reconcile_set(key.set_name)
+
+    async def _reconcile_set(self, name: str) -> None:
+        obj = self._world.sets.get(name)
+        if name in BUILT_IN:
+            obj = await self._ensure_built_in(name, obj)
+        if obj is None or obj["metadata"].get("deletionTimestamp"):
+            return
+        await self._write_conditions(obj, f"{_SETS}/{name}/status", set_condition(self._world, name))
+
+    async def _ensure_built_in(self, name: str, obj: dict[str, Any] | None) -> dict[str, Any]:
+        selector = BUILT_IN[name]
+        if obj is None:
+            body = {
+                "apiVersion": f"{_GROUP}/v1beta2",
+                "kind": "ManagedClusterSet",
+                "metadata": {"name": name},
+                "spec": {"clusterSelector": selector},
+            }
+            return self._stored(await self._client.request("POST", _SETS, body=body))
+        annotations = obj["metadata"].get("annotations") or {}
+        if annotations.get(_AUTO_UPDATE) == "false" or (obj.get("spec") or {}).get("clusterSelector") == selector:
+            return obj
+        # Merging would keep a label selector that does not belong there.
+        patch = {"spec": {"clusterSelector": {"labelSelector": None, **selector}}}
+        return self._stored(await self._client.request("PATCH", f"{_SETS}/{name}", body=patch, content_type=_MERGE))
+
+    def _stored(self, reply: Any) -> dict[str, Any]:
+        obj: dict[str, Any] = reply.json()
+        self._world.put_set(obj)
+        return obj
+
+    async def _reconcile_binding(self, key: BindingKey) -> None:
+        obj = self._world.bindings.get(key.namespace, {}).get(key.set_name)
+        if obj is None or obj["metadata"].get("deletionTimestamp"):
+            return
+        path = f"/apis/{_GROUP}/v1beta2/namespaces/{key.namespace}/managedclustersetbindings/{key.set_name}/status"
+        await self._write_conditions(obj, path, binding_condition(obj, self._world.sets))
+
+    async def _write_conditions(
+        self, obj: dict[str, Any], path: str, wanted: Mapping[str, tuple[str, str, str]]
+    ) -> None:
+        present = (obj.get("status") or {}).get("conditions") or []
+        conditions = merged(present, wanted, self._clock())
+        if conditions != present:
+            body = {
+                "metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]},
+                "status": {"conditions": conditions},
+            }
+            await self._client.request("PATCH", path, body=body, content_type=_MERGE)
+
+
+def set_condition(world: PlacementWorld, name: str) -> dict[str, tuple[str, str, str]]:
+    """Whether a set has members, in upstream's words."""
+    try:
+        count = world.member_count(name)
+    except InvalidObjectError as error:
+        return {"ClusterSetEmpty": ("Unknown", "SelectorInvalid", str(error))}
+    if count == 0:
+        return {"ClusterSetEmpty": ("True", "NoClusterMatched", "No ManagedCluster selected")}
+    return {"ClusterSetEmpty": ("False", "ClustersSelected", f"{count} ManagedClusters selected")}
+
+
+def binding_condition(
+    binding: Mapping[str, Any], sets: Mapping[str, Mapping[str, Any]]
+) -> dict[str, tuple[str, str, str]]:
+    if (binding.get("spec") or {}).get("clusterSet") in sets:
+        return {"Bound": ("True", "ClusterSetBound", "")}
+    return {"Bound": ("False", "ClusterSetNotFound", "")}

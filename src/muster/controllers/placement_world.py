@@ -1,0 +1,242 @@
+"""Everything that placements depend on, as the server has it: the fleet, sets, bindings, decisions, placements.
+
+No I/O: events go in, the keys of placements that may have to be scheduled come out. Which of them these are is decided
+by what each placement reads, so that a heartbeat wakes nobody.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from muster.errors import InvalidObjectError
+from muster.fleet import Fleet, score_of
+from muster.placement import Cycle, Decided, Plan, ScheduleResult, plan_of, schedule, visibility
+from muster.selectors.cel import cel_compiler
+from muster.selectors.membership import membership
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from muster.placement import Visibility
+
+Object = dict[str, Any]
+PLACEMENT_LABEL: Final = "cluster.open-cluster-management.io/placement"
+DISABLED: Final = "cluster.open-cluster-management.io/experimental-scheduling-disable"
+
+
+class Key(NamedTuple):
+    """A placement."""
+
+    namespace: str
+    name: str
+
+
+class SetKey(NamedTuple):
+    """A cluster set, whose members have changed."""
+
+    set_name: str
+
+
+Told = frozenset[Key | SetKey]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPage:
+    """A PlacementDecision as the server has it."""
+
+    obj: Object
+    owner: Key
+    clusters: tuple[str, ...]
+
+
+class PlacementWorld:
+    """The copy that the placement controller keeps."""
+
+    def __init__(self) -> None:
+        self.fleet = Fleet()
+        self.placements: dict[Key, Object] = {}
+        self.sets: dict[str, Object] = {}
+        self.bindings: dict[str, dict[str, Object]] = {}
+        self.decisions: dict[tuple[str, str], DecisionPage] = {}
+        self._pages_of: dict[Key, set[tuple[str, str]]] = {}
+        self._plans: dict[Key, tuple[Plan, Visibility]] = {}
+        self._totals: Counter[str] = Counter()
+        self._compile_cel = cel_compiler(self.fleet.scores)
+
+    # ---------------------------------------------------------------------------------------- what has happened
+
+    def put_cluster(self, encoded: bytes) -> Told:
+        return _keys(self.fleet.put(encoded))
+
+    def remove_cluster(self, name: str) -> Told:
+        return _keys(self.fleet.remove(name))
+
+    def put_score(self, obj: Object) -> Told:
+        metadata = obj["metadata"]
+        return _keys(self.fleet.put_score(metadata["namespace"], metadata["name"], score_of(obj)))
+
+    def remove_score(self, obj: Object) -> Told:
+        return _keys(self.fleet.remove_score(obj["metadata"]["namespace"], obj["metadata"]["name"]))
+
+    def advance(self, now: datetime) -> Told:
+        return _keys(self.fleet.advance(now))
+
+    def put_set(self, obj: Object) -> Told:
+        name = obj["metadata"]["name"]
+        before = self.sets.get(name)
+        self.sets[name] = obj
+        if before is not None and before.get("spec") == obj.get("spec"):
+            return frozenset()
+        try:
+            self.fleet.subscribe(SetKey(name), [membership(obj)], ())
+        except InvalidObjectError:
+            self.fleet.unsubscribe(SetKey(name))
+        return self._bound_to(name) | {SetKey(name)}
+
+    def remove_set(self, name: str) -> Told:
+        if self.sets.pop(name, None) is None:
+            return frozenset()
+        self.fleet.unsubscribe(SetKey(name))
+        return self._bound_to(name) | {SetKey(name)}
+
+    def member_count(self, name: str) -> int:
+        """How many clusters a set has. Raises InvalidObjectError when it cannot be evaluated."""
+        return int(self.fleet.mask(membership(self.sets[name])).selected.sum())
+
+    def put_binding(self, obj: Object) -> frozenset[Key]:
+        metadata = obj["metadata"]
+        bindings = self.bindings.setdefault(metadata["namespace"], {})
+        known = metadata["name"] in bindings
+        bindings[metadata["name"]] = obj
+        return frozenset() if known else self._seen_again(metadata["namespace"], metadata["name"])
+
+    def remove_binding(self, obj: Object) -> frozenset[Key]:
+        metadata = obj["metadata"]
+        if self.bindings.get(metadata["namespace"], {}).pop(metadata["name"], None) is None:
+            return frozenset()
+        return self._seen_again(metadata["namespace"], metadata["name"])
+
+    def put_placement(self, obj: Object) -> frozenset[Key]:
+        key = _key(obj)
+        before = self.placements.get(key)
+        self.placements[key] = obj
+        if before is not None and before.get("spec") == obj.get("spec") and key in self._plans:
+            # Somebody's change of status or metadata: look at it, the plan stands.
+            return frozenset({key})
+        self._plan(key)
+        return frozenset({key})
+
+    def remove_placement(self, obj: Object) -> frozenset[Key]:
+        key = _key(obj)
+        self.placements.pop(key, None)
+        self._plans.pop(key, None)
+        self.fleet.unsubscribe(key)
+        return frozenset()
+
+    def put_decision(self, obj: Object) -> frozenset[Key]:
+        """A page of decisions is new or changed: its placement looks whether that is what it wants."""
+        metadata = obj["metadata"]
+        place = (metadata["namespace"], metadata["name"])
+        owner = Key(metadata["namespace"], (metadata.get("labels") or {}).get(PLACEMENT_LABEL) or "")
+        decisions = (obj.get("status") or {}).get("decisions") or ()
+        page = DecisionPage(obj, owner, tuple(decision["clusterName"] for decision in decisions))
+        self._forget_page(place)
+        self.decisions[place] = page
+        self._totals.update(page.clusters)
+        self._pages_of.setdefault(owner, set()).add(place)
+        return frozenset({owner}) & self.placements.keys()
+
+    def remove_decision(self, obj: Object) -> frozenset[Key]:
+        owner = self._forget_page((obj["metadata"]["namespace"], obj["metadata"]["name"]))
+        return frozenset({owner}) & self.placements.keys() if owner is not None else frozenset()
+
+    def _forget_page(self, place: tuple[str, str]) -> Key | None:
+        page = self.decisions.pop(place, None)
+        if page is None:
+            return None
+        self._totals.subtract(page.clusters)
+        self._pages_of[page.owner].discard(place)
+        return page.owner
+
+    # ------------------------------------------------------------------------------------------------- deciding
+
+    def pages(self, key: Key) -> list[DecisionPage]:
+        """The pages that a placement has now."""
+        return [self.decisions[place] for place in sorted(self._pages_of.get(key, ()))]
+
+    def decide(self, key: Key, now: datetime) -> ScheduleResult | None:
+        """Schedule a placement; None when it is not to be touched."""
+        placement = self.placements.get(key)
+        if placement is None or placement["metadata"].get("deletionTimestamp"):
+            return None
+        if (placement["metadata"].get("annotations") or {}).get(DISABLED) == "true":
+            return None
+        plan, seen = self._plans.get(key) or self._plan(key)
+        return schedule(Cycle(plan, self.fleet, seen, now, self._decided(key)))
+
+    def _plan(self, key: Key) -> tuple[Plan, Visibility]:
+        plan = plan_of(self.placements[key], self._compile_cel)
+        bindings = self.bindings.get(key.namespace, {}).values()
+        seen = visibility(key.namespace, plan.cluster_sets, bindings, self.sets.values())
+        self._plans[key] = (plan, seen)
+        rules = [rule for _, rule in seen.eligible]
+        self.fleet.subscribe(key, [*plan.selectors, *rules], plan.paths)
+        return plan, seen
+
+    def _decided(self, key: Key) -> Decided:
+        own_names = [name for page in self.pages(key) for name in page.clusters]
+        own = np.zeros(self.fleet.capacity, dtype=np.bool_)
+        foreign = np.zeros(self.fleet.capacity, dtype=np.int32)
+        row_of = self.fleet.row
+        mine = Counter(own_names)
+        peak = 0
+        for name, total in self._totals.items():
+            count = total - mine.get(name, 0)
+            peak = max(peak, count)
+            if count and (row := row_of(name)) is not None:
+                foreign[row] = count
+        for name in own_names:
+            if (row := row_of(name)) is not None:
+                own[row] = True
+        return Decided(own, foreign, peak)
+
+    # ----------------------------------------------------------------------------------------------- who is told
+
+    def _bound_to(self, set_name: str) -> frozenset[Key]:
+        namespaces = [namespace for namespace, bindings in self.bindings.items() if set_name in bindings]
+        return frozenset[Key]().union(*(self._seen_again(namespace, set_name) for namespace in namespaces))
+
+    def _seen_again(self, namespace: str, set_name: str) -> frozenset[Key]:
+        """Placements of a namespace that may choose from a set: what they see has changed."""
+        affected = [
+            key
+            for key, placement in self.placements.items()
+            if key.namespace == namespace and _names(placement, set_name)
+        ]
+        for key in affected:
+            self._plan(key)
+        return frozenset(affected)
+
+
+def _names(placement: Object, set_name: str) -> bool:
+    wanted: Sequence[str] = (placement.get("spec") or {}).get("clusterSets") or ()
+    return not wanted or set_name in wanted
+
+
+def _key(obj: Object) -> Key:
+    return Key(obj["metadata"]["namespace"], obj["metadata"]["name"])
+
+
+def _keys(told: Iterable[Any]) -> Told:
+    return frozenset(told)
+
+
+def decode(encoded: bytes) -> Object:
+    obj: Object = msgspec.json.decode(encoded)
+    return obj

@@ -13,7 +13,7 @@ from muster.fleet import Fleet, score_of
 from muster.selectors import Selector, Verdict
 from muster.selectors.labels import compile_claim_selector, compile_label_selector
 from muster.selectors.paths import key_path, score_path
-from tests.builders import a_cluster, a_score
+from tests.builders import a_cluster, a_score, a_taint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,6 +121,15 @@ def test_score_items_carry_a_quantity_as_number_or_text() -> None:
         {"name": "mem", "value": 1, "quantity": "1.5Gi"},
         {"name": "plain", "value": 7},
     )
+
+
+def test_values_outside_of_the_scope_concern_nobody() -> None:
+    fleet = a_fleet(a_cluster("a", {"cloud": "Amazon"}), a_cluster("b", {"cloud": "Azure"}))
+    fleet.subscribe("taints", [], [key_path("spec", "taints")], within=[AMAZON])
+    assert fleet.put(encoded(a_cluster("b", {"cloud": "Azure"}, taints=[a_taint("x")]))) == frozenset()
+    assert fleet.put(encoded(a_cluster("a", {"cloud": "Amazon"}, taints=[a_taint("x")]))) == {"taints"}
+    assert fleet.put(encoded(a_cluster("b", {"cloud": "Amazon"}, taints=[a_taint("x")]))) == {"taints"}
+    assert fleet.remove("a") == {"taints"}
 
 
 def test_what_nobody_reads_any_more_is_dropped() -> None:

@@ -23,6 +23,7 @@ class ServedResource:
     namespaced: bool
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
 
     @property
     def api_version(self) -> str:
@@ -89,6 +90,7 @@ def from_aggregated(documents: Iterable[dict[str, Any]]) -> Discovery:
                         namespaced=resource.get("scope") == "Namespaced",
                         short_names=tuple(resource.get("shortNames", ())),
                         categories=tuple(resource.get("categories", ())),
+                        verbs=tuple(resource.get("verbs", ())),
                     )
                     for resource in version.get("resources", [])
                 ]
@@ -110,6 +112,7 @@ def from_legacy(documents: Iterable[dict[str, Any]]) -> Discovery:
                 namespaced=bool(resource.get("namespaced")),
                 short_names=tuple(resource.get("shortNames") or ()),
                 categories=tuple(resource.get("categories") or ()),
+                verbs=tuple(resource.get("verbs") or ()),
             )
             for resource in document.get("resources", [])
             if "/" not in resource["name"]

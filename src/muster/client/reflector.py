@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from muster.client.client import JSON
 from muster.client.errors import UnreachableError
 from muster.errors import ApiError
 
@@ -81,8 +82,12 @@ _STATUSES = msgspec.json.Decoder(_Status)
 class Reflector:
     """One collection, one handler. `run` ends only when it is cancelled; `synced` is set after the first list."""
 
-    def __init__(self, client: Client, resource: ServedResource, handler: Handler) -> None:
+    def __init__(
+        self, client: Client, resource: ServedResource, handler: Handler, *, accept: tuple[str, str] = (JSON, JSON)
+    ) -> None:
+        """`accept` are the media types of lists and of watches, for those who need only metadata."""
         self._client = client
+        self._accept_list, self._accept_watch = accept
         self._path = resource.path()
         self._kind = resource.plural
         self._handler = handler
@@ -110,7 +115,7 @@ class Reflector:
         objects: list[bytes] = []
         params = {"limit": str(_PAGE)}
         while True:
-            reply = await self._client.request("GET", self._path, params=params)
+            reply = await self._client.request("GET", self._path, params=params, accept=self._accept_list)
             page = _PAGES.decode(reply.body)
             objects += [bytes(item) for item in page.items]
             if not page.metadata.continue_:
@@ -125,7 +130,7 @@ class Reflector:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(_WATCH_SECONDS),
         }
-        async for line in self._client.watch_lines(self._path, params=params):
+        async for line in self._client.watch_lines(self._path, params=params, accept=self._accept_watch):
             event = _EVENTS.decode(line)
             if event.type == "ERROR":
                 status = _STATUSES.decode(event.object)

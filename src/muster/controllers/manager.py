@@ -13,6 +13,7 @@ from muster.client.reflector import Reflector
 from muster.controllers.cluster_sets import BindingKey, ClusterSetController
 from muster.controllers.clusters import LEASE, ClusterController
 from muster.controllers.events import EventRecorder
+from muster.controllers.garbage import METADATA, METADATA_LIST, GarbageCollector, collectable
 from muster.controllers.placement import PlacementController
 from muster.controllers.placement_world import Key, PlacementWorld, SetKey, decode
 from muster.errors import ApiError
@@ -92,6 +93,11 @@ async def run_controllers(connection: Connection, ready: Callable[[Manager], Non
         reflectors = [
             Reflector(client, discovery.named(plural), handler) for plural, handler in manager.handlers().items()
         ]
+        garbage = GarbageCollector(client, EventRecorder(client, "garbage-collector", utc_now), discovery)
+        reflectors += [
+            Reflector(client, resource, garbage.handler(resource), accept=(METADATA_LIST, METADATA))
+            for resource in collectable(discovery)
+        ]
         async with asyncio.TaskGroup() as tasks:
             for reflector in reflectors:
                 tasks.create_task(reflector.run())
@@ -101,6 +107,7 @@ async def run_controllers(connection: Connection, ready: Callable[[Manager], Non
             tasks.create_task(manager.placements.run())
             tasks.create_task(manager.sets.run())
             tasks.create_task(manager.clusters.run())
+            tasks.create_task(garbage.run())
             ready(manager)
 
 

@@ -186,7 +186,7 @@ class PlacementWorld:
         seen = visibility(key.namespace, plan.cluster_sets, bindings, self.sets.values())
         self._plans[key] = (plan, seen)
         rules = [rule for _, rule in seen.eligible]
-        self.fleet.subscribe(key, [*plan.selectors, *rules], plan.paths)
+        self.fleet.subscribe(key, plan.selectors, plan.paths, within=rules)
         return plan, seen
 
     def _decided(self, key: Key) -> Decided:

@@ -18,6 +18,7 @@ from muster.fleet.columns import Column
 from muster.fleet.extraction import extractor
 from muster.fleet.masks import Mask
 from muster.fleet.scores import Score, ScoreTable
+from muster.selectors import Verdict
 from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Fleet:
         self._mask_readers: dict[Path, list[Mask]] = {}
         self._path_subscribers: dict[Path, set[Hashable]] = {}
         self._subscriptions: dict[Hashable, tuple[tuple[Selector, ...], tuple[Path, ...]]] = {}
+        self._scopes: dict[Hashable, list[Mask]] = {}
         self._watched = WatchedPaths()
         self.column(_DELETION)
 
@@ -149,13 +151,25 @@ class Fleet:
 
     # ------------------------------------------------------------------------------------------- being told
 
-    def subscribe(self, key: Hashable, selectors: Iterable[Selector], paths: Iterable[Path]) -> None:
-        """Tell `key` whenever a verdict of these selectors or a value at these paths changes."""
+    def subscribe(
+        self,
+        key: Hashable,
+        selectors: Iterable[Selector],
+        paths: Iterable[Path],
+        within: Iterable[Selector] | None = None,
+    ) -> None:
+        """Tell `key` whenever a verdict of these selectors or a value at these paths changes.
+
+        With `within`, a value matters only on objects that one of those selectors selects; their verdicts matter too.
+        """
         self.unsubscribe(key)
-        subscription = (tuple(selectors), tuple(paths))
+        scope = None if within is None else tuple(within)
+        subscription = ((*selectors, *(scope or ())), tuple(paths))
         self._subscriptions[key] = subscription
         for selector in subscription[0]:
             self.mask(selector).subscribers.add(key)
+        if scope is not None:
+            self._scopes[key] = [self._masks[selector] for selector in scope]
         for path in subscription[1]:
             self.column(path)
             self._path_subscribers.setdefault(path, set()).add(key)
@@ -163,7 +177,8 @@ class Fleet:
     def unsubscribe(self, key: Hashable) -> None:
         """Forget a subscriber, and the masks and columns that nobody else needs."""
         selectors, paths = self._subscriptions.pop(key, ((), ()))
-        for selector in selectors:
+        self._scopes.pop(key, None)
+        for selector in dict.fromkeys(selectors):
             mask = self._masks[selector]
             mask.subscribers.discard(key)
             if not mask.subscribers:
@@ -229,13 +244,21 @@ class Fleet:
         self._encoded[row] = None
         self._free.append(row)
         told: set[Hashable] = set()
-        for mask in self._masks.values():
-            if mask.clear(row):
-                told |= mask.subscribers
         for path, column in self._columns.items():
             column.clear(row)
             told |= self._path_subscribers.get(path, _NOBODY)
+        told = self._in_scope(told, row)
+        for mask in self._masks.values():
+            if mask.clear(row):
+                told |= mask.subscribers
         return frozenset(told)
+
+    def _in_scope(self, keys: set[Hashable], row: int) -> set[Hashable]:
+        """Those of the subscribers to paths whom a change of this object concerns."""
+        scopes = self._scopes
+        return {
+            key for key in keys if key not in scopes or any(mask.verdicts[row] == Verdict.YES for mask in scopes[key])
+        }
 
     def put_score(self, cluster: str, name: str, score: Score) -> frozenset[Hashable]:
         """A score is new or changed. Returns who has to know."""
@@ -280,9 +303,10 @@ class Fleet:
                         mask.forget()
             told |= self._path_subscribers.get(path, _NOBODY)
             stale.update((id(mask), mask) for mask in self._mask_readers.get(path, ()))
-        for mask in self._masks.values() if evaluate_all else stale.values():
-            if mask.update(row):
-                told |= mask.subscribers
+        flipped = [mask for mask in (self._masks.values() if evaluate_all else stale.values()) if mask.update(row)]
+        told = self._in_scope(told, row)
+        for mask in flipped:
+            told |= mask.subscribers
         return frozenset(told)
 
     def _projection(self, name: str, obj: Mapping[str, Any], path: Path) -> Hashable:

@@ -1,0 +1,128 @@
+"""A hub and the controllers beside it, in threads of this process, and a client to drive them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from muster.client import Connection
+from muster.controllers.manager import Manager, run_controllers
+from tests.hub.rest.running import RunningHub, running_hub
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+GROUP = "/apis/cluster.open-cluster-management.io"
+CLUSTERS = f"{GROUP}/v1/managedclusters"
+SETS = f"{GROUP}/v1beta2/managedclustersets"
+APPS = f"{GROUP}/v1beta1/namespaces/apps"
+PATIENCE = 20.0
+
+
+@dataclass
+class Driver:
+    """Speaks to the hub as an administrator."""
+
+    hub: RunningHub
+
+    def send(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        code, _, answer = self.hub.request(method, path, data, {"Content-Type": content_type})
+        decoded = json.loads(answer)
+        assert code < 300, decoded
+        return decoded
+
+    def create(self, *objects: Mapping[str, Any]) -> None:
+        paths = {
+            "ManagedCluster": CLUSTERS,
+            "ManagedClusterSet": SETS,
+            "Placement": f"{APPS}/placements",
+            "ManagedClusterSetBinding": f"{GROUP}/v1beta2/namespaces/apps/managedclustersetbindings",
+        }
+        for obj in objects:
+            self.send("POST", paths[obj["kind"]], obj)
+            if obj["kind"] == "ManagedCluster":
+                self.patch(f"{CLUSTERS}/{obj['metadata']['name']}/status", {"status": available(obj)})
+
+    def patch(self, path: str, body: Any) -> Any:
+        return self.send("PATCH", path, body, "application/merge-patch+json")
+
+    def get(self, path: str) -> Any:
+        code, _, answer = self.hub.request("GET", path)
+        return json.loads(answer) if code == 200 else None
+
+    def decided(self, placement: str = "p1") -> list[str]:
+        """The clusters in all pages of a placement."""
+        label = f"cluster.open-cluster-management.io%2Fplacement%3D{placement}"
+        pages = self.get(f"{APPS}/placementdecisions?labelSelector={label}")["items"]
+        return sorted(
+            decision["clusterName"] for page in pages for decision in page.get("status", {}).get("decisions", [])
+        )
+
+    def condition(self, path: str, kind: str) -> tuple[str, str] | None:
+        conditions = ((self.get(path) or {}).get("status") or {}).get("conditions") or []
+        return next(((each["status"], each["reason"]) for each in conditions if each["type"] == kind), None)
+
+
+def available(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    condition = {
+        "type": "ManagedClusterConditionAvailable",
+        "status": "True",
+        "reason": "Available",
+        "message": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    return {**cluster.get("status", {}), "conditions": [condition]}
+
+
+def eventually(question: Callable[[], Any], expected: Any) -> None:
+    """Ask until the answer is as expected."""
+    deadline = time.monotonic() + PATIENCE
+    while (answer := question()) != expected:
+        assert time.monotonic() < deadline, f"still {answer!r} instead of {expected!r}"
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def controllers(hub: RunningHub) -> Iterator[Manager]:
+    """The controllers, connected to a hub."""
+    found: list[Manager] = []
+    ready = threading.Event()
+    loop = asyncio.new_event_loop()
+    connection = Connection(hub.url, "default", {"Authorization": f"Bearer {hub.token}"})
+
+    def started(manager: Manager) -> None:
+        found.append(manager)
+        ready.set()
+
+    task = loop.create_task(run_controllers(connection, started))
+
+    def main() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            loop.run_until_complete(task)
+
+    thread = threading.Thread(target=main, name="controllers")
+    thread.start()
+    try:
+        assert ready.wait(PATIENCE)
+        yield found[0]
+    finally:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join(PATIENCE)
+        loop.close()
+
+
+@contextlib.contextmanager
+def driven_hub() -> Iterator[Driver]:
+    """A hub with the namespace `apps`."""
+    with running_hub() as hub:
+        driver = Driver(hub)
+        driver.send(
+            "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "apps"}}
+        )
+        yield driver

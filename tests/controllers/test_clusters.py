@@ -1,0 +1,58 @@
+"""Taints that follow from availability, and leases that end."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from muster.controllers.clusters import AVAILABLE, lease_ended, wanted_taints
+from muster.controllers.conditions import merged
+from tests.builders import a_cluster, a_taint
+
+UNREACHABLE = "cluster.open-cluster-management.io/unreachable"
+UNAVAILABLE = "cluster.open-cluster-management.io/unavailable"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [("True", ["x"]), ("False", ["x", UNAVAILABLE]), ("Unknown", ["x", UNREACHABLE]), (None, ["x", UNREACHABLE])],
+)
+def test_taints_follow_the_available_condition(status: str | None, expected: list[str]) -> None:
+    conditions = [{"type": AVAILABLE, "status": status}] if status else []
+    cluster = a_cluster("c", taints=[a_taint(UNAVAILABLE), a_taint("x"), a_taint(UNREACHABLE)], conditions=conditions)
+    assert sorted(taint["key"] for taint in wanted_taints(cluster)) == sorted(expected)
+
+
+def test_a_taint_that_is_right_already_keeps_its_time() -> None:
+    taint = a_taint(UNREACHABLE, added="2026-01-01T00:00:00Z")
+    assert wanted_taints(a_cluster("c", taints=[taint])) == [taint]
+
+
+def test_a_lease_ends_after_five_times_its_duration() -> None:
+    cluster = a_cluster("c")
+    cluster["spec"]["leaseDurationSeconds"] = 60
+    assert not lease_ended({"spec": {"renewTime": "2025-12-31T23:55:00Z"}}, cluster, NOW)
+    assert lease_ended({"spec": {"renewTime": "2025-12-31T23:54:59.000000Z"}}, cluster, NOW)
+    assert not lease_ended({"spec": {}}, cluster, NOW)
+
+
+def test_the_time_of_a_condition_moves_only_with_its_status() -> None:
+    present = [
+        {"type": "A", "status": "True", "reason": "r", "message": "m", "lastTransitionTime": "2025-01-01T00:00:00Z"},
+        {"type": "Gone", "status": "True", "reason": "r", "message": "", "lastTransitionTime": "2025-01-01T00:00:00Z"},
+    ]
+    wanted = {"A": ("True", "other", "text"), "B": ("False", "new", "")}
+    assert merged(present, wanted, NOW, drop=["Gone"]) == [
+        {
+            "type": "A",
+            "status": "True",
+            "reason": "other",
+            "message": "text",
+            "lastTransitionTime": "2025-01-01T00:00:00Z",
+        },
+        {"type": "B", "status": "False", "reason": "new", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+    ]
+    flipped = merged(present, {"A": ("False", "r", "m")}, NOW)
+    assert flipped[0]["lastTransitionTime"] == "2026-01-01T00:00:00Z"

@@ -26,7 +26,7 @@ $(VENV)/.dev: requirements-dev.lock pyproject.toml
 	@touch $@ $(VENV)/.run
 
 run: $(VENV)/.run ## start the hub with a demo fleet and print what to try (PORT=8080 to fix the port)
-	@exec $(BIN)/muster hub run --demo --port $(PORT)
+	@exec $(BIN)/muster hub run --demo --data .muster --port $(PORT)
 
 test: $(VENV)/.dev ## run the whole test suite
 	@$(BIN)/pytest -n 2 -q

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+_LONGEST_SHOWN = 16 * 1024
+
 
 class Span(NamedTuple):
     """A half-open range of code points."""
@@ -63,9 +65,20 @@ class Source:
         return self.text[starts[number - 1] : end]
 
     def render(self, diagnostic: Diagnostic) -> str:
-        """`ERROR: <input>:1:5: message`, then the source line, then a caret."""
+        """`ERROR: <input>:1:5: message`, then the source line, then a caret.
+
+        cel-go's rules: wide marks under characters beyond ASCII, no line when it is very long, and a place of its own
+        for an empty text.
+        """
         if diagnostic.offset is None:
             return f"ERROR: {self.name}:-1:0: {diagnostic.message}"
+        if not self.text:
+            return f"ERROR: {self.name}:1:0: {diagnostic.message}"
         line, column = self.position(diagnostic.offset)
+        header = f"ERROR: {self.name}:{line}:{column + 1}: {diagnostic.message}"
         source_line = self.line(line).replace("\t", " ")
-        return f"ERROR: {self.name}:{line}:{column + 1}: {diagnostic.message}\n | {source_line}\n | {'.' * column}^"
+        if len(source_line.encode()) > _LONGEST_SHOWN:
+            return header
+        dots = "".join("." if character.isascii() else "．" for character in source_line[:column])
+        caret = "^" if source_line[column : column + 1].isascii() else "＾"
+        return f"{header}\n | {source_line}\n | {dots}{caret}"

@@ -20,7 +20,10 @@ class Overload:
 
     `args` has the receiver first when `member`. `impl` takes the values in that order and returns a value or raises
     EvaluationError; None for what the language itself evaluates (`_&&_`, `_?_:_`, …). Dispatch on dyn arguments tries
-    the overloads whose argument kinds fit the values.
+    the overloads whose argument kinds fit the values. Implementations are pure: a call of constants is made once.
+
+    `reads` narrows what the function looks at in its first argument: from the constant arguments (values.MISSING for
+    others) it makes paths below that argument, where the last step may be "?" for "only whether it is there".
     """
 
     id: str
@@ -28,6 +31,8 @@ class Overload:
     result: Type
     impl: Callable[..., Any] | None = None
     member: bool = False
+    reads: Callable[[tuple[Any, ...]], tuple[tuple[Any, ...], ...]] | None = None
+    lenient: bool = False  # dispatch looks at the number of arguments only; `impl` refuses what it cannot take
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +85,4 @@ class Library:
     functions: tuple[Function, ...] = ()
     macros: tuple[Macro, ...] = ()
     constants: tuple[Constant, ...] = ()
+    validators: tuple[Callable[..., Any], ...] = ()  # (checked tree, environment) -> diagnostics; see validators.py

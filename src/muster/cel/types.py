@@ -33,22 +33,44 @@ class Kind(Enum):
     WRAPPER = auto()  # nullable primitive; params[0] is the primitive
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Type:
-    """A type: its kind, its name as users see it, and its parameters."""
+    """A type: its kind, its name as users see it, and its parameters.
+
+    Types nest as deep as expressions do, so nothing here may lean on Python's stack more than a loop does.
+    """
 
     kind: Kind
     name: str
     params: tuple[Type, ...] = ()
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Type):
+            return NotImplemented
+        pairs = [(self, other)]
+        while pairs:
+            left, right = pairs.pop()
+            if left is right:
+                continue
+            if left.kind is not right.kind or left.name != right.name or len(left.params) != len(right.params):
+                return False
+            pairs.extend(zip(left.params, right.params, strict=True))
+        return True
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name, tuple([parameter.name for parameter in self.params])))
+
     def __str__(self) -> str:
-        match self.kind:
-            case Kind.WRAPPER:
-                return f"wrapper({self.params[0]})"
-            case _ if self.params:
-                return f"{self.name}({', '.join(map(str, self.params))})"
-            case _:
-                return self.name
+        return _written(self)
+
+
+def _written(shown: Type) -> str:
+    if shown.kind is Kind.WRAPPER or not shown.params:
+        return shown.name
+    parts = []
+    for parameter in shown.params:
+        parts.append(_written(parameter))  # noqa: PERF401 - one frame of the stack per level instead of two
+    return f"{shown.name}({', '.join(parts)})"
 
 
 BOOL = Type(Kind.BOOL, "bool")

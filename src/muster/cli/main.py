@@ -67,7 +67,7 @@ def exit_code(error: MusterError) -> Exit:
     return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
 
 
-def _application(wanted: Sequence[str]) -> typer.Typer:
+def application(wanted: Sequence[str]) -> typer.Typer:
     """The command tree: the modules of the wanted commands in full, the others as a line of help."""
     root = typer.Typer(
         name="muster",
@@ -120,7 +120,7 @@ def run(args: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> i
         stack.enter_context(contextlib.redirect_stdout(stdout))
         stack.enter_context(contextlib.redirect_stderr(stderr))
         try:
-            _application(_wanted(args))(args=list(args), prog_name="muster")
+            application(_wanted(args))(args=list(args), prog_name="muster")
         except SystemExit as done:
             return done.code if isinstance(done.code, int) else int(Exit.OK)
         except MusterError as error:

@@ -1,0 +1,158 @@
+"""What an expression may use: variables, functions, macros, object types and the options of the language.
+
+Libraries are assembled into an `Env`; the parser takes its macros and limits from it, the checker its
+declarations, the back ends its implementations. An Env is never changed: `extend` makes a new one.
+It does not know how anything is evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from muster.cel.declarations import Constant, Function, Library, Macro, Overload, Variable
+from muster.cel.types import Type, struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from muster.cel.tree import CheckedTree
+    from muster.source import Diagnostic
+
+    Validator = Callable[[CheckedTree, "Env"], Iterable[Diagnostic]]
+
+Named = TypeVar("Named", Variable, Constant, Function)
+
+
+class TypeProvider(Protocol):
+    """Object types that are declared outside of the language, by name."""
+
+    def find_struct(self, name: str) -> Type | None:
+        """The type called `name`, or None when there is none."""
+
+    def find_field(self, struct_name: str, name: str) -> Type | None:
+        """The type of a field, or None when the type has no such field."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectTypes:
+    """A type provider over a table: type name -> field name -> field type."""
+
+    fields: Mapping[str, Mapping[str, Type]] = field(default_factory=dict)
+
+    def find_struct(self, name: str) -> Type | None:
+        return struct(name) if name in self.fields else None
+
+    def find_field(self, struct_name: str, name: str) -> Type | None:
+        return self.fields.get(struct_name, {}).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The parser's limits, cel-go's by default."""
+
+    recursion: int = 250
+    code_points: int = 100_000
+    recovery_attempts: int = 30
+    recovery_lookahead: int = 256
+    errors: int = 100
+    nodes: int = 250_000  # cel-go has no such limit: chained optMap() doubles the tree with every link
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Switches of the language, named after what they allow."""
+
+    optional_syntax: bool = False  # a.?b, a[?b], [?a], {?k: v}
+    identifier_escapes: bool = False  # a.`b-c`
+    homogeneous_literals: bool = False  # [1, 'a'] is an error instead of list(dyn)
+    cross_type_comparisons: bool = False  # 1 < 1.5 type-checks
+    variadic_logic: bool = False  # keep a && b && c as one call instead of a balanced tree
+    optimize: bool = False  # constants are folded before running, as Kubernetes does; only back ends look at it
+    error_on_bad_presence_test: bool = False  # has() of a field the type does not have is an error, not false
+
+
+def _by_name(items: Iterable[Named]) -> dict[str, Named]:
+    return {item.name: item for item in items}
+
+
+def _merged(known: Function, more: Function) -> Function:
+    """One function from two declarations; an overload id that comes again replaces the earlier one."""
+    overloads = {overload.id: overload for overload in known.overloads}
+    overloads.update((overload.id, overload) for overload in more.overloads)
+    return Function(
+        known.name,
+        tuple(overloads.values()),
+        doc=known.doc or more.doc,
+        examples={**known.examples, **more.examples},
+    )
+
+
+@dataclass(frozen=True)
+class Env:
+    """Everything an expression can refer to. Build with `Env().extend(library, …)`."""
+
+    name: str = ""
+    container: str = ""
+    abbreviations: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    constants: Mapping[str, Constant] = field(default_factory=dict)
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    macros: Mapping[tuple[str, bool, int | None], Macro] = field(default_factory=dict)
+    libraries: tuple[str, ...] = ()
+    types: TypeProvider = field(default_factory=ObjectTypes)
+    validators: tuple[Validator, ...] = ()
+    options: Options = Options()
+    limits: Limits = Limits()
+
+    def extend(
+        self,
+        *libraries: Library,
+        variables: Iterable[Variable] = (),
+        functions: Iterable[Function] = (),
+        macros: Iterable[Macro] = (),
+        constants: Iterable[Constant] = (),
+        validators: Iterable[Validator] = (),
+        **changes: Any,
+    ) -> Env:
+        """A new environment with more in it. `changes` replaces other fields, such as container or options."""
+        all_functions = dict(self.functions)
+        all_macros = dict(self.macros)
+        all_constants = dict(self.constants)
+        sources = (*libraries, Library("", tuple(functions), tuple(macros), tuple(constants)))
+        for library in sources:
+            for function in library.functions:
+                known = all_functions.get(function.name)
+                all_functions[function.name] = function if known is None else _merged(known, function)
+            all_macros.update(((macro.name, macro.receiver, macro.arg_count), macro) for macro in library.macros)
+            all_constants.update(_by_name(library.constants))
+        return replace(
+            self,
+            variables=MappingProxyType({**self.variables, **_by_name(variables)}),
+            constants=MappingProxyType(all_constants),
+            functions=MappingProxyType(all_functions),
+            macros=MappingProxyType(all_macros),
+            libraries=(*self.libraries, *(library.name for library in libraries)),
+            validators=(
+                *self.validators,
+                *(validator for library in libraries for validator in library.validators),
+                *validators,
+            ),
+            **changes,
+        )
+
+    def with_options(self, **changes: bool) -> Env:
+        return replace(self, options=replace(self.options, **changes))
+
+    def macro(self, name: str, receiver: bool, arg_count: int) -> Macro | None:
+        """The macro that a call of this shape means; one with any number of arguments comes last."""
+        return self.macros.get((name, receiver, arg_count)) or self.macros.get((name, receiver, None))
+
+    @cached_property
+    def overloads(self) -> Mapping[str, Overload]:
+        """Every overload by its id: what the back ends look up."""
+        return MappingProxyType(
+            {overload.id: overload for function in self.functions.values() for overload in function.overloads}
+        )

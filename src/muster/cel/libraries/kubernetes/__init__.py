@@ -1,0 +1,1 @@
+"""The function libraries that Kubernetes adds to CEL, one module each."""

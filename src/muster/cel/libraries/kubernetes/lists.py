@@ -1,0 +1,151 @@
+"""Kubernetes' list functions: isSorted, sum, min, max, indexOf, lastIndexOf, and since version 1 includes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muster.cel.declarations import Function, Library
+from muster.cel.libraries.arithmetic import add_durations, add_int, add_uint
+from muster.cel.libraries.declare import LIST_A, A, method
+from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of
+from muster.cel.values import Duration, Uint, compare, equals
+from muster.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LATEST = 1
+_COMPARABLE: tuple[tuple[str, Type], ...] = (
+    ("int", INT),
+    ("uint", UINT),
+    ("double", DOUBLE),
+    ("bool", BOOL),
+    ("duration", DURATION),
+    ("timestamp", TIMESTAMP),
+    ("string", STRING),
+    ("bytes", BYTES),
+)
+
+
+def _add_double(a: float, b: float) -> float:
+    return a + b
+
+
+_SUMMABLE: tuple[tuple[str, Type, Any, Callable[[Any, Any], Any]], ...] = (
+    ("int", INT, 0, add_int),
+    ("uint", UINT, Uint(0), add_uint),
+    ("double", DOUBLE, 0.0, _add_double),
+    ("duration", DURATION, Duration(0), add_durations),
+)
+
+
+def _order(a: Any, b: Any) -> int | None:
+    """How the values compare; nothing where they do not, since Kubernetes overlooks that here (NaN, mixed types)."""
+    try:
+        return compare(a, b)
+    except EvaluationError:
+        return None
+
+
+def is_sorted(items: Any) -> bool:
+    return all(_order(items[index], items[index + 1]) != 1 for index in range(len(items) - 1))
+
+
+def _sum_from(zero: Any, add: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    def total(items: Any) -> Any:
+        result = zero
+        for item in items:
+            if type(item) is not type(zero):
+                raise EvaluationError("no such overload")
+            result = add(result, item)
+        return result
+
+    return total
+
+
+def _pick(name: str, replaced_when: int) -> Callable[[Any], Any]:
+    def pick(items: Any) -> Any:
+        if not items:
+            raise EvaluationError(f"{name} called on empty list")
+        best = items[0]
+        for item in items[1:]:
+            if _order(best, item) == replaced_when:
+                best = item
+        return best
+
+    return pick
+
+
+minimum = _pick("min", 1)
+maximum = _pick("max", -1)
+
+
+def index_of(items: Any, wanted: Any) -> int:
+    return next((index for index, item in enumerate(items) if equals(item, wanted)), -1)
+
+
+def last_index_of(items: Any, wanted: Any) -> int:
+    return next((index for index in reversed(range(len(items))) if equals(items[index], wanted)), -1)
+
+
+def includes(target: Any, wanted: Any) -> bool:
+    """Whether a list has the value, or, of anything else, whether it is the value."""
+    if isinstance(target, (list, tuple)):
+        return any(equals(item, wanted) for item in target)
+    return equals(target, wanted)
+
+
+_VERSION_0 = (
+    Function(
+        "isSorted",
+        tuple(method(f"list_{name}_is_sorted_bool", (list_of(kind),), BOOL, is_sorted) for name, kind in _COMPARABLE),
+        doc="Whether the elements are in ascending order.",
+        examples={"[1, 2, 2].isSorted()": True, "['b', 'a'].isSorted()": False},
+    ),
+    Function(
+        "sum",
+        tuple(
+            method(f"list_{name}_sum_{name}", (list_of(kind),), kind, _sum_from(zero, add))
+            for name, kind, zero, add in _SUMMABLE
+        ),
+        doc="The sum of numbers or durations; 0 for an empty list.",
+        examples={"[1, 2, 3].sum()": 6, "[].sum()": 0},
+    ),
+    Function(
+        "max",
+        tuple(method(f"list_{name}_max_{name}", (list_of(kind),), kind, maximum) for name, kind in _COMPARABLE),
+        doc="The greatest element; an error for an empty list.",
+        examples={"[1, 3, 2].max()": 3},
+    ),
+    Function(
+        "min",
+        tuple(method(f"list_{name}_min_{name}", (list_of(kind),), kind, minimum) for name, kind in _COMPARABLE),
+        doc="The least element; an error for an empty list.",
+        examples={"['b', 'a'].min()": "a"},
+    ),
+    Function(
+        "indexOf",
+        (method("list_a_index_of_int", (LIST_A, A), INT, index_of),),
+        doc="Where an element, or a part of a text, first occurs; -1 if it does not.",
+        examples={"[1, 2, 2].indexOf(2)": 1, "[1].indexOf(5)": -1},
+    ),
+    Function(
+        "lastIndexOf",
+        (method("list_a_last_index_of_int", (LIST_A, A), INT, last_index_of),),
+        doc="Where an element, or a part of a text, last occurs; -1 if it does not.",
+        examples={"[1, 2, 2].lastIndexOf(2)": 2},
+    ),
+)
+_VERSION_1 = (
+    Function(
+        "includes",
+        (method("list_includes_dyn_dyn", (DYN, DYN), BOOL, includes),),
+        doc="Whether a list has the value; for anything but a list, whether it equals the value.",
+        examples={"[1, 2].includes(2)": True, "'a'.includes('a')": True},
+    ),
+)
+
+
+def lists_library(version: int = LATEST) -> Library:
+    """The library as it was in that version."""
+    return Library("kubernetes.lists", (*_VERSION_0, *(_VERSION_1 if version >= 1 else ())))

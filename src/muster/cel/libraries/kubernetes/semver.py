@@ -1,0 +1,102 @@
+"""Kubernetes' semantic versions; since version 1 of the library with normalisation."""
+
+from __future__ import annotations
+
+from muster.cel.declarations import Function, Library
+from muster.cel.libraries.declare import call, method
+from muster.cel.libraries.kubernetes.opaque import Wrapped
+from muster.cel.types import BOOL, INT, STRING, struct
+from muster.errors import EvaluationError
+from muster.values.semver import InvalidVersionError, Version, is_version, parse, parse_normalized
+
+LATEST = 1
+SEMVER = struct("kubernetes.Semver")
+
+
+class SemverValue(Wrapped[Version]):
+    __slots__ = ()
+    cel_type = SEMVER
+
+
+def semver(text: str, normalize: bool = False) -> SemverValue:
+    try:
+        return SemverValue(parse_normalized(text) if normalize else parse(text))
+    except InvalidVersionError as error:
+        raise EvaluationError(str(error)) from None
+
+
+def is_semver(text: str, normalize: bool = False) -> bool:
+    return is_version(text, normalize=normalize)
+
+
+def compare(left: SemverValue, right: SemverValue) -> int:
+    return left.content.compare(right.content)
+
+
+def _int64(number: int) -> int:
+    """Kubernetes keeps the numbers unsigned and hands them out signed: beyond 2^63 they turn negative."""
+    return number if number < 2**63 else number - 2**64
+
+
+_PAIR = (SEMVER, SEMVER)
+_STRICT = call("string_to_semver", (STRING,), SEMVER, semver)
+_NORMALIZED = call("string_bool_to_semver", (STRING, BOOL), SEMVER, semver)
+_IS_STRICT = call("is_semver_string", (STRING,), BOOL, is_semver)
+_IS_NORMALIZED = call("is_semver_string_bool", (STRING, BOOL), BOOL, is_semver)
+
+_COMMON = (
+    Function(
+        "isGreaterThan",
+        (method("semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare(a, b) > 0),),
+        doc="Whether the first of two quantities or versions is greater.",
+        examples={"semver('1.30.0').isGreaterThan(semver('1.9.0'))": True},
+    ),
+    Function(
+        "isLessThan",
+        (method("semver_is_less_than", _PAIR, BOOL, lambda a, b: compare(a, b) < 0),),
+        doc="Whether the first of two quantities or versions is less.",
+        examples={"semver('1.0.0-rc.1').isLessThan(semver('1.0.0'))": True},
+    ),
+    Function(
+        "compareTo",
+        (method("semver_compare_to", _PAIR, INT, compare),),
+        doc="-1, 0 or 1: how two quantities or versions compare. Build metadata does not count.",
+        examples={"semver('1.0.0+a').compareTo(semver('1.0.0+b'))": 0},
+    ),
+    Function(
+        "major",
+        (method("semver_major", (SEMVER,), INT, lambda value: _int64(value.content.major)),),
+        doc="The first number of the version.",
+        examples={"semver('1.2.3').major()": 1},
+    ),
+    Function(
+        "minor",
+        (method("semver_minor", (SEMVER,), INT, lambda value: _int64(value.content.minor)),),
+        doc="The second number of the version.",
+        examples={"semver('1.2.3').minor()": 2},
+    ),
+    Function(
+        "patch",
+        (method("semver_patch", (SEMVER,), INT, lambda value: _int64(value.content.patch)),),
+        doc="The third number of the version.",
+        examples={"semver('1.2.3').patch()": 3},
+    ),
+)
+
+
+def semver_library(version: int = LATEST) -> Library:
+    """The library as it was in that version."""
+    normalizing = version >= 1
+    reading = Function(
+        "semver",
+        (_STRICT, _NORMALIZED) if normalizing else (_STRICT,),
+        doc="Reads a semantic version. With true as second argument, v1.2 and 01.2.3 will do too.",
+        examples={"semver('1.2.3').minor()": 2, **({"semver('v1.2', true).patch()": 0} if normalizing else {})},
+    )
+    asking = Function(
+        "isSemver",
+        (_IS_STRICT, _IS_NORMALIZED) if normalizing else (_IS_STRICT,),
+        doc="Whether the text is a semantic version; with true as second argument, after normalisation.",
+        examples={"isSemver('v1.2.3')": False, **({"isSemver('v1.2.3', true)": True} if normalizing else {})},
+    )
+    return Library("kubernetes.Semver", (reading, asking, *_COMMON))

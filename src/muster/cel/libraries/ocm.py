@@ -1,0 +1,98 @@
+"""What Open Cluster Management adds to CEL: a cluster's scores, JSON in claims, and whether an object has conditions.
+
+The scores of a cluster stand under the key `@scores` of the cluster's map, by the name of the AddOnPlacementScore;
+whoever evaluates puts them there. No expression can name that key, since it is not an identifier of a field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from muster.cel.declarations import Function, Library
+from muster.cel.libraries.declare import call, method
+from muster.cel.libraries.json_text import InvalidJsonError, parse_json
+from muster.cel.types import BOOL, DYN, STRING, list_of
+from muster.cel.values import MISSING
+from muster.errors import EvaluationError
+
+SCORES_KEY = "@scores"
+
+
+def scores(cluster: Any, name: str) -> Any:
+    """The items of the named score; a score that is not there is an error, never an empty list."""
+    if not isinstance(cluster, Mapping):
+        raise EvaluationError("no such overload")
+    metadata = cluster.get("metadata")
+    if not isinstance(metadata, Mapping):
+        raise EvaluationError("failed to get cluster metadata")
+    if "name" not in metadata:
+        raise EvaluationError("failed to get cluster name")
+    found = cluster.get(SCORES_KEY, {}).get(name)
+    if found is None:
+        raise EvaluationError(
+            f'failed to get score: addonplacementscore.cluster.open-cluster-management.io "{name}" not found'
+        )
+    return found
+
+
+def parse(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except InvalidJsonError as error:
+        raise EvaluationError(f"failed to parse json: {error}") from None
+
+
+def has_conditions(status: Any) -> bool:
+    conditions = status.get("conditions") if isinstance(status, Mapping) else None
+    return isinstance(conditions, (list, tuple)) and len(conditions) > 0
+
+
+_SCORES_DOC = "The items of an AddOnPlacementScore of the cluster: maps with name and value."
+_JSON_DOC = "The value of a JSON text; its numbers are doubles."
+
+
+def _scores_read(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
+    """One score when its name is known, all of them otherwise; and that the cluster has a name."""
+    score = (SCORES_KEY,) if args[1] is MISSING else (SCORES_KEY, args[1])
+    return score, ("metadata", "name", "?")
+
+
+_SCORES = replace(method("cluster_scores", (DYN, STRING), list_of(DYN), scores), reads=_scores_read)
+_SCORES_OF = replace(call("scores_of_cluster", (DYN, STRING), list_of(DYN), scores), reads=_scores_read)
+_PARSE_JSON = method("parse_json_string", (STRING,), DYN, parse)
+_PARSE_JSON_EXAMPLES = {"'{\"a\": [1]}'.parseJSON().a[0]": 1.0}
+
+CONDITIONS = Library(
+    "open-cluster-management.conditions",
+    (
+        Function(
+            "hasConditions",
+            (call("has_conditions", (DYN,), BOOL, has_conditions),),
+            doc="Whether a status has a list of conditions that is not empty.",
+            examples={"hasConditions({'conditions': []})": False},
+        ),
+    ),
+)
+JSON = Library(
+    "open-cluster-management.json",
+    (Function("parseJSON", (_PARSE_JSON,), doc=_JSON_DOC, examples=_PARSE_JSON_EXAMPLES),),
+)
+MANAGED_CLUSTER = Library("open-cluster-management.managedcluster", (Function("scores", (_SCORES,), doc=_SCORES_DOC),))
+MUSTER = Library(
+    "muster",
+    (
+        Function(
+            "scores",
+            (_SCORES, _SCORES_OF),
+            doc=f"{_SCORES_DOC} Called on the cluster or with it.",
+        ),
+        Function(
+            "parseJSON",
+            (_PARSE_JSON, call("parse_json_of_string", (STRING,), DYN, parse)),
+            doc=f"{_JSON_DOC} Called on the text or with it.",
+            examples={**_PARSE_JSON_EXAMPLES, "parseJSON('[true]')[0]": True},
+        ),
+    ),
+)

@@ -1,0 +1,118 @@
+"""cel-go's regex library: extracting and replacing what RE2 patterns find."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muster.cel.declarations import Function, Library
+from muster.cel.libraries.declare import call
+from muster.cel.libraries.text import regex
+from muster.cel.types import INT, STRING, list_of, optional_of
+from muster.cel.values import OPTIONAL_NONE, OptionalValue, optional
+from muster.errors import EvaluationError
+from muster.values.quoting import go_quote
+from muster.values.regexes import Regex, decode, encode
+
+if TYPE_CHECKING:
+    from muster.values.regexes import Span
+
+
+def _at_most_one_group(pattern: str) -> Regex:
+    compiled = regex(pattern)
+    if compiled.groups > 1:
+        raise EvaluationError(f"regular expression has more than one capturing group: {go_quote(pattern)}")
+    return compiled
+
+
+def _cut(data: bytes, span: Span) -> str:
+    return decode(data[span[0] : span[1]]) if span[0] >= 0 else ""
+
+
+def extract(text: str, pattern: str) -> OptionalValue:
+    compiled = _at_most_one_group(pattern)
+    data = encode(text)
+    spans = compiled.first(data)
+    if spans is None:
+        return OPTIONAL_NONE
+    found = _cut(data, spans[-1])
+    return OPTIONAL_NONE if compiled.groups and not found else optional(found)
+
+
+def extract_all(text: str, pattern: str) -> list[str]:
+    compiled = _at_most_one_group(pattern)
+    data = encode(text)
+    found = [_cut(data, spans[-1]) for spans in compiled.all(data)]
+    return [part for part in found if part] if compiled.groups else found
+
+
+def replace(text: str, pattern: str, replacement: str, limit: int = -1) -> str:
+    """The text with matches replaced; \\1 to \\9 stand for groups, \\0 for the whole match."""
+    if limit == 0:
+        return text
+    compiled = regex(pattern)
+    data = encode(text)
+    pieces: list[str] = []
+    position = 0
+    for count, spans in enumerate(compiled.all(data)):
+        if 0 < limit <= count:
+            break
+        pieces.append(decode(data[position : spans[0][0]]))
+        pieces.append(_expanded(replacement, data, spans))
+        position = spans[0][1]
+    pieces.append(decode(data[position:]))
+    return "".join(pieces)
+
+
+def _expanded(replacement: str, data: bytes, spans: list[Span]) -> str:
+    pieces: list[str] = []
+    position = 0
+    while (slash := replacement.find("\\", position)) != -1:
+        pieces.append(replacement[position:slash])
+        following = replacement[slash + 1 : slash + 2]
+        if not following:
+            raise EvaluationError(f"invalid replacement string: '{replacement}' \\ not allowed at end")
+        if following == "\\":
+            pieces.append("\\")
+        elif following in "0123456789":
+            group = int(following)
+            if group >= len(spans):
+                raise EvaluationError(
+                    f"replacement string references group {group} but regex has only {len(spans) - 1} group(s)"
+                )
+            pieces.append(_cut(data, spans[group]))
+        else:
+            raise EvaluationError(f"invalid replacement string: '{replacement}' \\ must be followed by a digit or \\")
+        position = slash + 2
+    pieces.append(replacement[position:])
+    return "".join(pieces)
+
+
+REGEX = Library(
+    "cel.lib.ext.regex",
+    (
+        Function(
+            "regex.extract",
+            (call("regex_extract_string_string", (STRING, STRING), optional_of(STRING), extract),),
+            doc="What the pattern, or its one group, finds first, as an optional.",
+            examples={"regex.extract('v1.30.4', 'v1[.]([0-9]+)').value()": "30"},
+        ),
+        Function(
+            "regex.extractAll",
+            (call("regex_extractAll_string_string", (STRING, STRING), list_of(STRING), extract_all),),
+            doc="Everything the pattern, or its one group, finds.",
+            examples={"regex.extractAll('a1 b22', '[0-9]+')": ["1", "22"]},
+        ),
+        Function(
+            "regex.replace",
+            (
+                call("regex_replace_string_string_string", (STRING, STRING, STRING), STRING, replace),
+                call("regex_replace_string_string_string_int", (STRING, STRING, STRING, INT), STRING, replace),
+            ),
+            doc="The text with what the pattern finds replaced, always or only the first times. May be long.",
+            examples={
+                r"regex.replace('eu-west', '(\\w+)-(\\w+)', '\\2-\\1')": "west-eu",
+                "regex.replace('aaa', 'a', 'b', 2)": "bba",
+            },
+        ),
+    ),
+)

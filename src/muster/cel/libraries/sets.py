@@ -1,0 +1,47 @@
+"""cel-go's sets library: lists looked at as sets. Every function compares all pairs (the product of both sizes)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from muster.cel.declarations import Function, Library
+from muster.cel.libraries.declare import LIST_T, call
+from muster.cel.libraries.relations import in_list
+from muster.cel.types import BOOL
+
+
+def contains_all(items: Any, wanted: Any) -> bool:
+    return all(in_list(item, items) for item in wanted)
+
+
+def equivalent(a: Any, b: Any) -> bool:
+    return contains_all(a, b) and contains_all(b, a)
+
+
+def intersects(a: Any, b: Any) -> bool:
+    return any(in_list(item, b) for item in a)
+
+
+SETS = Library(
+    "cel.lib.ext.sets",
+    (
+        Function(
+            "sets.contains",
+            (call("list_sets_contains_list", (LIST_T, LIST_T), BOOL, contains_all),),
+            doc="Whether the first list has every element of the second. Compares all pairs.",
+            examples={"sets.contains([1, 2, 3], [3, 1])": True},
+        ),
+        Function(
+            "sets.equivalent",
+            (call("list_sets_equivalent_list", (LIST_T, LIST_T), BOOL, equivalent),),
+            doc="Whether both lists have the same elements, however often and in any order. Compares all pairs.",
+            examples={"sets.equivalent([1, 1, 2], [2, 1])": True},
+        ),
+        Function(
+            "sets.intersects",
+            (call("list_sets_intersects_list", (LIST_T, LIST_T), BOOL, intersects),),
+            doc="Whether the lists have an element in common. Compares all pairs.",
+            examples={"sets.intersects([1, 2], [3, 4])": False},
+        ),
+    ),
+)

@@ -1,0 +1,47 @@
+"""One step into a value: `value.field`, `value[key]`, and whether it is there. Errors are raised with cel-go's texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from muster.cel.dispatch import list_index
+from muster.cel.values import MISSING, find, go_text, no_such_key
+from muster.errors import EvaluationError
+
+__all__ = ["MISSING", "present", "qualify", "qualify_if_present"]
+
+
+def qualify(value: Any, key: Any) -> Any:
+    """The field, entry or element; an error when it is not there."""
+    if isinstance(value, Mapping):
+        found = find(value, key)
+        if found is MISSING:
+            raise no_such_key(key)
+        return found
+    if isinstance(value, (list, tuple)):
+        index = list_index(key)
+        if 0 <= index < len(value):
+            return value[index]
+        raise EvaluationError(f"index out of bounds: {go_text(key)}")
+    raise no_such_key(key)
+
+
+def qualify_if_present(value: Any, key: Any, strict: bool = False) -> Any:
+    """As qualify, but MISSING when it is not there; a key that a list cannot have is still an error.
+
+    A value that can have no fields is an error only when `strict`.
+    """
+    if isinstance(value, Mapping):
+        return find(value, key)
+    if isinstance(value, (list, tuple)):
+        index = list_index(key)
+        return value[index] if 0 <= index < len(value) else MISSING
+    if strict:
+        raise no_such_key(key)
+    return MISSING
+
+
+def present(value: Any, key: Any, strict: bool = False) -> bool:
+    """What has() asks."""
+    return qualify_if_present(value, key, strict) is not MISSING

@@ -1,0 +1,90 @@
+"""Maps: plain dicts wherever possible, and what CEL's keys ask for beyond them.
+
+In CEL the keys 1, 1u and 1.0 are one key, as in Python; but `true` is not 1. A plain dict therefore never holds bool
+keys (`check_input` sees to that), and a map with bool keys is a MapValue. Ask through `lookup`, `find` and `contains`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from muster.errors import EvaluationError
+
+MISSING: Any = object()  # what `find` answers for an absent key; never a value of an expression
+
+
+class MapValue(Mapping[Any, Any]):
+    """A map that may have bool keys beside numbers. Iterates over its keys in the order they were given."""
+
+    __slots__ = ("_bools", "_keys", "_others")
+
+    def __init__(self, entries: Iterable[tuple[Any, Any]]) -> None:
+        self._keys: list[Any] = []
+        self._bools: dict[bool, Any] = {}
+        self._others: dict[Any, Any] = {}
+        for key, value in entries:
+            part: dict[Any, Any] = self._bools if type(key) is bool else self._others
+            if key not in part:
+                self._keys.append(key)
+            part[key] = value
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._bools[key] if type(key) is bool else self._others[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __repr__(self) -> str:
+        return f"MapValue({list(self.items())!r})"
+
+
+def make_map(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any] | MapValue:
+    """The map of a literal. A key given twice is an error, and so is a key that cannot be one."""
+    pairs = list(entries)
+    bools: set[bool] = set()
+    others: dict[Any, Any] = {}
+    for key, value in pairs:
+        if type(key) is bool:
+            repeated = key in bools
+            bools.add(key)
+        elif isinstance(key, (str, int)):
+            repeated = key in others
+            others[key] = value
+        else:
+            raise EvaluationError("unsupported key type")
+        if repeated:
+            raise EvaluationError("Failed with repeated key")
+    return MapValue(pairs) if bools else others
+
+
+def find(container: Mapping[Any, Any], key: Any) -> Any:
+    """The value under the key, or MISSING."""
+    if type(key) is bool and type(container) is not MapValue:
+        return MISSING
+    try:
+        return container[key]
+    except (KeyError, TypeError):  # TypeError: a list or a map is never a key
+        return MISSING
+
+
+def contains(container: Mapping[Any, Any], key: Any) -> bool:
+    """`key in map`."""
+    return find(container, key) is not MISSING
+
+
+def lookup(container: Mapping[Any, Any], key: Any) -> Any:
+    """`map[key]`; an absent key is an error."""
+    found = find(container, key)
+    if found is MISSING:
+        raise no_such_key(key)
+    return found
+
+
+def no_such_key(key: Any) -> EvaluationError:
+    from muster.cel.values.text import go_text  # here because text.py describes maps too
+
+    return EvaluationError(f"no such key: {go_text(key)}")

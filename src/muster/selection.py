@@ -15,6 +15,7 @@ import msgspec
 from muster.errors import InvalidObjectError
 from muster.fleet import Fleet, score_of
 from muster.placement import Cycle, decided, plan_of, schedule, visibility, why_not
+from muster.plugins import installed
 from muster.selectors import CelSelectorSpec, Verdict, compile_selector, spec_of
 from muster.selectors.cel import cel_compiler
 from muster.selectors.labels import LabelSelector
@@ -24,7 +25,7 @@ from muster.values.labels import InvalidSelectorError, parse_selector
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muster.placement import ScheduleResult
+    from muster.placement import Profile, ScheduleResult
     from muster.selectors import Selector
 
 CLUSTERS = frozenset({"ManagedCluster"})
@@ -123,7 +124,8 @@ def _fleet(objects: list[Mapping[str, Any]], now: datetime) -> Fleet:
 
 def _by_placement(objects: list[Mapping[str, Any]], placement: Mapping[str, Any], now: datetime) -> Selection:
     fleet = _fleet(objects, now)
-    plan = plan_of(placement, cel_compiler(fleet.scores))
+    profile, scorers = installed()
+    plan = plan_of(placement, cel_compiler(fleet.scores), scorers)
     if plan.fault is not None:
         raise InvalidObjectError("", plan.fault.message)
     sets = [obj for obj in objects if obj.get("kind") == "ManagedClusterSet"]
@@ -134,9 +136,9 @@ def _by_placement(objects: list[Mapping[str, Any]], placement: Mapping[str, Any]
         bindings = [{"metadata": {"name": name, "namespace": plan.namespace}} for name in wanted]
     own, foreign = _decisions(objects, plan.namespace, plan.name)
     seen = visibility(plan.namespace, plan.cluster_sets, bindings, sets)
-    result = schedule(Cycle(plan, fleet, seen, now, decided(fleet, own, foreign)))
+    result = schedule(Cycle(plan, fleet, seen, now, decided(fleet, own, foreign)), profile)
     names = tuple(name for page in result.pages() for name in page.clusters)
-    reasons = _Reasons(result)
+    reasons = _Reasons(result, profile)
     failing = result.failing.tolist() if result.failing is not None else []
     return Selection(names, reasons, tuple(sorted(fleet.names(failing))), result)
 
@@ -162,12 +164,13 @@ def _decisions(objects: list[Mapping[str, Any]], namespace: str, name: str) -> t
 class _Reasons(dict[str, str]):
     """Reasons of a schedule, worked out when asked for."""
 
-    def __init__(self, result: ScheduleResult) -> None:
+    def __init__(self, result: ScheduleResult, profile: Profile) -> None:
         super().__init__()
         self._result = result
+        self._profile = profile
 
     def __missing__(self, name: str) -> str:
         if name not in self._result.cycle.fleet:
             raise KeyError(name)
-        reason = why_not(self._result, name)
+        reason = why_not(self._result, name, self._profile)
         return "selected: it passes every filter and ranks high enough" if reason is None else reason

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from muster.cli import token
 from muster.cli.exits import Exit
 from muster.cli.options import Context, Kubeconfig, with_client
 from muster.cli.output import print_json
+from muster.hub.audit import AuditLevel
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -19,17 +22,39 @@ if TYPE_CHECKING:
     from muster.app import Running
     from muster.client import Client
 
+
+class PlacementAdmission(StrEnum):
+    """What happens to a placement that cannot be scheduled."""
+
+    WARN = "warn"
+    REFUSE = "refuse"
+
+
 app = typer.Typer(no_args_is_help=True)
+app.add_typer(token.tokens, name="token")
+app.add_typer(token.certificates, name="certificate")
 Data = Annotated[
     Path | None,
     typer.Option("--data", help="Directory of the hub's state; else ~/.local/share/muster.", show_default=False),
 ]
 
 
-Host = Annotated[str, typer.Option("--host", help="Address to listen on; loopback only.")]
+Host = Annotated[str, typer.Option("--host", help="Address to listen on; loopback unless told otherwise.")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
 Demo = Annotated[bool, typer.Option("--demo", help="Fill an empty hub with a demo fleet.")]
 Supervised = Annotated[bool, typer.Option("--supervised", hidden=True)]
+Names = Annotated[list[str] | None, typer.Option("--tls-name", help="Another name for the generated certificate.")]
+Certificate = Annotated[Path | None, typer.Option("--tls-cert", help="Certificate to use instead.", show_default=False)]
+Key = Annotated[Path | None, typer.Option("--tls-key", help="Its key.", show_default=False)]
+Authority = Annotated[Path | None, typer.Option("--tls-ca", help="Whom clients trust for it.", show_default=False)]
+Anonymous = Annotated[bool, typer.Option("--anonymous", help="Serve requests without credentials, on loopback.")]
+StrictNames = Annotated[
+    bool, typer.Option("--strict-names", help="resourceNames never allow a create, as in plain Kubernetes.")
+]
+Audit = Annotated[AuditLevel, typer.Option("--audit", help="What the audit log records.")]
+Placements = Annotated[
+    PlacementAdmission, typer.Option("--placement-admission", help="What happens to a misconfigured placement.")
+]
 
 
 @app.callback()
@@ -43,6 +68,14 @@ def run(
     host: Host = "127.0.0.1",
     port: Port = 0,
     demo: Demo = False,
+    tls_name: Names = None,
+    tls_cert: Certificate = None,
+    tls_key: Key = None,
+    tls_ca: Authority = None,
+    anonymous: Anonymous = False,
+    strict_names: StrictNames = False,
+    audit: Audit = AuditLevel.WRITES,
+    placement_admission: Placements = PlacementAdmission.WARN,
 ) -> None:
     """Run the API server and the controllers until Ctrl-C or SIGTERM; either is started again when it dies."""
     import asyncio
@@ -58,6 +91,12 @@ def run(
     def server() -> list[str]:
         # The port that was found free at the first start stays: clients know it by now.
         options = ["--host", host, "--port", str(announced.port)]
+        options += ["--audit", audit.value, "--placement-admission", placement_admission.value]
+        options += [part for name in tls_name or () for part in ("--tls-name", name)]
+        files = {"--tls-cert": tls_cert, "--tls-key": tls_key, "--tls-ca": tls_ca}
+        options += [part for option, file in files.items() if file is not None for part in (option, str(file))]
+        options += ["--anonymous"] if anonymous else []
+        options += ["--strict-names"] if strict_names else []
         return ["hub", "serve", *shared, *options, *(["--demo"] if demo else [])]
 
     if demo:
@@ -76,16 +115,47 @@ def run(
 
 @app.command()
 def serve(
-    data: Data = None, host: Host = "127.0.0.1", port: Port = 0, demo: Demo = False, supervised: Supervised = False
+    data: Data = None,
+    host: Host = "127.0.0.1",
+    port: Port = 0,
+    demo: Demo = False,
+    tls_name: Names = None,
+    tls_cert: Certificate = None,
+    tls_key: Key = None,
+    tls_ca: Authority = None,
+    anonymous: Anonymous = False,
+    strict_names: StrictNames = False,
+    audit: Audit = AuditLevel.WRITES,
+    placement_admission: Placements = PlacementAdmission.WARN,
+    supervised: Supervised = False,
 ) -> None:
     """Run the API server alone."""
     import uvloop
 
+    from muster.admission import Settings as AdmissionSettings
     from muster.app import HubSettings, default_directory, run_hub
     from muster.demo import Fleet
+    from muster.hub.access import AccessSettings
+    from muster.hub.audit import AuditSettings
 
     _log_to_stderr()
-    settings = HubSettings(data or default_directory(), host, port, Fleet() if demo else None)
+    access = AccessSettings(
+        anonymous=anonymous,
+        strict_names=strict_names,
+        audit=AuditSettings(audit),
+        admission=AdmissionSettings(refuse_placements=placement_admission is PlacementAdmission.REFUSE),
+    )
+    settings = HubSettings(
+        data or default_directory(),
+        host,
+        port,
+        Fleet() if demo else None,
+        access,
+        tuple(tls_name or ()),
+        tls_cert,
+        tls_key,
+        tls_ca,
+    )
 
     def announce(running: Running) -> None:
         if supervised:

@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "cel": ("muster.cli.cel", "Evaluate, check and explain CEL expressions."),
     "delete": ("muster.cli.delete", "Delete objects by file or by name."),
     "demo": ("muster.cli.demo", "Make synthetic fleets."),
+    "explain": ("muster.cli.explain", "Say why: for a placement, a cluster or a cluster set."),
     "get": ("muster.cli.get", "Show objects."),
     "hub": ("muster.cli.hub", "Run the hub, back it up, restore it, ask how it is."),
     "jq": ("muster.cli.jq", "Run jq queries within budgets."),

@@ -1,4 +1,4 @@
-"""Writes docs/reference/cli.md from the commands themselves: `python -m muster.cli.reference > docs/reference/cli.md`."""
+"""Makes docs/reference/cli.md from the commands: `python -m muster.cli.reference > docs/reference/cli.md`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _INTRODUCTION = """# Commands
 
-Generated from the commands; a test keeps it so. Exit codes, the same for all: 0 yes or ok; 1 no, findings, or a guard that
-tripped; 2 bad input; 3 server trouble; 4 not permitted.
+Generated from the commands; a test keeps it so. Exit codes, the same for all: 0 yes or ok; 1 no, findings, or a guard
+that tripped; 2 bad input; 3 server trouble; 4 not permitted.
 """
 
 

@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from muster.cli.documents import load_one, read_documents
+from muster.cli.documents import load_one
 from muster.cli.exits import Exit
-from muster.cli.options import Context, Kubeconfig, Output, OutputFormat, with_client
+from muster.cli.fleets import FleetFiles, gathered
+from muster.cli.options import Context, Kubeconfig, Output, OutputFormat
 from muster.cli.output import TablePrinter, print_json, print_yaml
 from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:
-    from muster.client import Client
     from muster.selection import Selection
-
-_LIVE = (
-    "managedclusters",
-    "managedclustersets",
-    "managedclustersetbindings",
-    "addonplacementscores",
-    "placementdecisions",
-)
 
 
 def command(
@@ -32,12 +24,7 @@ def command(
     filename: Annotated[
         str, typer.Option("--filename", "-f", help="A Placement or a selector in a file.", show_default=False)
     ] = "",
-    fleet: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fleet", help="Objects to select from: files, directories, -; else the server of the kubeconfig."
-        ),
-    ] = None,
+    fleet: FleetFiles = None,
     kind: Annotated[
         str, typer.Option("--kind", help="Kind to select; else clusters, or what has purposes.", show_default=False)
     ] = "",
@@ -54,11 +41,7 @@ def command(
 
     if not (cel or labels or filename):
         raise InvalidObjectError("", "say what to select: a CEL expression, -l LABELS, or -f FILE")
-    objects = (
-        [document.object for document in read_documents(fleet)]
-        if fleet
-        else with_client(_live_objects, context, kubeconfig)
-    )
+    objects, _ = gathered(fleet, context, kubeconfig)
     wanted = _read_wanted(filename) if filename else {}
     if wanted.get("kind") == "Placement":
         selection = select(objects, cel or None, labels=labels or None, placement=wanted)
@@ -114,17 +97,3 @@ def _print(chosen: dict[str, dict[str, Any]], selection: Selection, output: Outp
         print_json({"apiVersion": "v1", "kind": "List", "items": objects})
     else:
         print_yaml({"apiVersion": "v1", "kind": "List", "items": objects})
-
-
-async def _live_objects(client: Client) -> list[dict[str, Any]]:
-    """Everything on the server that a selection looks at."""
-    discovery = await client.discover()
-    served = {resource.plural: resource for resource in reversed(discovery.resources)}
-    objects: list[dict[str, Any]] = []
-    for plural in _LIVE:
-        resource = served.get(plural)
-        if resource is None:
-            continue
-        async for page in client.pages(resource.path()):
-            objects += [{"kind": resource.kind, **item} for item in page["items"]]
-    return objects

@@ -37,6 +37,10 @@ class CelLimits:
     cluster: int = 10_000_000
 
 
+class CostLimitError(InvalidObjectError):
+    """An expression that may cost more than its limit. Admission refuses it; other faults it only warns of."""
+
+
 class ScoreItems(Protocol):
     """Where the scores of clusters are: items by name of the score, without those that have expired."""
 
@@ -67,7 +71,7 @@ class CelSelector:
         return frozenset(_path(each) for program in self.programs for each in program.reads)
 
     def match(self, obj: Mapping[str, Any]) -> Match:
-        variables = {"managedCluster": self._with_scores(typed_view(obj))}
+        variables = {"managedCluster": self.view(obj)}
         left = self.limits.cluster
         for program in self.programs:
             value, cost = program.run(variables, min(left, self.limits.expression))
@@ -80,11 +84,13 @@ class CelSelector:
                 return failed(f"'{program.text}' is {type(value).__name__}, not a boolean")
         return yes("every expression is true")
 
-    def _with_scores(self, obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    def view(self, obj: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The cluster as the expressions see it."""
+        cluster = typed_view(obj)
         if not any(path[1:2] == (SCORES,) for program in self.programs for path in program.reads):
-            return obj
+            return cluster
         name = (obj.get("metadata") or {}).get("name", "")
-        return {**obj, SCORES: self.scores.items_of(name)}
+        return {**cluster, SCORES: self.scores.items_of(name)}
 
     def __hash__(self) -> int:
         return hash(tuple(program.text for program in self.programs))
@@ -112,7 +118,7 @@ def cel_compiler(scores: ScoreItems | None = None, limits: CelLimits | None = No
 
 
 def compile_cel(text: str, limits: CelLimits) -> Program:
-    """One expression. Raises InvalidObjectError in the words of the specification."""
+    """One expression. Raises InvalidObjectError in the words of the specification, CostLimitError for its cost."""
     size = len(text.encode())
     if size > MOST_BYTES:
         raise InvalidObjectError("", f"a CEL expression has {size} bytes; at most {MOST_BYTES} are taken")
@@ -126,7 +132,7 @@ def compile_cel(text: str, limits: CelLimits) -> Program:
         )
     worst = program.estimate(size_hints).max
     if worst > limits.estimate:
-        raise InvalidObjectError(
+        raise CostLimitError(
             "",
             f"CEL expression '{text}' may cost up to {worst}, more than the limit of {limits.estimate}: "
             "compare fewer elements, or shorter strings",

@@ -7,7 +7,6 @@ TLS is not a luxury on loopback: client-go, and so kubectl, sends bearer tokens 
 from __future__ import annotations
 
 import ipaddress
-import os
 import socket
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,14 +18,19 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from muster.errors import MusterError
+from muster.hub.auth.files import write_private
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
 _AUTHORITY_LIFE = timedelta(days=3650)
 _SERVING_LIFE = timedelta(days=365)
 _RENEW_BEFORE = timedelta(days=30)
 _SKEW = timedelta(minutes=5)  # clocks of clients may be behind
+_LONGEST_NAME = 64  # what X.509 allows
 
 
 class CertificateError(MusterError):
@@ -40,22 +44,83 @@ class ServingCertificate:
     certificate: Path
     key: Path
     authority: bytes  # PEM
+    clients: Path | None = None  # the authority whose client certificates are good
 
 
-def serving_certificate(directory: Path, now: datetime | None = None) -> ServingCertificate:
-    """What is in the directory if it is still good, else made anew. The authority outlives many certificates."""
+@dataclass(frozen=True, slots=True)
+class ClientCertificate:
+    """A user's certificate and key, as PEM."""
+
+    certificate: bytes
+    key: bytes
+    expires: datetime
+
+
+def serving_certificate(directory: Path, now: datetime | None = None, hosts: Sequence[str] = ()) -> ServingCertificate:
+    """What is in the directory if it is still good, else made anew. The authority outlives many certificates.
+
+    It is good for loopback, this machine's name, and the hosts given.
+    """
     moment = now or datetime.now(UTC)
-    files = ServingCertificate(directory / "tls.crt", directory / "tls.key", b"")
+    clients = directory / "ca.crt"
+    files = ServingCertificate(directory / "tls.crt", directory / "tls.key", b"", clients)
+    names = _names(hosts)
     try:
         authority, authority_key = _authority(directory, moment)
-        if not _still_good(files.certificate, authority, moment) or not files.key.exists():
-            _issue(files, authority, authority_key, moment)
+        if not _still_good(files.certificate, authority, moment, names) or not files.key.exists():
+            _issue(files, authority, authority_key, moment, names)
     except (OSError, ValueError) as error:
         raise CertificateError(
             f"{directory}: the hub's certificates cannot be read or written: {error}; "
             "delete ca.crt, ca.key, tls.crt and tls.key there to have new ones made"
         ) from error
-    return ServingCertificate(files.certificate, files.key, _pem(authority))
+    return ServingCertificate(files.certificate, files.key, _pem(authority), clients)
+
+
+def given_certificate(
+    directory: Path, certificate: Path, key: Path, authority: Path | None = None, now: datetime | None = None
+) -> ServingCertificate:
+    """A certificate from elsewhere. Clients trust `authority`, or the last certificate of the chain."""
+    try:
+        chain = x509.load_pem_x509_certificates(certificate.read_bytes())
+        public = serialization.load_pem_private_key(key.read_bytes(), None).public_key()
+        trusted = authority.read_bytes() if authority is not None else _pem(chain[-1])
+        _authority(directory, now or datetime.now(UTC))  # of client certificates, which stay our own
+    except (OSError, ValueError, TypeError) as error:
+        raise CertificateError(f"{certificate} and {key} cannot be used: {error}") from error
+    if _public_bytes(public) != _public_bytes(chain[0].public_key()):
+        raise CertificateError(f"{key} is not the key of {certificate}")
+    if (now or datetime.now(UTC)) >= chain[0].not_valid_after_utc:
+        raise CertificateError(f"{certificate} expired on {chain[0].not_valid_after_utc:%Y-%m-%d %H:%M} UTC")
+    return ServingCertificate(certificate, key, trusted, directory / "ca.crt")
+
+
+def client_certificate(
+    directory: Path, user: str, groups: Sequence[str], life: timedelta, now: datetime | None = None
+) -> ClientCertificate:
+    """A certificate with which a user can connect, signed by the hub's authority. It cannot be revoked."""
+    if not user or len(user) > _LONGEST_NAME or any(not each or len(each) > _LONGEST_NAME for each in groups):
+        raise CertificateError(f"names in certificates have 1 to {_LONGEST_NAME} characters")
+    moment = now or datetime.now(UTC)
+    try:
+        authority, authority_key = _authority(directory, moment)
+    except (OSError, ValueError) as error:
+        raise CertificateError(f"{directory}: the hub's authority cannot be read or written: {error}") from error
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name(
+        [
+            *(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups),
+            x509.NameAttribute(NameOID.COMMON_NAME, user),
+        ]
+    )
+    certificate = (
+        _draft(subject, authority.subject, key.public_key(), moment, life)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
+        .sign(authority_key, hashes.SHA256())
+    )
+    return ClientCertificate(_pem(certificate), _private_pem(key), certificate.not_valid_after_utc)
 
 
 def _authority(directory: Path, now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
@@ -78,17 +143,30 @@ def _authority(directory: Path, now: datetime) -> tuple[x509.Certificate, ec.Ell
     return certificate, key
 
 
+def _names(hosts: Sequence[str]) -> list[x509.GeneralName]:
+    """Under which the hub can be reached. Wildcard addresses are no names."""
+    wanted = ["127.0.0.1", "::1", "localhost", socket.gethostname(), *hosts]
+    names: list[x509.GeneralName] = []
+    for host in dict.fromkeys(wanted):
+        try:
+            address = ipaddress.ip_address(host)
+        except ValueError:
+            if host and host.isascii():
+                names.append(x509.DNSName(host))
+            continue
+        if not address.is_unspecified:
+            names.append(x509.IPAddress(address))
+    return names
+
+
 def _issue(
-    files: ServingCertificate, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, now: datetime
+    files: ServingCertificate,
+    authority: x509.Certificate,
+    authority_key: ec.EllipticCurvePrivateKey,
+    now: datetime,
+    names: Sequence[x509.GeneralName],
 ) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
-    names: list[x509.GeneralName] = [
-        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
-        x509.IPAddress(ipaddress.ip_address("::1")),
-        x509.DNSName("localhost"),
-    ]
-    if (host := socket.gethostname()).isascii() and host != "localhost":
-        names.append(x509.DNSName(host))
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "muster-hub")])
     certificate = (
         _draft(subject, authority.subject, key.public_key(), now, _SERVING_LIFE)
@@ -131,21 +209,31 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
     )
 
 
-def _still_good(certificate_file: Path, authority: x509.Certificate, now: datetime) -> bool:
+def _still_good(
+    certificate_file: Path, authority: x509.Certificate, now: datetime, names: Sequence[x509.GeneralName]
+) -> bool:
     if not certificate_file.exists():
         return False
     certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
-    return certificate.issuer == authority.subject and now < certificate.not_valid_after_utc - _RENEW_BEFORE
+    if certificate.issuer != authority.subject or now >= certificate.not_valid_after_utc - _RENEW_BEFORE:
+        return False
+    own = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    return all(name in list(own) for name in names)
 
 
 def _pem(certificate: x509.Certificate) -> bytes:
     return certificate.public_bytes(serialization.Encoding.PEM)
 
 
-def _write_private(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    encoded = key.private_bytes(
+def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path.unlink(missing_ok=True)  # never write a key into a file that somebody else made readable
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(encoded)
+
+
+def _public_bytes(key: PublicKeyTypes) -> bytes:
+    return key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+
+def _write_private(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    write_private(path, _private_pem(key))

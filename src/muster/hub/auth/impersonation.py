@@ -1,63 +1,156 @@
-"""Acting as somebody else: the Impersonate-* headers, each of which needs a permission of its own.
+"""Acting as somebody else: the Impersonate-* headers, and the permissions they need.
 
-Called by the REST layer after authentication. Without it an administrator's `kubectl --as` would run with all rights.
+Called by the REST layer after authentication. Permission can be given for everything (the verb `impersonate`, as ever)
+or for one kind of user and one verb: `impersonate:user-info` on the user together with
+`impersonate-on:user-info:list` on what is listed. Without either, `kubectl --as` is refused.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from muster.hub import status
-from muster.hub.auth.tokens import AUTHENTICATED
+from muster.hub.auth.tokens import ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from muster.hub.requests import Attributes, User
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from muster.hub.requests import Authorizer
 
-_ANONYMOUS = "system:anonymous"
 _AUTHENTICATION = "authentication.k8s.io"
+_SERVICE_ACCOUNT = "system:serviceaccount:"
+_MOST_VALUES = 64  # groups and extra values of one request: each costs a decision
+_HEADERS = ("impersonate-user", "impersonate-group", "impersonate-uid")
+_EXTRA = "impersonate-extra-"
 
 
-async def acting_user(user: User, headers: Iterable[tuple[bytes, bytes]], authorizer: Authorizer) -> User:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Whom a request wants to act as, as its headers say."""
+
+    name: str
+    uid: str
+    groups: tuple[str, ...]
+    extra: Mapping[str, tuple[str, ...]]
+
+    @property
+    def only_name(self) -> bool:
+        return not (self.uid or self.groups or self.extra)
+
+    @property
+    def service_account(self) -> tuple[str, str] | None:
+        """Namespace and name, if it is a service account."""
+        if not self.name.startswith(_SERVICE_ACCOUNT):
+            return None
+        namespace, _, name = self.name.removeprefix(_SERVICE_ACCOUNT).partition(":")
+        return (namespace, name) if namespace and name and ":" not in name else None
+
+
+def service_account_groups(namespace: str) -> tuple[str, ...]:
+    """The groups every service account of a namespace is in."""
+    return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
+
+
+async def acting_user(
+    user: User, headers: Iterable[tuple[bytes, bytes]], authorizer: Authorizer, asked: Attributes
+) -> User:
     """The user that the request acts as. Raises 400 for incomplete headers, 403 without the permission."""
-    name = uid = ""
+    wanted = _wanted(headers)
+    if wanted is None:
+        return user
+    first: status.StatusError | None = None
+    for mode in _modes(wanted):
+        refusal = await _refusal(user, wanted, mode, asked, authorizer)
+        if refusal is None:
+            return _resulting(wanted)
+        first = first or refusal
+    assert first is not None  # noqa: S101 - the plain mode is always there
+    raise first
+
+
+def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> Wanted | None:
+    single: dict[str, str] = {}
     groups: list[str] = []
     extra: dict[str, list[str]] = {}
     for raw_header, raw_value in headers:
         if not raw_header.startswith(b"impersonate-"):
             continue
-        header, value = raw_header.decode("latin-1"), raw_value.decode("latin-1")
-        if header == "impersonate-user":
-            name = value
-        elif header == "impersonate-group":
+        header, value = raw_header.decode("latin-1"), raw_value.decode("utf-8", "surrogateescape")
+        if not value.isprintable():
+            raise status.bad_request(f"{header}: not a printable text")
+        if header == "impersonate-group":
             groups.append(value)
-        elif header == "impersonate-uid":
-            uid = value
-        elif header.startswith("impersonate-extra-"):
-            extra.setdefault(unquote(header.removeprefix("impersonate-extra-")), []).append(value)
+        elif header.startswith(_EXTRA):
+            extra.setdefault(unquote(header.removeprefix(_EXTRA)), []).append(value)
+        elif header not in _HEADERS:
+            # A header that the server does not know could restrict what the client believes to be restricted.
+            raise status.bad_request(f"{header}: unknown impersonation header")
+        elif header in single:
+            raise status.bad_request(f"{header}: given more than once")
+        else:
+            single[header] = value
+    name, uid = single.get("impersonate-user", ""), single.get("impersonate-uid", "")
+    if len(groups) + sum(map(len, extra.values())) > _MOST_VALUES:
+        raise status.bad_request(f"more than {_MOST_VALUES} impersonated groups and extra values")
     if not name:
         if groups or uid or extra:
-            raise status.internal_error("requested other identity without impersonating a user")
-        return user
-    needed = [Attributes("impersonate", resource="users", name=name)]
-    if name.startswith("system:serviceaccount:") and name.count(":") == 3:
-        _, _, namespace, account = name.split(":")
-        needed = [Attributes("impersonate", resource="serviceaccounts", namespace=namespace, name=account)]
-    needed += [Attributes("impersonate", resource="groups", name=group) for group in groups]
-    if uid:
-        needed.append(Attributes("impersonate", group=_AUTHENTICATION, resource="uids", name=uid))
-    needed += [
-        Attributes("impersonate", group=_AUTHENTICATION, resource="userextras", subresource=key, name=value)
-        for key, values in extra.items()
-        for value in values
-    ]
+            raise status.bad_request("requested other identity without impersonating a user name")
+        return None
+    return Wanted(name, uid, tuple(groups), {key: tuple(values) for key, values in extra.items()})
+
+
+def _modes(wanted: Wanted) -> Iterator[str]:
+    """The kinds of permission that may allow it, the narrow ones first; the empty one is the plain verb."""
+    if wanted.service_account is not None:
+        if wanted.only_name:
+            yield "serviceaccount"
+    else:
+        yield "user-info"
+    yield ""
+
+
+async def _refusal(
+    user: User, wanted: Wanted, mode: str, asked: Attributes, authorizer: Authorizer
+) -> status.StatusError | None:
+    needed: list[Attributes] = []
+    if mode:
+        needed.append(replace(asked, verb=f"impersonate-on:{mode}:{asked.verb}"))
+    needed += _needed(wanted, f"impersonate:{mode}" if mode else "impersonate", _AUTHENTICATION if mode else "")
     for attributes in needed:
+        if mode and attributes.resource == "groups" and attributes.name in ("", MASTERS):
+            which = f"the {attributes.name} group" if attributes.name else "the empty string group"
+            return status.forbidden(user, attributes, f"impersonating {which} is not allowed")
         decision = await authorizer.authorize(user, attributes)
         if not decision.allowed:
-            raise status.forbidden(user, attributes, decision.reason)
-    if name != _ANONYMOUS and AUTHENTICATED not in groups:
-        groups.append(AUTHENTICATED)
-    return User(name, uid, tuple(groups), {key: tuple(values) for key, values in extra.items()})
+            return status.forbidden(user, attributes, decision.reason)
+    return None
+
+
+def _needed(wanted: Wanted, verb: str, group: str) -> Iterator[Attributes]:
+    if wanted.service_account is not None:
+        namespace, name = wanted.service_account
+        yield Attributes(verb, group, resource="serviceaccounts", namespace=namespace, name=name)
+    else:
+        yield Attributes(verb, group, resource="users", name=wanted.name)
+    if wanted.uid:
+        yield Attributes(verb, _AUTHENTICATION, resource="uids", name=wanted.uid)
+    for each in wanted.groups:
+        yield Attributes(verb, group, resource="groups", name=each)
+    for key, values in wanted.extra.items():
+        for value in values:
+            yield Attributes(verb, _AUTHENTICATION, resource="userextras", subresource=key, name=value)
+
+
+def _resulting(wanted: Wanted) -> User:
+    groups = wanted.groups
+    if wanted.service_account is not None and not groups:
+        groups = service_account_groups(wanted.service_account[0])
+    if wanted.name == ANONYMOUS.name:
+        if UNAUTHENTICATED not in groups:
+            groups = (*groups, UNAUTHENTICATED)
+    elif AUTHENTICATED not in groups and UNAUTHENTICATED not in groups:
+        groups = (*groups, AUTHENTICATED)
+    return User(wanted.name, wanted.uid, groups, wanted.extra)

@@ -1,6 +1,7 @@
 """Bearer tokens: the administrator's token, made at the first start, and the authenticator that knows tokens by digest.
 
 `app` calls `administrator_token` with a file of the hub's state directory and gives the REST layer the authenticator.
+The tokens of other users are in `token_file`, those of programs in `service_accounts`.
 """
 
 from __future__ import annotations
@@ -19,16 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from muster.hub.requests import Authenticator
+
 AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
 MASTERS = "system:masters"
+ANONYMOUS = User("system:anonymous", groups=(UNAUTHENTICATED,))
 ADMINISTRATOR = User("muster:admin", uid="muster:admin", groups=(MASTERS, AUTHENTICATED))
 
 _TOKEN_BYTES = 32
 _SHORTEST = 20
+_LONGEST = 8 * 1024
 
 
 class TokenFileError(MusterError):
-    """The file with the administrator's token cannot be trusted or used: which file, why, and what to do."""
+    """A file with tokens cannot be trusted or used: which file, why, and what to do."""
 
 
 def administrator_token(path: Path) -> str:
@@ -82,11 +88,28 @@ class TokenAuthenticator:
     """Knows tokens by their digest: neither a lookup's timing nor a memory dump gives one away."""
 
     def __init__(self, users: Mapping[str, User]) -> None:
-        self._users = {_digest(token): user for token, user in users.items()}
+        self._users = {digest(token): user for token, user in users.items()}
 
     async def authenticate(self, token: str) -> User | None:
-        return self._users.get(_digest(token))
+        return self._users.get(digest(token))
 
 
-def _digest(token: str) -> bytes:
+def digest(token: str) -> bytes:
+    """What is kept of a token. Tokens are long and random, so it says nothing about them."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+class Credentials:
+    """Several authenticators as one: the first that knows a token answers."""
+
+    def __init__(self, *authenticators: Authenticator) -> None:
+        self._authenticators = authenticators
+
+    async def authenticate(self, token: str) -> User | None:
+        if len(token) > _LONGEST:
+            return None
+        for each in self._authenticators:
+            user = await each.authenticate(token)
+            if user is not None:
+                return user
+        return None

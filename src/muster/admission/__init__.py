@@ -1,0 +1,22 @@
+"""Checks on writes beyond the schema: what is filled in, refused or warned of, for every kind.
+
+Plain functions over a write (the old and the new state, who writes) and what they ask to read. The hub calls them in
+one transaction with the write; a webhook server calls them with what a Kubernetes API server sends (`review.py`).
+Read `write.py` (the vocabulary), then a kind such as `managed_cluster.py`, then `kinds.py` (which kind has which).
+"""
+
+from muster.admission.kinds import KINDS, Settings, mutate, validate
+from muster.admission.write import Asker, Finding, Refusal, World, Write, refused
+
+__all__ = [
+    "KINDS",
+    "Asker",
+    "Finding",
+    "Refusal",
+    "Settings",
+    "World",
+    "Write",
+    "mutate",
+    "refused",
+    "validate",
+]

@@ -1,0 +1,93 @@
+"""Which kind has which checks, and the two questions asked for a write: what to change, and whether it may happen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from muster.admission.agent_classification import query_warnings
+from muster.admission.cluster_set_binding import same_name
+from muster.admission.managed_cluster import taint_times
+from muster.admission.placement import checked as placement_checked
+from muster.admission.write import Finding, World, Write
+from muster.api.agent import GROUP as AGENTS
+from muster.api.managed_cluster import GROUP as OCM
+from muster.selectors.cel import CelLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Looks at the write alone.
+Check = Callable[[Write], Finding]
+#: Looks at other objects and at permissions as well.
+Inquiry = Callable[[Write, World], Awaitable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What administrators decide. `refuse_placements`: a misconfigured Placement is refused, not warned of."""
+
+    refuse_placements: bool = False
+    cel_limits: CelLimits = field(default_factory=CelLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class KindChecks:
+    """The checks of one kind, in the order in which they are asked."""
+
+    mutating: tuple[Check, ...] = ()
+    validating: tuple[Check, ...] = ()
+    inquiring: tuple[Inquiry, ...] = ()
+
+
+def kinds(settings: Settings) -> Mapping[str, KindChecks]:
+    """The checks of every kind that has some, by resource."""
+    placement = partial(placement_checked, limits=settings.cel_limits, refuse=settings.refuse_placements)
+    return {
+        f"managedclusters.{OCM}": KindChecks(mutating=(taint_times,)),
+        f"managedclustersetbindings.{OCM}": KindChecks(validating=(same_name,)),
+        f"placements.{OCM}": KindChecks(validating=(placement,)),
+        f"agentclassifications.{AGENTS}": KindChecks(validating=(query_warnings,)),
+    }
+
+
+KINDS: Mapping[str, KindChecks] = kinds(Settings())
+
+
+def mutate(write: Write, checks: Mapping[str, KindChecks] = KINDS) -> Finding:
+    """The state to go on with, if it is another one. Stops at the first refusal."""
+    found = checks.get(write.resource)
+    if found is None or not found.mutating:
+        return Finding()
+    warnings: Sequence[str] = ()
+    changed = None
+    for check in found.mutating:
+        finding = check(write)
+        warnings = (*warnings, *finding.warnings)
+        if finding.refusal is not None:
+            return replace(finding, warnings=tuple(warnings))
+        if finding.object is not None:
+            changed = finding.object
+            write = replace(write, new=changed)
+    return Finding(changed, tuple(warnings))
+
+
+async def validate(write: Write, world: World, checks: Mapping[str, KindChecks] = KINDS) -> Finding:
+    """Whether the write may happen. Stops at the first refusal."""
+    found = checks.get(write.resource)
+    if found is None:
+        return Finding()
+    warnings: tuple[str, ...] = ()
+    for check in found.validating:
+        finding = check(write)
+        warnings += finding.warnings
+        if finding.refusal is not None:
+            return replace(finding, warnings=warnings)
+    for inquiry in found.inquiring:
+        finding = await inquiry(write, world)
+        warnings += finding.warnings
+        if finding.refusal is not None:
+            return replace(finding, warnings=warnings)
+    return Finding(warnings=warnings)

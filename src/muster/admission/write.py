@@ -1,0 +1,92 @@
+"""What a check is given and what it finds. Knows no hub, no HTTP, no storage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from muster.values.causes import Cause
+
+JsonObject = dict[str, Any]
+
+CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who writes."""
+
+    name: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write about to happen. `resource` is `plural.group`; no `old` on CREATE, no `new` on DELETE."""
+
+    operation: str
+    resource: str
+    version: str
+    namespace: str
+    name: str
+    subresource: str
+    asker: Asker
+    old: JsonObject | None
+    new: JsonObject | None
+    dry_run: bool
+    now: datetime
+
+
+class World(Protocol):
+    """What a check may ask to read. Whoever answers remembers it: the write holds only while the answers do."""
+
+    async def get(self, resource: str, namespace: str, name: str) -> JsonObject | None: ...
+
+    async def list(self, resource: str, namespace: str | None = None) -> Sequence[JsonObject]: ...
+
+    async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
+        """Those of `names` the asker may not `verb`; `resource` is `plural.group` or `plural/subresource.group`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a write is not allowed, as a Status says it. Causes make it a 422 that lists them."""
+
+    code: int
+    reason: str
+    message: str
+    causes: tuple[Cause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found: another state to go on with, texts for the writer, or a refusal."""
+
+    object: JsonObject | None = None
+    warnings: tuple[str, ...] = ()
+    refusal: Refusal | None = None
+
+
+NOTHING = Finding()
+
+
+def refused(message: str, code: int = 400, reason: str = "BadRequest") -> Finding:
+    """The write is refused in these words."""
+    return Finding(refusal=Refusal(code, reason, message))
+
+
+def invalid_object(causes: Sequence[Cause]) -> Finding:
+    """The write is refused for what its object says."""
+    return Finding(refusal=Refusal(422, "Invalid", "", tuple(causes)))
+
+
+def spec_of(obj: Mapping[str, Any] | None) -> JsonObject:
+    """The spec of an object, empty if it has none."""
+    spec = (obj or {}).get("spec")
+    return spec if isinstance(spec, dict) else {}

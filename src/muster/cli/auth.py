@@ -1,0 +1,180 @@
+"""`muster auth`: may I, who may, who am I. Works against the hub and against any Kubernetes server."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from muster.cli.exits import Exit
+from muster.cli.options import AllNamespaces, Context, Kubeconfig, Namespace, with_client
+from muster.cli.output import print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muster.client import Client
+    from muster.hub.auth.rbac.policy import Policy
+    from muster.hub.requests import Attributes
+
+app = typer.Typer(no_args_is_help=True)
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+Verb = Annotated[str, typer.Argument(help="get, list, watch, create, update, patch, delete, …")]
+What = Annotated[str, typer.Argument(help="Resource, resource/subresource, or a path such as /metrics.")]
+Name = Annotated[str, typer.Argument(help="Name of one object.")]
+Format = Annotated[str, typer.Option("--output", "-o", help="text or json.")]
+
+
+@app.callback()
+def _auth() -> None:
+    """Ask who may do what."""
+
+
+@app.command("can-i")
+def can_i(
+    verb: Verb,
+    what: What,
+    name: Name = "",
+    namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    user: Annotated[str, typer.Option("--as", help="Ask about this user; needs the right to ask.")] = "",
+    groups: Annotated[list[str] | None, typer.Option("--as-group", help="And these groups.")] = None,
+    output: Format = "text",
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """Whether something is allowed, and by what. Exits with 0 for yes and 1 for no."""
+
+    async def work(client: Client) -> dict[str, Any]:
+        asked = await _attributes(client, verb, what, name, "" if all_namespaces else namespace)
+        kind = "SubjectAccessReview" if user or groups else "SelfSubjectAccessReview"
+        spec: dict[str, Any] = _review_spec(asked)
+        if user or groups:
+            spec |= {"user": user, "groups": list(groups or ())}
+        body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
+        path = f"/apis/authorization.k8s.io/v1/{kind.lower()}s"
+        status: dict[str, Any] = (await client.request("POST", path, body=body)).json()["status"]
+        return status
+
+    status = with_client(work, context, kubeconfig)
+    if output == "json":
+        print_json(status)
+    else:
+        reason = f" - {status['reason']}" if status.get("reason") else ""
+        sys.stdout.write(f"{'yes' if status.get('allowed') else 'no'}{reason}\n")
+    if not status.get("allowed"):
+        raise typer.Exit(int(Exit.NO))
+
+
+@app.command("who-can")
+def who_can(
+    verb: Verb,
+    what: What,
+    name: Name = "",
+    namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    output: Format = "text",
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """Everybody whom a role allows something, and the binding that does. Needs the right to list roles and bindings.
+
+    Members of system:masters may do everything without a role. Exits with 1 if nobody else may.
+    """
+
+    async def work(client: Client) -> list[dict[str, str]]:
+        asked = await _attributes(client, verb, what, name, "" if all_namespaces else namespace)
+        policy = await _policy(client)
+        return [row for binding in policy.who_can(asked) for row in _rows(binding)]
+
+    rows = with_client(work, context, kubeconfig)
+    if output == "json":
+        print_json(rows)
+    elif rows:
+        _print_rows(rows)
+    else:
+        sys.stdout.write("no role allows it to anybody\n")
+    if not rows:
+        raise typer.Exit(int(Exit.NO))
+
+
+@app.command()
+def whoami(output: Format = "text", context: Context = None, kubeconfig: Kubeconfig = None) -> None:
+    """Who the server takes me for."""
+
+    async def work(client: Client) -> dict[str, Any]:
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        info: dict[str, Any] = (await client.request("POST", path, body=body)).json()["status"]["userInfo"]
+        return info
+
+    info = with_client(work, context, kubeconfig)
+    if output == "json":
+        print_json(info)
+        return
+    sys.stdout.write(f"{info.get('username', '')}\n")
+    for group in info.get("groups") or ():
+        sys.stdout.write(f"  in {group}\n")
+
+
+async def _attributes(client: Client, verb: str, what: str, name: str, namespace: str | None) -> Attributes:
+    """What is asked about. Resources may be abbreviated as on any command line."""
+    from muster.hub.requests import Attributes
+
+    if what.startswith("/"):
+        return Attributes(verb, path=what)
+    resource, _, subresource = what.partition("/")
+    served = (await client.discover()).named(resource)
+    where = ""
+    if served.namespaced:
+        where = client.connection.namespace if namespace is None else namespace
+    return Attributes(verb, served.group, served.version, served.plural, subresource, where, name)
+
+
+def _review_spec(asked: Attributes) -> dict[str, Any]:
+    if asked.path:
+        return {"nonResourceAttributes": {"verb": asked.verb, "path": asked.path}}
+    members = {
+        name: getattr(asked, name)
+        for name in ("verb", "group", "version", "resource", "subresource", "namespace", "name")
+    }
+    return {"resourceAttributes": {name: value for name, value in members.items() if value}}
+
+
+async def _policy(client: Client) -> Policy:
+    from muster.hub.auth.rbac.policy import Policy
+
+    policy = Policy()
+    for plural in ("clusterroles", "roles"):
+        async for page in client.pages(f"{_RBAC}/{plural}"):
+            for item in page["items"]:
+                policy.put_role(item)
+    for plural in ("clusterrolebindings", "rolebindings"):
+        async for page in client.pages(f"{_RBAC}/{plural}"):
+            for item in page["items"]:
+                policy.put_binding(item)
+    return policy
+
+
+def _rows(binding: Any) -> Iterator[dict[str, str]]:
+    kind = "RoleBinding" if binding.key.namespace else "ClusterRoleBinding"
+    role = f"{'Role' if binding.role.namespace else 'ClusterRole'}/{binding.role.name}"
+    for subject in binding.subjects:
+        yield {
+            "kind": subject.kind,
+            "subject": subject.name,
+            "namespace": binding.key.namespace,
+            "binding": f"{kind}/{binding.key.name}",
+            "role": role,
+        }
+
+
+def _print_rows(rows: Sequence[dict[str, str]]) -> None:
+    table = [[key.upper() for key in rows[0]], *([cell or "*" for cell in row.values()] for row in rows)]
+    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
+    for line in table:
+        sys.stdout.write(
+            "   ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n"
+        )

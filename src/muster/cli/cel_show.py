@@ -1,0 +1,72 @@
+"""CEL values and evaluations as text for people. Used by `muster cel`; knows no commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from muster.cel import unparse
+from muster.cel.traversal import children
+from muster.cel.tree import Ident, Literal
+from muster.cel.unparser import literal_text
+from muster.cel.values import Duration, OptionalValue, Timestamp, TypeValue
+from muster.cel.values.timestamps import format_duration, format_timestamp
+from muster.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from muster.cel import Trace
+    from muster.cel.tree import CheckedTree, Expr
+
+MAX_WIDTH = 100
+
+
+def shown(value: Any) -> str:
+    """A value as one would write it in CEL."""
+    match value:
+        case EvaluationError():
+            return f"error: {value}"
+        case Timestamp():
+            return f'timestamp("{format_timestamp(value)}")'
+        case Duration():
+            return f'duration("{format_duration(value)}")'
+        case TypeValue():
+            return value.type.name
+        case OptionalValue():
+            return f"optional.of({shown(value.content)})" if value.present else "optional.none()"
+        case list() | tuple():
+            return f"[{', '.join(map(shown, value))}]"
+        case Mapping():
+            return "{" + ", ".join(f"{shown(key)}: {shown(item)}" for key, item in value.items()) + "}"
+        case None | bool() | int() | float() | str() | bytes():
+            return literal_text(value)
+        case _:
+            return f'{type(value).cel_type.name}("{value}")' if hasattr(type(value), "cel_type") else repr(value)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_WIDTH else f"{text[: MAX_WIDTH - 1]}…"
+
+
+def explained(tree: CheckedTree, trace: Trace) -> Iterator[str]:
+    """Every part of the expression as it was written, indented below what it is part of, with what it gave."""
+    pending: list[tuple[Expr, int]] = [(tree.expr, 0)]
+    while pending:
+        node, depth = pending.pop()
+        written = tree.tree.macro_calls.get(node.id, node)
+        if isinstance(written, Literal) or (isinstance(written, Ident) and node.id not in trace.values):
+            continue  # a literal says itself what it is, and the variable of a macro is only its name
+        indent = "  " * depth
+        yield f"{indent}{_cut(unparse(tree, node))}"
+        yield f"{indent}  → {_outcome(node, trace)}"
+        pending.extend((child, depth + 1) for child in reversed(children(written)))
+
+
+def _outcome(node: Expr, trace: Trace) -> str:
+    values = trace.values.get(node.id)
+    if not values:
+        return "not evaluated"
+    count = trace.counts[node.id]
+    if count == 1:
+        return _cut(shown(values[0]))
+    rest = f", … ({count} times)" if count > len(values) else ""
+    return _cut(" | ".join(map(shown, values))) + rest

@@ -1,0 +1,1 @@
+"""The embedded home: storage, API machinery, REST, authentication."""

@@ -1,0 +1,84 @@
+"""Who may do what, put together: authentication, roles, admission and the audit log of one hub.
+
+`app` makes it from settings and the state directory; tests make it as they need it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from muster.admission import Settings as AdmissionSettings
+from muster.hub.admission import ObjectChecks
+from muster.hub.audit import AuditLevel, AuditLog, AuditSettings
+from muster.hub.auth.door import Door
+from muster.hub.auth.fairness import UserLimits
+from muster.hub.auth.rbac.authorizer import RbacAuthorizer
+from muster.hub.auth.rbac.bootstrap import ensure_roles
+from muster.hub.auth.rbac.escalation import EscalationGuard
+from muster.hub.auth.service_accounts import ServiceAccountAuthenticator, TokenIssuer, signing_key
+from muster.hub.auth.token_file import TokenFileAuthenticator
+from muster.hub.auth.token_requests import TokenRequests
+from muster.hub.auth.tokens import Credentials, TokenAuthenticator
+from muster.hub.rest.account_tokens import ADDRESS, AccountTokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from muster.hub.api import Api
+    from muster.hub.requests import Admission, User
+    from muster.hub.rest.application import Subresource
+    from muster.hub.storage import Store
+
+TOKENS = "tokens.json"
+SIGNING_KEY = "service-account.key"
+AUDIT_LOG = "audit.log"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSettings:
+    """What administrators decide. `strict_names`: resourceNames never allow a create, as in plain Kubernetes."""
+
+    anonymous: bool = False
+    strict_names: bool = False
+    users: UserLimits = field(default_factory=UserLimits)
+    audit: AuditSettings = field(default_factory=AuditSettings)
+    admission: AdmissionSettings = field(default_factory=AdmissionSettings)
+
+
+class Access:
+    """The parts, ready to be given to the API and to the application. `start` before the first request."""
+
+    def __init__(
+        self, store: Store, directory: Path, users: Mapping[str, User], settings: AccessSettings | None = None
+    ) -> None:
+        """`users` are known by tokens that are in no file, the administrator above all."""
+        self.settings = settings or AccessSettings()
+        self._store = store
+        self.authorizer = RbacAuthorizer(store)
+        issuer = TokenIssuer(signing_key(directory / SIGNING_KEY))
+        self.authenticator = Credentials(
+            TokenAuthenticator(users),
+            TokenFileAuthenticator(directory / TOKENS),
+            ServiceAccountAuthenticator(issuer, store),
+        )
+        checks = ObjectChecks(store, self.authorizer, self.settings.admission, permissions=self.authorizer.read)
+        self.admission: tuple[Admission, ...] = (checks, EscalationGuard(self.authorizer))
+        self.door = Door(
+            self.authenticator, self.authorizer, anonymous=self.settings.anonymous, limits=self.settings.users
+        )
+        tokens = AccountTokens(TokenRequests(store, issuer), self.authorizer)
+        self.subresources: Mapping[tuple[str, str], Subresource] = {ADDRESS: tokens}
+        silent = self.settings.audit.level is AuditLevel.OFF
+        self.audit = None if silent else AuditLog(directory / AUDIT_LOG, self.settings.audit)
+
+    async def start(self, api: Api) -> None:
+        """Follow roles and bindings, and make sure of those every hub has."""
+        await self.authorizer.start()
+        await ensure_roles(api, self._store)
+
+    async def close(self) -> None:
+        await self.authorizer.close()
+        if self.audit is not None:
+            self.audit.close()

@@ -1,0 +1,116 @@
+"""The hub's side of admission: asks `muster.admission` about every write, and remembers what it looked at.
+
+A plugin of the gate. The write commits only if nothing that a check has read, permissions included, has changed since;
+otherwise the gate asks again.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from muster.admission import Asker, Settings, Write, mutate, validate
+from muster.admission.kinds import kinds
+from muster.hub import status
+from muster.hub.auth.tokens import MASTERS
+from muster.hub.objects import decode
+from muster.hub.requests import Admitted, User
+from muster.hub.storage import Key, Unchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from muster.admission import Refusal
+    from muster.hub.requests import AdmissionRequest, Authorizer, JsonObject, Target
+    from muster.hub.storage import Store
+
+_NOTHING = Admitted()
+
+
+class ObjectChecks:
+    """Asks the checks of the kind that is written."""
+
+    def __init__(
+        self,
+        store: Store,
+        authorizer: Authorizer,
+        settings: Settings | None = None,
+        *,
+        permissions: Callable[[], tuple[Unchanged, ...]] = tuple,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`permissions` names what decisions of the authorizer rest on."""
+        self._store = store
+        self._authorizer = authorizer
+        self._permissions = permissions
+        self._clock = clock
+        self._checks = kinds(settings or Settings())
+
+    async def mutate(self, request: AdmissionRequest) -> Admitted:
+        if request.target.resource.key not in self._checks:
+            return _NOTHING
+        finding = mutate(self._write(request), self._checks)
+        if finding.refusal is not None:
+            raise _status_error(request.target, request.new, finding.refusal, finding.warnings)
+        return Admitted(finding.object, finding.warnings)
+
+    async def validate(self, request: AdmissionRequest) -> Admitted:
+        if request.target.resource.key not in self._checks:
+            return _NOTHING
+        world = _Recorded(self._store, self._authorizer, self._permissions)
+        finding = await validate(self._write(request), world, self._checks)
+        if finding.refusal is not None:
+            raise _status_error(request.target, request.new or request.old, finding.refusal, finding.warnings)
+        return Admitted(warnings=finding.warnings, read=tuple(world.read))
+
+    def _write(self, request: AdmissionRequest) -> Write:
+        target, user = request.target, request.user
+        return Write(
+            request.operation,
+            target.resource.key,
+            target.version.name,
+            target.namespace,
+            target.name or str(((request.new or {}).get("metadata") or {}).get("name") or ""),
+            target.subresource,
+            Asker(user.name, user.uid, user.groups, user.extra),
+            request.old,
+            request.new,
+            request.dry_run,
+            self._clock(),
+        )
+
+
+class _Recorded:
+    """The world as the store has it, with a guard for everything that is read."""
+
+    def __init__(self, store: Store, authorizer: Authorizer, permissions: Callable[[], tuple[Unchanged, ...]]) -> None:
+        self._store = store
+        self._authorizer = authorizer
+        self._permissions = permissions
+        self.read: list[Unchanged] = []
+
+    async def get(self, resource: str, namespace: str, name: str) -> JsonObject | None:
+        self.read.append(Unchanged(resource, namespace, name, self._store.revision))
+        record = self._store.get(Key(resource, namespace, name))
+        return None if record is None else decode(record.value)
+
+    async def list(self, resource: str, namespace: str | None = None) -> Sequence[JsonObject]:
+        self.read.append(Unchanged(resource, namespace, None, self._store.revision))
+        return [decode(record.value) for record in self._store.scan(resource, namespace)]
+
+    async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
+        if MASTERS not in asker.groups:  # whose permissions rest on nothing that could change
+            self.read.extend(self._permissions())
+        user = User(asker.name, asker.uid, asker.groups, asker.extra)
+        return await self._authorizer.missing(user, verb, resource, names)
+
+
+def _status_error(
+    target: Target, obj: JsonObject | None, refusal: Refusal, warnings: tuple[str, ...]
+) -> status.StatusError:
+    if not refusal.causes:
+        return status.StatusError(refusal.code, refusal.reason, refusal.message, warnings=warnings)
+    name = str(((obj or {}).get("metadata") or {}).get("name") or target.name)
+    error = status.invalid(target.resource.group, target.resource.kind, name, refusal.causes)
+    error.warnings = warnings
+    return error

@@ -1,0 +1,286 @@
+"""The verbs of the hub without HTTP: each request is authorized, checked, carried out and answered as a real
+kube-apiserver answers it.
+
+The REST layer and whoever else lives in the process call `Api`; the modules beside it do one part each: options and
+bodies read what was sent, gate asks admission and validation, creation, replacement and deletion write, lists and
+watches read, reviews and namespaces are what their names say.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from muster.api import RESOURCES
+from muster.api.codec import encode_split
+from muster.hub import bodies, lists, namespaces, options, status, watches
+from muster.hub.creation import Creation
+from muster.hub.deletion import Deletion
+from muster.hub.gate import Gate
+from muster.hub.namespaces import HubCleaner
+from muster.hub.objects import key_of, shown
+from muster.hub.patching import applied, patched
+from muster.hub.replacement import Proposal, Replacement
+from muster.hub.requests import Answer, PatchType
+from muster.hub.reviews import Reviews
+from muster.hub.selection import selection
+from muster.hub.storage import ConflictError, Put
+from muster.hub.watches import EventCache
+from muster.values.causes import invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from muster.api.resource import Resource
+    from muster.hub.namespaces import NamespaceCleaner
+    from muster.hub.options import Write
+    from muster.hub.requests import (
+        Admission,
+        Authenticator,
+        Authorizer,
+        Body,
+        DeleteOptions,
+        JsonObject,
+        ListAnswer,
+        ListOptions,
+        Target,
+        User,
+        WatchOptions,
+        WatchStream,
+        WriteOptions,
+    )
+    from muster.hub.storage import Store
+
+# How many objects of one kind the hub takes unless told otherwise: all of them are kept in memory.
+OBJECTS_PER_KIND = 1_000_000
+# How often a patch, or an update that names no revision, is made anew when somebody else writes in between.
+_UNLOCKED_ATTEMPTS = 50
+# Kinds whose PUT creates what is missing, and kinds that may be replaced without naming a revision.
+_CREATED_BY_UPDATE = (
+    "clusterrolebindings.rbac.authorization.k8s.io",
+    "clusterroles.rbac.authorization.k8s.io",
+    "events",
+    "leases.coordination.k8s.io",
+    "rolebindings.rbac.authorization.k8s.io",
+    "roles.rbac.authorization.k8s.io",
+)
+_LOCKED = ("leases.coordination.k8s.io",)
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Api:
+    """Every request goes through here, whoever sends it. All methods raise StatusError.
+
+    `start` it once the store is open, `close` it before the store. With `names_on_create` a role with resourceNames
+    allows to create objects of these names; a real server never does.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        authorizer: Authorizer,
+        *,
+        admission: Sequence[Admission] = (),
+        authenticator: Authenticator | None = None,
+        clock: Callable[[], datetime] = utc_now,
+        resources: Mapping[str, Resource] = RESOURCES,
+        cleaner: NamespaceCleaner | None = None,
+        objects_per_kind: int = OBJECTS_PER_KIND,
+        names_on_create: bool = True,
+    ) -> None:
+        self._store = store
+        self._names_on_create = names_on_create
+        self._clock = clock
+        self._gate = Gate(authorizer, admission)
+        self._cleaner = cleaner or HubCleaner(store, resources.values(), self._now)
+        self._creation = Creation(store, self._gate, self._now, objects_per_kind)
+        self._replacement = Replacement(store, self._gate, self._cleaner, self._now)
+        self._deletion = Deletion(store, self._gate, self._cleaner, self._now)
+        self._reviews = Reviews(authorizer, authenticator, self._now)
+        self._namespaces = resources[namespaces.NAMESPACES]
+        self._events = EventCache()
+
+    def _now(self) -> str:
+        return self._clock().astimezone(UTC).isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
+
+    # --- Life ---------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Make sure of the namespaces every cluster has, and go on emptying those that were being deleted."""
+        for name in namespaces.IMMORTAL:
+            await self._ensure_namespace(name)
+        for name in namespaces.terminating(self._store.scan(namespaces.NAMESPACES)):
+            self._cleaner.namespace_deleted(name)
+
+    async def close(self) -> None:
+        await self._cleaner.close()
+
+    async def _ensure_namespace(self, name: str) -> None:
+        key = namespaces.namespace_key(name)
+        if self._store.get(key) is not None:
+            return
+        version = self._namespaces.storage_version
+        obj = namespaces.new_namespace(name, self._namespaces.api_version(version), self._now())
+        head, tail = encode_split(obj)
+        try:
+            await self._store.commit([Put(key, head, tail, 0)])
+        except ConflictError:
+            return  # it has come into being meanwhile
+
+    # --- Reading ------------------------------------------------------------------------------------------
+
+    async def get(self, user: User, target: Target, resource_version: str = "") -> Answer:
+        """One object, as stored bytes when it is stored in the version asked for."""
+        await self._gate.authorize(user, "get", target)
+        if resource_version:
+            wanted = options.revision(resource_version)
+            if wanted > self._store.revision:
+                raise status.future_revision(wanted, self._store.revision)
+        record = self._store.get(key_of(target))
+        if record is None:
+            raise _not_found(target)
+        return Answer(200, shown(record.value, target), _deprecation(target))
+
+    async def list(self, user: User, target: Target, selected: ListOptions) -> ListAnswer:
+        """A collection, or a page of it."""
+        await self._authorize_collection(user, "list", target, selected.field_selector)
+        return await lists.listed(self._store, target, selected, _deprecation(target))
+
+    async def watch(self, user: User, target: Target, selected: WatchOptions) -> WatchStream:
+        """The changes of a collection from a revision on, or from now."""
+        await self._authorize_collection(user, "watch", target, selected.field_selector)
+        return watches.opened(self._store, self._events, target, selected)
+
+    async def _authorize_collection(self, user: User, verb: str, target: Target, field_selector: str) -> None:
+        """A collection narrowed down to one name is authorized as that object."""
+        name = None
+        if "metadata.name" in field_selector:
+            try:
+                name = selection(target, "", field_selector).name
+            except status.StatusError:
+                name = None  # the selector is refused after authorization, like everything else
+        await self._gate.authorize(user, verb, target, name or None)
+
+    # --- Writing ------------------------------------------------------------------------------------------
+
+    async def create(self, user: User, target: Target, body: Body, given: WriteOptions) -> Answer:
+        """A new object, or the answer to a review."""
+        await self._gate.authorize_create(user, target, body, names=self._names_on_create)
+        checked = options.write_options("CreateOptions", given)
+        obj, warnings = bodies.read_object(target, body, checked.validation)
+        bodies.check_address(target, obj)
+        warnings = _deprecation(target) + warnings
+        if target.resource.virtual:
+            return await self._reviews.answer(user, target, obj, checked, warnings)
+        return await self._creation.create(user, target, obj, checked, warnings)
+
+    async def update(self, user: User, target: Target, body: Body, given: WriteOptions) -> Answer:
+        """The whole new state of an object, guarded by its revision."""
+        await self._gate.authorize(user, "update", target)
+        checked = options.write_options("UpdateOptions", given)
+        sent, warnings = self._read_update(target, body, checked)
+        missing = self._store.get(key_of(target)) is None
+        if missing and target.resource.key in _CREATED_BY_UPDATE and not target.subresource:
+            await self._gate.authorize(user, "create", target)
+            return await self._creation.create(user, target, sent, checked, warnings)
+        locked = bool(sent["metadata"].get("resourceVersion"))
+        if not missing and not locked:
+            _refuse_unlocked(target)
+        unused = [(sent, warnings)]
+
+        def propose(_: JsonObject) -> Proposal:
+            # The body is read again for another attempt: the first one has worked on its object.
+            obj, warnings = unused.pop() if unused else self._read_update(target, body, checked)
+            return Proposal(obj, _deprecation(target) + warnings)
+
+        attempts = 1 if locked else _UNLOCKED_ATTEMPTS
+        answer = await self._replacement.replace(user, target, propose, checked, attempts=attempts)
+        if answer is None:
+            raise _not_found(target)
+        return answer
+
+    def _read_update(self, target: Target, body: Body, checked: Write) -> tuple[JsonObject, tuple[str, ...]]:
+        obj, warnings = bodies.read_object(target, body, checked.validation)
+        bodies.check_address(target, obj)
+        return obj, warnings
+
+    async def patch(self, user: User, target: Target, kind: PatchType, body: Body, given: WriteOptions) -> Answer:
+        """Part of a new state: laid over the stored one, and over a newer one if somebody writes in between."""
+        await self._gate.authorize(user, "patch", target)
+        checked = options.write_options("PatchOptions", given, applying=kind is PatchType.APPLY)
+        if kind is PatchType.APPLY:
+            return await self._apply(user, target, body, checked)
+        change = patched(target, kind, body, checked)
+        return await self._replace_or_404(user, target, change, checked)
+
+    async def _apply(self, user: User, target: Target, body: Body, checked: Write) -> Answer:
+        config, warnings = bodies.read_configuration(target, body, checked.validation)
+        warnings = _deprecation(target) + warnings
+
+        def propose(live: JsonObject) -> Proposal:
+            obj, owners = applied(target, live, config, checked, self._now())
+            return Proposal(obj, warnings, owners)
+
+        for _ in range(_UNLOCKED_ATTEMPTS):
+            answer = await self._replacement.replace(user, target, propose, checked, attempts=_UNLOCKED_ATTEMPTS)
+            if answer is not None:
+                return answer
+            try:
+                return await self._create_applied(user, target, propose({}), checked)
+            except status.StatusError as error:
+                if error.reason != "AlreadyExists":
+                    raise
+                # Somebody has created it meanwhile: then this is an apply to what is there.
+        raise status.stale(target.resource.group, target.resource.plural, target.name)
+
+    async def _create_applied(self, user: User, target: Target, proposal: Proposal, checked: Write) -> Answer:
+        if target.subresource:
+            raise _not_found(target)
+        uid = proposal.obj["metadata"].get("uid")
+        if uid:
+            why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise status.conflict(target.resource.group, target.resource.plural, target.name, why)
+        await self._gate.authorize(user, "create", target)
+        return await self._creation.create(user, target, proposal.obj, checked, proposal.warnings, proposal.owners)
+
+    async def _replace_or_404(
+        self, user: User, target: Target, propose: Callable[[JsonObject], Proposal], checked: Write
+    ) -> Answer:
+        answer = await self._replacement.replace(user, target, propose, checked, attempts=_UNLOCKED_ATTEMPTS)
+        if answer is None:
+            raise _not_found(target)
+        return answer
+
+    async def delete(self, user: User, target: Target, given: DeleteOptions, body: Body | None = None) -> Answer:
+        """Remove an object, or mark it for its finalizers."""
+        await self._gate.authorize(user, "delete", target)
+        checked = options.delete_options(given, body)
+        return await self._deletion.delete(user, target, checked)
+
+    async def delete_collection(
+        self, user: User, target: Target, selected: ListOptions, given: DeleteOptions, body: Body | None = None
+    ) -> ListAnswer:
+        """Remove everything a list would show."""
+        await self._authorize_collection(user, "deletecollection", target, selected.field_selector)
+        checked = options.delete_options(given, body)
+        return await self._deletion.delete_collection(user, target, selected, checked)
+
+
+def _not_found(target: Target) -> status.StatusError:
+    return status.not_found(target.resource.group, target.resource.plural, target.name)
+
+
+def _deprecation(target: Target) -> tuple[str, ...]:
+    return (target.version.deprecated,) if target.version.deprecated else ()
+
+
+def _refuse_unlocked(target: Target) -> None:
+    """Custom kinds are only replaced by those who say which state they replace."""
+    resource = target.resource
+    if resource.builtin and resource.key not in _LOCKED:
+        return
+    cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
+    raise status.invalid(resource.group, resource.plural, target.name, [cause])

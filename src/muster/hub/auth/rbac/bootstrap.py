@@ -1,0 +1,172 @@
+"""The roles and bindings every hub starts with, under the names Kubernetes gives them. Data, and the wish to have it.
+
+`app` calls `ensure_roles` after the API has started. What is there is left alone: an administrator who has taken a
+permission out of a role does not find it back after a restart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muster.api import RESOURCES
+from muster.hub.auth.rbac.policy import GROUP
+from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from muster.hub.requests import Given, Target, WriteOptions
+from muster.hub.status import StatusError
+from muster.hub.storage import Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from muster.hub.api import Api
+    from muster.hub.storage import Store
+
+_READ = ["get", "list", "watch"]
+_WRITE = ["create", "delete", "deletecollection", "patch", "update"]
+_OCM = "cluster.open-cluster-management.io"
+_AGENTS = "agent-install.openshift.io"
+_OPENMCP = "clusters.openmcp.cloud"
+_RESOLUTION = "resolution.muster.dev"
+_DISCOVERY = [
+    "/api",
+    "/api/*",
+    "/apis",
+    "/apis/*",
+    "/healthz",
+    "/livez",
+    "/openapi",
+    "/openapi/*",
+    "/readyz",
+    "/version",
+    "/version/",
+]
+_PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
+_LABEL = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+_AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
+
+Rules = list[dict[str, Any]]
+
+
+def _on(verbs: list[str], group: str, *resources: str) -> dict[str, Any]:
+    return {"apiGroups": [group], "resources": sorted(resources), "verbs": verbs}
+
+
+def _paths(*urls: str) -> dict[str, Any]:
+    return {"nonResourceURLs": list(urls), "verbs": ["get"]}
+
+
+# Everybody's kinds in a namespace: what may be seen, and what those who edit may change.
+_SEEN: Mapping[str, tuple[str, ...]] = {
+    "": ("configmaps", "events", "namespaces", "namespaces/status", "serviceaccounts"),
+    _OCM: (
+        "addonplacementscores",
+        "managedclustersetbindings",
+        "managedclustersetbindings/status",
+        "placementdecisions",
+        "placementdecisions/status",
+        "placements",
+        "placements/status",
+    ),
+    _AGENTS: ("agentclassifications", "agentclassifications/status", "agents", "agents/status"),
+    _OPENMCP: ("clusterrequests", "clusterrequests/status", "clusters", "clusters/status"),
+    _RESOLUTION: ("resolutions", "resolutions/status"),
+}
+_EDITED: Mapping[str, tuple[str, ...]] = {
+    "": ("configmaps", "events", "secrets", "serviceaccounts"),
+    _OCM: ("managedclustersetbindings", "placements"),
+    _AGENTS: ("agentclassifications", "agents"),
+    _OPENMCP: ("clusterrequests",),
+    _RESOLUTION: ("resolutions",),
+}
+
+_ROLES: Mapping[str, Rules] = {
+    "cluster-admin": [
+        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+        {"nonResourceURLs": ["*"], "verbs": ["*"]},
+    ],
+    "system:auth-delegator": [
+        _on(["create"], "authentication.k8s.io", "tokenreviews"),
+        _on(["create"], "authorization.k8s.io", "subjectaccessreviews"),
+    ],
+    "system:basic-user": [
+        _on(["create"], "authorization.k8s.io", "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+        _on(["create"], "authentication.k8s.io", "selfsubjectreviews"),
+    ],
+    "system:discovery": [_paths(*_DISCOVERY)],
+    "system:monitoring": [
+        _paths("/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis", "/readyz", "/readyz/*")
+    ],
+    "system:public-info-viewer": [_paths(*_PUBLIC)],
+}
+_AGGREGATED: Mapping[str, tuple[str, Rules]] = {
+    # A role, the role it becomes part of, and its rules.
+    "system:aggregate-to-admin": (
+        "admin",
+        [
+            _on(["create"], "authorization.k8s.io", "localsubjectaccessreviews"),
+            _on([*_WRITE, *_READ], GROUP, "rolebindings", "roles"),
+        ],
+    ),
+    "system:aggregate-to-edit": (
+        "edit",
+        [
+            _on(_READ, "", "secrets"),
+            _on(["impersonate"], "", "serviceaccounts"),
+            _on(["create"], "", "serviceaccounts/token"),
+            *(_on(_WRITE, group, *resources) for group, resources in _EDITED.items()),
+            _on([*_WRITE, *_READ], "coordination.k8s.io", "leases"),
+        ],
+    ),
+    "system:aggregate-to-view": ("view", [_on(_READ, group, *resources) for group, resources in _SEEN.items()]),
+}
+# A role that gathers others, and the roles it becomes part of itself.
+_GATHERING: Mapping[str, tuple[str, ...]] = {"admin": (), "edit": ("admin",), "view": ("edit",)}
+_BINDINGS: Mapping[str, tuple[str, ...]] = {
+    "cluster-admin": (MASTERS,),
+    "system:basic-user": (AUTHENTICATED,),
+    "system:discovery": (AUTHENTICATED,),
+    "system:monitoring": ("system:monitoring",),
+    "system:public-info-viewer": (AUTHENTICATED, UNAUTHENTICATED),
+}
+
+
+def bootstrap_objects() -> Iterator[dict[str, Any]]:
+    """Every role and binding, as it would be written by hand."""
+    for name, rules in _ROLES.items():
+        yield _role(name, {}) | {"rules": rules}
+    for name, (part_of, rules) in _AGGREGATED.items():
+        yield _role(name, {f"{_AGGREGATE}{part_of}": "true"}) | {"rules": rules}
+    for name, part_of_each in _GATHERING.items():
+        labels = {f"{_AGGREGATE}{part_of}": "true" for part_of in part_of_each}
+        selectors = [{"matchLabels": {f"{_AGGREGATE}{name}": "true"}}]
+        yield _role(name, labels) | {"aggregationRule": {"clusterRoleSelectors": selectors}}
+    for name, groups in _BINDINGS.items():
+        yield {
+            "apiVersion": f"{GROUP}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": name, "labels": dict(_LABEL)},
+            "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": name},
+            "subjects": [{"apiGroup": GROUP, "kind": "Group", "name": group} for group in groups],
+        }
+
+
+def _role(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": name, "labels": {**_LABEL, **labels}},
+    }
+
+
+async def ensure_roles(api: Api, store: Store) -> None:
+    """Create those that are missing."""
+    for obj in bootstrap_objects():
+        resource = RESOURCES[f"{obj['kind'].lower()}s.{GROUP}"]
+        if store.get(Key(resource.key, "", obj["metadata"]["name"])) is not None:
+            continue
+        target = Target(resource, resource.storage_version)
+        try:
+            await api.create(ADMINISTRATOR, target, Given(obj), WriteOptions(field_manager="muster"))
+        except StatusError as error:
+            if error.code != 409:  # it has come into being meanwhile
+                raise

@@ -1,0 +1,156 @@
+"""Creating objects: from POST, from an apply or an update of something that is not there yet.
+
+Called by `Api` with an object that is decoded, pruned and defaulted; gives it a name, an identity and owners.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muster.hub import bodies, namespaces, status
+from muster.hub.gate import refuse_invalid
+from muster.hub.identities import generated_name, new_uid
+from muster.hub.objects import decode, encode, is_deleting, key_of, merge_versions, shown, stored_form
+from muster.hub.patches import managed_fields
+from muster.hub.patches.managed_fields import Writer
+from muster.hub.requests import Answer
+from muster.hub.storage import ConflictError, GuardFailedError, Put, StorageUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from muster.hub.gate import Gate
+    from muster.hub.options import Write
+    from muster.hub.requests import JsonObject, Target, User
+    from muster.hub.storage import Store
+
+_NAME_ATTEMPTS = 8
+GUARD_ATTEMPTS = 20
+# What only the server may set on a new object.
+_SERVER_OWNED = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+    "generation",
+)
+
+
+class Creation:
+    """Creates objects in the store."""
+
+    def __init__(self, store: Store, gate: Gate, now: Callable[[], str], objects_per_kind: int) -> None:
+        self._store = store
+        self._objects_per_kind = objects_per_kind
+        self._gate = gate
+        self._now = now
+
+    async def create(
+        self,
+        user: User,
+        target: Target,
+        obj: JsonObject,
+        options: Write,
+        warnings: tuple[str, ...] = (),
+        owners: list[dict[str, Any]] | None = None,
+    ) -> Answer:
+        """Store a new object. `owners` are its managedFields when apply has already settled them."""
+        pristine = encode(obj)
+        for attempt in range(GUARD_ATTEMPTS):
+            try:
+                return await self._attempt(user, target, obj, options, warnings, owners)
+            except GuardFailedError:
+                # Something that admission looked at has changed: ask it again, with the object as it was sent.
+                obj = decode(pristine)
+            except _NameTakenError as taken:
+                if attempt + 1 >= _NAME_ATTEMPTS:
+                    raise status.already_exists(target.resource.group, target.resource.plural, taken.name) from None
+                obj = decode(pristine)
+            except StorageUnavailableError as error:
+                raise status.unavailable(str(error)) from None
+        raise status.unavailable("the objects that this write depends on change too often; try again")
+
+    async def _attempt(
+        self,
+        user: User,
+        target: Target,
+        obj: JsonObject,
+        options: Write,
+        warnings: tuple[str, ...],
+        owners: list[dict[str, Any]] | None,
+    ) -> Answer:
+        resource = target.resource
+        metadata: JsonObject = obj["metadata"]
+        generated = bool(metadata.get("generateName")) and not metadata.get("name")
+        guards = namespaces.admitting_namespace(self._store, target, metadata.get("name") or "")
+        if self._store.count(resource.key) >= self._objects_per_kind:
+            raise _too_many(target, metadata.get("name") or "", self._objects_per_kind)
+
+        # 1. Identity, and what only the server sets.
+        now = self._now()
+        if generated:
+            metadata["name"] = generated_name(metadata["generateName"])
+        if target.version.status:
+            obj.pop("status", None)
+        for field in _SERVER_OWNED:
+            metadata.pop(field, None)
+        metadata["uid"] = new_uid()
+        metadata["creationTimestamp"] = now
+        if resource.generation:
+            metadata["generation"] = 1
+        if namespaces.is_namespace(resource):
+            namespaces.label(obj)
+
+        # 2. Admission may change it; ownership covers the result.
+        obj, mutated = await self._gate.mutated("CREATE", target, user, None, obj, dry_run=options.dry_run)
+        metadata = obj["metadata"]
+        if owners is None:
+            writer = Writer(options.manager, target.api_version, now)
+            owners = managed_fields.created(obj, merge_versions(resource), writer)
+        if owners:
+            metadata["managedFields"] = owners
+        else:
+            metadata.pop("managedFields", None)
+
+        # 3. Refuse what is wrong.
+        if namespaces.is_namespace(resource):
+            namespaces.complete_new(obj)
+        refuse_invalid(target, obj)
+        if metadata.pop("resourceVersion", None):
+            raise status.internal("resourceVersion should not be set on objects to be created")
+        passed = await self._gate.validated("CREATE", target, user, None, obj, dry_run=options.dry_run)
+        key = key_of(target, metadata["name"])
+        existing = self._store.get(key)
+        if existing is not None:
+            if generated:
+                raise _NameTakenError(key.name)
+            raise status.already_exists(resource.group, resource.plural, key.name, terminating=is_deleting(existing))
+        warnings = (*warnings, *bodies.metadata_advice(target, obj, None), *mutated.warnings, *passed.warnings)
+
+        # 4. Store.
+        if options.dry_run:
+            return Answer(201, encode(obj), warnings)
+        head, tail = stored_form(target, obj)
+        try:
+            records = await self._store.commit([Put(key, head, tail, 0)], (*guards, *mutated.guards, *passed.guards))
+        except ConflictError:
+            if generated:
+                raise _NameTakenError(key.name) from None
+            raise status.already_exists(resource.group, resource.plural, key.name) from None
+        return Answer(201, shown(records[0].value, target), warnings)
+
+
+def _too_many(target: Target, name: str, limit: int) -> status.StatusError:
+    resource = target.resource
+    sentence = f"the hub holds {limit} {resource.plural} and takes no more (setting objectsPerKind)"
+    return status.refused(resource.group, resource.plural, name, sentence)
+
+
+class _NameTakenError(Exception):
+    """A generated name that somebody else has got first."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(name)

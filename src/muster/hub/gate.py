@@ -1,0 +1,122 @@
+"""What every write passes: authorization before, admission and validation on the way. Shared by the writing verbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muster.api.validation import validate_object
+from muster.hub import status
+from muster.hub.requests import AdmissionRequest, Attributes, MalformedBodyError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muster.hub.requests import Admission, Authorizer, Body, JsonObject, Target, User
+    from muster.hub.storage import Unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What admission left behind: warnings for the client, and what must still hold when the write commits."""
+
+    warnings: tuple[str, ...] = ()
+    guards: tuple[Unchanged, ...] = ()
+
+
+class Gate:
+    """The authorizer and the admission plugins, asked in order."""
+
+    def __init__(self, authorizer: Authorizer, admission: Sequence[Admission]) -> None:
+        self._authorizer = authorizer
+        self._admission = tuple(admission)
+
+    async def authorize(self, user: User, verb: str, target: Target, name: str | None = None) -> None:
+        """Raises 403 unless the user may."""
+        refusal = await self.refusal(user, verb, target, name)
+        if refusal is not None:
+            raise refusal
+
+    async def refusal(
+        self, user: User, verb: str, target: Target, name: str | None = None
+    ) -> status.StatusError | None:
+        """Why the user may not; None if it may."""
+        attributes = attributes_of(verb, target, name)
+        decision = await self._authorizer.authorize(user, attributes)
+        return None if decision.allowed else status.forbidden(user, attributes, decision.reason)
+
+    async def authorize_create(self, user: User, target: Target, body: Body, *, names: bool) -> None:
+        """Raises 403 unless the user may create this.
+
+        A real server asks before it knows the name, so a role with resourceNames never allows a create. With `names`
+        the name in the body counts; who may create nothing of the kind gets the same answer as ever.
+        """
+        refusal = await self.refusal(user, "create", target)
+        if refusal is None:
+            return
+        name = _name_in(body) if names else ""
+        if not name or await self.refusal(user, "create", target, name) is not None:
+            raise refusal
+
+    async def mutated(
+        self, operation: str, target: Target, user: User, old: JsonObject | None, new: JsonObject, *, dry_run: bool
+    ) -> tuple[JsonObject, Passed]:
+        """The object as admission plugins change it, one after the other."""
+        passed = Passed()
+        for plugin in self._admission:
+            admitted = await plugin.mutate(AdmissionRequest(operation, target, user, old, new, dry_run))
+            if admitted.object is not None:
+                new = admitted.object
+            passed = Passed(passed.warnings + admitted.warnings, passed.guards + admitted.read)
+        return new, passed
+
+    async def validated(
+        self,
+        operation: str,
+        target: Target,
+        user: User,
+        old: JsonObject | None,
+        new: JsonObject | None,
+        *,
+        dry_run: bool,
+    ) -> Passed:
+        """Let admission plugins refuse."""
+        passed = Passed()
+        for plugin in self._admission:
+            admitted = await plugin.validate(AdmissionRequest(operation, target, user, old, new, dry_run))
+            passed = Passed(passed.warnings + admitted.warnings, passed.guards + admitted.read)
+        return passed
+
+
+def _name_in(body: Body) -> str:
+    """The name of the object in a body; none in one that cannot be read, which is then of no interest."""
+    try:
+        obj = body.read().value
+    except (MalformedBodyError, status.StatusError):
+        return ""
+    metadata = obj.get("metadata") if isinstance(obj, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def attributes_of(verb: str, target: Target, name: str | None = None) -> Attributes:
+    """What a role must allow. A namespace is in itself: who may read in it may read it."""
+    resource = target.resource
+    namespace = target.name if resource.plural == "namespaces" and not resource.group else target.namespace
+    return Attributes(
+        verb,
+        resource.group,
+        target.version.name,
+        resource.plural,
+        target.subresource,
+        namespace,
+        target.name if name is None else name,
+    )
+
+
+def refuse_invalid(target: Target, new: JsonObject, old: JsonObject | None = None) -> None:
+    """Raises 422 with everything the schema and the kind's rules find."""
+    resource = target.resource
+    causes = validate_object(resource, target.version, new, old, target.subresource)
+    if causes:
+        raise status.invalid(resource.group, resource.kind, new["metadata"].get("name") or "", causes)

@@ -1,0 +1,199 @@
+"""The life of a namespace: what a new one carries, who may create in it, and how a deleted one is emptied.
+
+Writes ask `admitting_namespace`; deletes hand terminating namespaces to a `NamespaceCleaner`. `HubCleaner` empties them
+within the hub itself. A controller may take its place without anybody else noticing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from muster.api.codec import encode_split
+from muster.api.namespace import FINALIZER, NAME_LABEL
+from muster.errors import StorageError
+from muster.hub import status
+from muster.hub.identities import new_uid
+from muster.hub.objects import decode, is_deleting
+from muster.hub.storage import ConflictError, Delete, Key, Put, Unchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from muster.api.resource import Resource
+    from muster.hub.requests import JsonObject, Target
+    from muster.hub.storage import Change, Record, Store
+
+NAMESPACES = "namespaces"
+IMMORTAL = ("default", "kube-public", "kube-system")
+BATCH = 200  # objects deleted in one transaction while a namespace is emptied
+
+log = logging.getLogger(__name__)
+
+
+def is_namespace(resource: Resource) -> bool:
+    return resource.key == NAMESPACES
+
+
+def namespace_key(name: str) -> Key:
+    return Key(NAMESPACES, "", name)
+
+
+def new_namespace(name: str, api_version: str, now: str) -> JsonObject:
+    """A namespace that the hub makes for itself."""
+    metadata = {"name": name, "uid": new_uid(), "creationTimestamp": now}
+    obj: JsonObject = {"apiVersion": api_version, "kind": "Namespace", "metadata": metadata}
+    label(obj)
+    complete_new(obj)
+    return obj
+
+
+def label(obj: JsonObject) -> None:
+    """Give a new namespace the label that selectors find it by, and nothing that is the server's to set."""
+    obj.pop("spec", None)
+    obj.pop("status", None)
+    metadata = obj["metadata"]
+    if name := metadata.get("name"):
+        metadata["labels"] = {**(metadata.get("labels") or {}), NAME_LABEL: name}
+
+
+def complete_new(obj: JsonObject) -> None:
+    """What the server adds to a namespace that is being created, in nobody's name."""
+    obj["spec"] = {"finalizers": [FINALIZER]}
+    obj["status"] = {"phase": "Active"}
+
+
+def admitting_namespace(store: Store, target: Target, name: str) -> tuple[Unchanged, ...]:
+    """A guard that the namespace goes on existing until the new object is stored. Raises 404 and 403."""
+    if not target.resource.namespaced:
+        return ()
+    revision = store.revision
+    record = store.get(namespace_key(target.namespace))
+    if record is None:
+        raise status.not_found("", NAMESPACES, target.namespace)
+    if is_deleting(record):
+        raise _terminating(target, name)
+    return (Unchanged(NAMESPACES, "", target.namespace, revision),)
+
+
+def _terminating(target: Target, name: str) -> status.StatusError:
+    sentence = f"unable to create new content in namespace {target.namespace} because it is being terminated"
+    error = status.refused(target.resource.group, target.resource.plural, name, sentence)
+    cause = {
+        "reason": "NamespaceTerminating",
+        "message": f"namespace {target.namespace} is being terminated",
+        "field": "metadata.namespace",
+    }
+    error.details = {**(error.details or {}), "causes": [cause]}
+    return error
+
+
+def refuse_immortal(name: str) -> None:
+    """The namespaces a cluster cannot do without stay."""
+    if name in IMMORTAL:
+        raise status.refused("", NAMESPACES, name, "this namespace may not be deleted")
+
+
+class NamespaceCleaner(Protocol):
+    """Empties terminating namespaces and lets them go."""
+
+    def namespace_deleted(self, name: str) -> None:
+        """A namespace has begun to terminate. Returns at once."""
+
+    def object_removed(self, key: Key) -> None:
+        """An object has gone; the last one may have held its namespace up. Returns at once."""
+
+    async def close(self) -> None: ...
+
+
+class HubCleaner:
+    """Empties namespaces in the background, in bounded transactions. Objects with finalizers are marked and awaited."""
+
+    def __init__(self, store: Store, resources: Iterable[Resource], now: Callable[[], str]) -> None:
+        self._store = store
+        self._resources = [kind for kind in resources if kind.namespaced and not kind.virtual]
+        self._now = now
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
+
+    def namespace_deleted(self, name: str) -> None:
+        if name in self._tasks:
+            self._again.add(name)
+            return
+        task = asyncio.get_running_loop().create_task(self._run(name))
+        self._tasks[name] = task
+        task.add_done_callback(lambda _: self._tasks.pop(name, None))
+
+    def object_removed(self, key: Key) -> None:
+        if key.namespace:
+            record = self._store.get(namespace_key(key.namespace))
+            if record is not None and is_deleting(record):
+                self.namespace_deleted(key.namespace)
+
+    async def close(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run(self, name: str) -> None:
+        try:
+            await self.empty(name)
+            while name in self._again:
+                self._again.discard(name)
+                await self.empty(name)
+        except StorageError as error:
+            # The namespace stays terminating; the next change in it, or the next start, tries again.
+            log.warning("namespace %s cannot be emptied: %s", name, error)
+
+    async def empty(self, name: str) -> None:
+        """Delete what the namespace holds; delete the namespace once nothing is left."""
+        while batch := self._batch(name):
+            try:
+                await self._store.commit(batch)
+            except ConflictError:
+                continue  # something changed under our hands: look again
+
+    def _batch(self, name: str) -> list[Change]:
+        """The next changes on the way to an empty namespace, and then to none."""
+        for resource in self._resources:
+            if changes := list(islice(self._changes(resource, name), BATCH)):
+                return changes
+        record = self._store.get(namespace_key(name))
+        if record is None or not is_deleting(record):
+            return []
+        if any(self._store.count(resource.key, name) for resource in self._resources):
+            return []  # they wait for their finalizers; the last one to go will call again
+        obj = decode(record.value)
+        if not obj["metadata"].get("finalizers"):
+            return [Delete(record.key, *encode_split(obj), record.revision)]
+        if not obj.get("spec", {}).pop("finalizers", None):
+            return []  # empty, and held by somebody else
+        return [Put(record.key, *encode_split(obj), record.revision)]
+
+    def _changes(self, resource: Resource, namespace: str) -> Iterator[Change]:
+        for record in self._store.scan(resource.key, namespace):
+            obj = decode(record.value)
+            metadata = obj["metadata"]
+            if not metadata.get("finalizers"):
+                head, tail = encode_split(obj)
+                yield Delete(record.key, head, tail, record.revision)
+            elif "deletionTimestamp" not in metadata:
+                mark_deleted(metadata, self._now())
+                head, tail = encode_split(obj)
+                yield Put(record.key, head, tail, record.revision)
+
+
+def mark_deleted(metadata: JsonObject, now: str) -> None:
+    """Record on an object that it is to go once its finalizers are done."""
+    metadata["deletionTimestamp"] = now
+    metadata["deletionGracePeriodSeconds"] = 0
+    if metadata.get("generation"):
+        metadata["generation"] += 1
+
+
+def terminating(records: Iterable[Record]) -> list[str]:
+    """Names of the namespaces that wait to be emptied."""
+    return [record.key.name for record in records if is_deleting(record)]

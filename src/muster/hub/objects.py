@@ -1,0 +1,115 @@
+"""Stored objects: reading them, showing them in a version, encoding them so that storage can splice the revision in.
+
+The one place that knows what is decoded and what is passed on as bytes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from muster.api.codec import encode_split
+from muster.hub import status
+from muster.hub.patches.managed_fields import Versions
+from muster.hub.patches.structure import object_type
+from muster.hub.storage import Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muster.api.resource import Resource
+    from muster.hub.requests import JsonObject, Target
+    from muster.hub.storage import Record
+
+MAX_BYTES = 3 * 1024 * 1024  # of a stored object: no patch may grow one beyond what could be sent at once
+MAX_DEPTH = 128  # of nesting, for the same reason
+
+_decoder = msgspec.json.Decoder(dict[str, Any])
+_encoder = msgspec.json.Encoder()
+_sorted_encoder = msgspec.json.Encoder(order="sorted")
+
+
+class _Deletion(msgspec.Struct, gc=False):
+    deletionTimestamp: str | None = None  # noqa: N815 - the name in the object
+
+
+class _Deletable(msgspec.Struct, gc=False):
+    metadata: _Deletion
+
+
+_read_deletion = msgspec.json.Decoder(_Deletable).decode
+
+
+def decode(value: bytes) -> JsonObject:
+    return _decoder.decode(value)
+
+
+def encode(obj: JsonObject) -> bytes:
+    return _encoder.encode(obj)
+
+
+def is_deleting(record: Record) -> bool:
+    return _read_deletion(record.value).metadata.deletionTimestamp is not None
+
+
+def key_of(target: Target, name: str = "") -> Key:
+    namespace = target.namespace if target.resource.namespaced else ""
+    return Key(target.resource.key, namespace, name or target.name)
+
+
+def shown(value: bytes, target: Target) -> bytes:
+    """Stored bytes in the version that was asked for: the same bytes when that is how the kind is stored."""
+    if target.resource.convert is None or target.version is target.resource.storage_version:
+        return value
+    return encode(target.resource.to_version(decode(value), target.version))
+
+
+def in_version(records: Iterable[Record], target: Target) -> list[bytes]:
+    """The values of records in the version that was asked for."""
+    if target.resource.convert is None or target.version is target.resource.storage_version:
+        return [record.value for record in records]
+    return [shown(record.value, target) for record in records]
+
+
+def stored_form(target: Target, obj: JsonObject) -> tuple[bytes, bytes]:
+    """An object as storage takes it: before and after its revision. Raises 413 if it has become too large."""
+    head, tail = encode_split(target.resource.to_storage(obj))
+    if len(head) + len(tail) > MAX_BYTES:
+        raise status.too_large(MAX_BYTES)
+    return head, tail
+
+
+def is_too_deep(obj: JsonObject) -> bool:
+    """Whether lists and objects are nested deeper than anything we keep. Level by level: every patch pays for it."""
+    level: list[Any] = [obj]
+    for _ in range(MAX_DEPTH):
+        level = [
+            below
+            for value in level
+            for below in (value.values() if value.__class__ is dict else value)
+            if below.__class__ is dict or below.__class__ is list
+        ]
+        if not level:
+            return False
+    return True
+
+
+def with_revision(value: bytes, revision: int) -> bytes:
+    """Stored bytes with another resourceVersion: the last matching state of an object that a watcher loses sight of."""
+    head, tail = encode_split(decode(value))
+    return b"%b%d%b" % (head, revision, tail)
+
+
+def same(left: JsonObject, right: JsonObject) -> bool:
+    """Whether two objects are the same JSON. Equality alone would take true for 1."""
+    return left == right and _sorted_encoder.encode(left) == _sorted_encoder.encode(right)
+
+
+@cache
+def merge_versions(resource: Resource) -> Versions:
+    """The merge types of a kind's versions, compiled once."""
+    by_name = {resource.api_version(version): version for version in resource.versions}
+    types = {name: object_type(version.schema) for name, version in by_name.items()}
+    return Versions(types, lambda obj, name: resource.to_version(obj, by_name[name]), resource.builtin)

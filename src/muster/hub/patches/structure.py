@@ -1,0 +1,179 @@
+"""How values merge: a schema's view as maps, lists and scalars, each granular or atomic.
+
+Compiled once per schema from OpenAPI and its x-kubernetes-* extensions; used by comparison, typed_merge and strategic.
+It does not validate values: that is the schema's own business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from muster.hub.patches.field_sets import key_element, value_element
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """A value without parts. `kind` is string, boolean or numeric; empty when anything goes."""
+
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    """An object: declared fields, and the type of every other key (None: there are no others).
+
+    `skipped` keys are never owned by anybody.
+    """
+
+    fields: Mapping[str, Type] = field(default_factory=dict)
+    element: Type | None = None
+    atomic: bool = False
+    skipped: frozenset[str] = frozenset()
+
+    def type_of(self, key: str) -> Type | None:
+        return self.fields.get(key, self.element)
+
+
+@dataclass(frozen=True, slots=True)
+class ListType:
+    """A list: one value as a whole (atomic), or items found by their value or by their keys."""
+
+    element: Type
+    relation: str = "atomic"  # or set, or map
+    keys: tuple[str, ...] = ()
+    key_defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def item_element(self, item: Any) -> str | None:
+        """The path element of an item; None if it lacks every key."""
+        if self.relation == "set":
+            return value_element(item)
+        if not isinstance(item, dict):
+            return None
+        keys = {name: item[name] for name in self.keys if name in item}
+        if len(keys) < len(self.keys):
+            keys = {**self.key_defaults, **keys}
+        return key_element(keys) if keys else None
+
+
+class AnyType:
+    """Nothing is declared: maps are granular, lists atomic, as their values show."""
+
+
+Type = ScalarType | MapType | ListType | AnyType
+
+ANY = AnyType()
+SCALAR = ScalarType()
+STRING = ScalarType("string")
+
+_OPEN_MAP = MapType(element=ANY)
+_ATOMIC_LIST = ListType(ANY)
+_STRINGS = MapType(element=STRING)
+
+
+def deduced(type_: Type, value: object) -> Type:
+    """The type, or what the value suggests where nothing is declared."""
+    if type_ is not ANY:
+        return type_
+    if isinstance(value, dict):
+        return _OPEN_MAP
+    if isinstance(value, list):
+        return _ATOMIC_LIST
+    return SCALAR
+
+
+def compile_type(schema: Mapping[str, Any]) -> Type:
+    """The merge type of an OpenAPI schema."""
+    if schema.get("x-kubernetes-int-or-string"):
+        return SCALAR
+    match schema.get("type"):
+        case "object":
+            return _compile_map(schema)
+        case "array":
+            return _compile_list(schema)
+        case "string":
+            return STRING
+        case "boolean":
+            return ScalarType("boolean")
+        case "integer" | "number":
+            return ScalarType("numeric")
+        case _:
+            return ANY
+
+
+def _compile_map(schema: Mapping[str, Any]) -> MapType:
+    fields = {name: compile_type(below) for name, below in (schema.get("properties") or {}).items()}
+    additional = schema.get("additionalProperties")
+    element: Type | None = None
+    if isinstance(additional, dict):
+        element = compile_type(additional)
+    elif additional is True or schema.get("x-kubernetes-preserve-unknown-fields"):
+        element = ANY
+    if schema.get("x-kubernetes-embedded-resource"):
+        fields = {"apiVersion": STRING, "kind": STRING, "metadata": METADATA, **fields}
+    return MapType(fields, element, atomic=schema.get("x-kubernetes-map-type") == "atomic")
+
+
+def _compile_list(schema: Mapping[str, Any]) -> ListType:
+    items = schema.get("items") or {}
+    element = compile_type(items)
+    relation = schema.get("x-kubernetes-list-type", "atomic")
+    if relation != "map":
+        return ListType(element, "set" if relation == "set" else "atomic")
+    keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
+    properties = items.get("properties") or {}
+    defaults = {name: properties[name]["default"] for name in keys if "default" in properties.get(name, {})}
+    return ListType(element, "map", keys, defaults)
+
+
+# Owned by the server, or the object's address: no manager ever owns them.
+_UNOWNED_METADATA = frozenset(
+    {
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    }
+)
+
+METADATA = MapType(
+    {
+        **dict.fromkeys((*sorted(_UNOWNED_METADATA - {"generation", "managedFields"}), "generateName"), STRING),
+        "generation": ScalarType("numeric"),
+        "managedFields": ListType(ANY),
+        "deletionTimestamp": STRING,
+        "deletionGracePeriodSeconds": ScalarType("numeric"),
+        "labels": _STRINGS,
+        "annotations": _STRINGS,
+        "finalizers": ListType(STRING, "set"),
+        "ownerReferences": ListType(
+            MapType(
+                {
+                    **dict.fromkeys(("apiVersion", "kind", "name", "uid"), STRING),
+                    "controller": ScalarType("boolean"),
+                    "blockOwnerDeletion": ScalarType("boolean"),
+                },
+                atomic=True,
+            ),
+            "map",
+            ("uid",),
+        ),
+    },
+    skipped=_UNOWNED_METADATA,
+)
+
+
+def object_type(schema: Mapping[str, Any]) -> MapType:
+    """The type of whole objects of a kind: its schema, with the fields every object has."""
+    compiled = compile_type({"type": "object", **schema})
+    assert isinstance(compiled, MapType)  # noqa: S101 - the schema of a kind is an object, for mypy
+    fields = {**compiled.fields, "apiVersion": STRING, "kind": STRING, "metadata": METADATA}
+    return MapType(fields, compiled.element, skipped=frozenset({"apiVersion", "kind"}))

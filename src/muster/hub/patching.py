@@ -1,0 +1,148 @@
+"""Patches as proposals: what a patch of each kind makes of the stored object. Called by `Api.patch`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muster.api.validation import prepare
+from muster.hub import bodies, status
+from muster.hub.objects import merge_versions
+from muster.hub.options import go_type
+from muster.hub.patches import apply
+from muster.hub.patches.json_patch import MAX_OPERATIONS, JsonPatchError, json_patched
+from muster.hub.patches.last_applied import KUBECTL, LAST_APPLIED, last_applied, own_fields
+from muster.hub.patches.managed_fields import Writer
+from muster.hub.patches.merge import merge_patched
+from muster.hub.patches.strategic import StrategicPatchError, strategic_patched
+from muster.hub.replacement import Proposal
+from muster.hub.requests import PatchType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muster.hub.options import Write
+    from muster.hub.patches.field_sets import FieldSet
+    from muster.hub.requests import Body, Decoded, JsonObject, Target
+
+_CUSTOM_TYPES = (PatchType.JSON, PatchType.MERGE, PatchType.APPLY)
+_BUILTIN_TYPES = (PatchType.JSON, PatchType.MERGE, PatchType.STRATEGIC, PatchType.APPLY)
+
+
+def patched(target: Target, kind: PatchType, body: Body, options: Write) -> Callable[[JsonObject], Proposal]:
+    """How a JSON, merge or strategic patch changes an object. Raises 400 and 415."""
+    accepted = _BUILTIN_TYPES if target.resource.builtin else _CUSTOM_TYPES
+    if kind not in accepted:
+        raise status.unsupported_media_type(each.value for each in accepted)
+    patch = bodies.read_patch(body)
+    change = _json_change(patch) if kind is PatchType.JSON else _merge_change(target, kind, patch)
+
+    def propose(live: JsonObject) -> Proposal:
+        obj, warnings = bodies.checked_result(target, change(live), patch, options.validation)
+        bodies.check_address(target, obj)
+        deprecated = (target.version.deprecated,) if target.version.deprecated else ()
+        return Proposal(obj, deprecated + warnings)
+
+    return propose
+
+
+def _json_change(patch: Decoded) -> Callable[[JsonObject], Any]:
+    operations = patch.value
+    if not isinstance(operations, list):
+        raise _undecodable(operations, "[]handlers.jsonPatchOp")
+    if len(operations) > MAX_OPERATIONS:
+        message = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        raise status.StatusError(413, "RequestEntityTooLarge", f"Request entity is too large: {message}")
+    for operation in operations:
+        if not isinstance(operation, dict):
+            raise _undecodable(operation, "handlers.jsonPatchOp")
+
+    def change(live: JsonObject) -> Any:
+        try:
+            return json_patched(live, operations)
+        except JsonPatchError:
+            raise status.unprocessable_patch() from None
+
+    return change
+
+
+def _merge_change(target: Target, kind: PatchType, patch: Decoded) -> Callable[[JsonObject], Any]:
+    value = patch.value
+    if value is None:
+        value = {}
+    if not isinstance(value, dict):
+        raise _undecodable(value, "map[string]interface {}")
+    if kind is PatchType.MERGE:
+        return lambda live: merge_patched(live, value)
+    type_ = merge_versions(target.resource).types[target.api_version]
+
+    def change(live: JsonObject) -> Any:
+        try:
+            return strategic_patched(live, value, type_)
+        except StrategicPatchError as error:
+            raise status.bad_request(str(error)) from None
+
+    return change
+
+
+def _undecodable(value: Any, wanted: str) -> status.StatusError:
+    return status.bad_request(
+        f"error decoding patch: json: cannot unmarshal {go_type(value)} into Go value of type {wanted}"
+    )
+
+
+def applied(
+    target: Target, live: JsonObject, config: JsonObject, options: Write, now: str
+) -> tuple[JsonObject, list[dict[str, Any]]]:
+    """The object with a configuration applied, and its managedFields. Raises 400, 409 and 500."""
+    writer = Writer(options.manager, target.api_version, now, target.subresource)
+    try:
+        obj, owners = _applied(target, live, config, writer, force=options.force)
+    except apply.InvalidConfigurationError as error:
+        metadata = config.get("metadata", {})
+        address = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+        subject = f"{address}; {target.api_version}, Kind={target.resource.kind}"
+        raise status.internal(f"failed to create typed patch object ({subject}): {error}") from None
+    except apply.ApplyConflictError as error:
+        raise _conflict(error) from None
+    # The configuration is shared between attempts and the live object is compared with later: work on a copy.
+    obj = bodies.copied(obj)
+    metadata = obj.setdefault("metadata", {})
+    metadata.setdefault("name", target.name)
+    if writer.manager == KUBECTL and LAST_APPLIED in (metadata.get("annotations") or {}):
+        metadata["annotations"][LAST_APPLIED] = last_applied(config)
+    bodies.check_address(target, obj)
+    prepare(target.resource, target.version, obj)
+    return obj, owners
+
+
+def _applied(
+    target: Target, live: JsonObject, config: JsonObject, writer: Writer, *, force: bool
+) -> tuple[JsonObject, list[dict[str, Any]]]:
+    """kubectl may take over what it has applied itself, from the client's side, and nobody has changed since."""
+    versions = merge_versions(target.resource)
+    ignored = _not_written(target)
+    try:
+        return apply.applied(live, config, versions, writer, force=force, ignored=ignored)
+    except apply.ApplyConflictError as error:
+        if writer.manager != KUBECTL:
+            raise
+        own = own_fields(live, versions.types[writer.api_version])
+        left = [conflict for conflict in error.conflicts if conflict.path not in own]
+        if left:
+            raise apply.ApplyConflictError(left) from None
+        return apply.applied(live, config, versions, writer, force=True, ignored=ignored)
+
+
+def _not_written(target: Target) -> FieldSet:
+    """The fields that this endpoint leaves alone, whatever a configuration says."""
+    if target.subresource == "status":
+        return {"f:metadata": {}, "f:spec": {}}
+    return {"f:status": {}} if target.version.status else {}
+
+
+def _conflict(error: apply.ApplyConflictError) -> status.StatusError:
+    causes = [
+        {"reason": "FieldManagerConflict", "message": f"conflict with {each.manager}", "field": each.path}
+        for each in error.conflicts
+    ]
+    return status.StatusError(409, "Conflict", str(error), {"causes": causes})

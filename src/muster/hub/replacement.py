@@ -1,0 +1,240 @@
+"""Replacing objects: the common road of update, patch and apply, from the stored state to the next one.
+
+Called by `Api` with a function that makes the new state from the old; retried while others write in between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from muster.api.codec import encode_split
+from muster.hub import bodies, namespaces, status
+from muster.hub.creation import GUARD_ATTEMPTS
+from muster.hub.gate import Passed, refuse_invalid
+from muster.hub.objects import decode, encode, key_of, merge_versions, same, shown, stored_form
+from muster.hub.patches import managed_fields
+from muster.hub.patches.managed_fields import Writer
+from muster.hub.requests import Answer
+from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
+from muster.values.causes import invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muster.hub.gate import Gate
+    from muster.hub.namespaces import NamespaceCleaner
+    from muster.hub.options import Write
+    from muster.hub.requests import JsonObject, Target, User
+    from muster.hub.storage import Record, Store
+
+# What a client cannot change by writing it.
+_SERVER_OWNED = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation")
+
+
+@dataclass(slots=True)
+class Proposal:
+    """A new state as a client wants it. `owners` are its managedFields when apply has already settled them."""
+
+    obj: JsonObject
+    warnings: tuple[str, ...] = ()
+    owners: list[dict[str, Any]] | None = field(default=None)
+
+
+class Replacement:
+    """Writes new states of objects that exist."""
+
+    def __init__(self, store: Store, gate: Gate, cleaner: NamespaceCleaner, now: Callable[[], str]) -> None:
+        self._store = store
+        self._gate = gate
+        self._cleaner = cleaner
+        self._now = now
+
+    async def replace(
+        self,
+        user: User,
+        target: Target,
+        propose: Callable[[JsonObject], Proposal],
+        options: Write,
+        *,
+        attempts: int,
+    ) -> Answer | None:
+        """Store what `propose` makes of the object; None if there is no object. Raises 409 after so many attempts."""
+        conflicts = 0
+        for _ in range(GUARD_ATTEMPTS + attempts):
+            record = self._store.get(key_of(target))
+            if record is None:
+                return None
+            try:
+                return await self._attempt(user, target, record, propose, options)
+            except ConflictError:
+                conflicts += 1
+                if conflicts >= attempts:
+                    raise status.stale(target.resource.group, target.resource.plural, target.name) from None
+            except GuardFailedError:
+                continue  # something that admission looked at has changed: ask it again
+            except StorageUnavailableError as error:
+                raise status.unavailable(str(error)) from None
+        raise status.unavailable("the objects that this write depends on change too often; try again")
+
+    async def _attempt(
+        self, user: User, target: Target, record: Record, propose: Callable[[JsonObject], Proposal], options: Write
+    ) -> Answer:
+        resource = target.resource
+        old = resource.to_version(decode(record.value), target.version)
+        # 1. The new state, with its own copy of everything: what follows works in place.
+        proposal = propose(resource.to_version(decode(record.value), target.version))
+        sent = proposal.obj
+        _check_lock(target, sent, old)
+        _refuse_deletion_by_update(target, sent, old)
+        new = _composed(target, sent, old)
+
+        # 2. Admission may change it; ownership covers the result.
+        new, mutated = await self._gate.mutated("UPDATE", target, user, old, new, dry_run=options.dry_run)
+        self._own(target, old, new, sent, proposal.owners, options)
+        if resource.generation and _is_new_generation(target, old, new):
+            new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
+
+        # 3. Refuse what is wrong.
+        refuse_invalid(target, new, old)
+        passed = await self._gate.validated("UPDATE", target, user, old, new, dry_run=options.dry_run)
+        warnings = (
+            *proposal.warnings,
+            *bodies.metadata_advice(target, new, old),
+            *mutated.warnings,
+            *passed.warnings,
+        )
+        guards = Passed(guards=(*mutated.guards, *passed.guards))
+
+        # 4. Store, unless nothing has changed.
+        if _unchanged(old, new):
+            return Answer(200, shown(record.value, target), warnings)
+        return await self._store_state(target, record, new, options, warnings, guards)
+
+    async def _store_state(
+        self,
+        target: Target,
+        record: Record,
+        new: JsonObject,
+        options: Write,
+        warnings: tuple[str, ...],
+        passed: Passed,
+    ) -> Answer:
+        if options.dry_run:
+            return Answer(200, encode(new), warnings)
+        if _is_done(target, new):
+            # The last finalizer has gone: so does the object. Watchers see its last stored state.
+            head, tail = encode_split(decode(record.value))
+            await self._store.commit([Delete(record.key, head, tail, record.revision)], passed.guards)
+            self._cleaner.object_removed(record.key)
+            return Answer(200, encode(new), warnings)
+        head, tail = stored_form(target, new)
+        records = await self._store.commit([Put(record.key, head, tail, record.revision)], passed.guards)
+        return Answer(200, shown(records[0].value, target), warnings)
+
+    def _own(
+        self,
+        target: Target,
+        old: JsonObject,
+        new: JsonObject,
+        sent: JsonObject,
+        owners: list[dict[str, Any]] | None,
+        options: Write,
+    ) -> None:
+        """Record in managedFields who set what."""
+        if owners is None:
+            managers = managed_fields.managers_of(old, sent, target.subresource)
+            if managers:
+                writer = Writer(options.manager, target.api_version, self._now(), target.subresource)
+                versions = merge_versions(target.resource)
+                owners = managed_fields.encoded(managed_fields.tracked(old, new, managers, versions, writer))
+        if owners:
+            new["metadata"]["managedFields"] = owners
+        else:
+            # Nobody's fields were recorded, or a client asked to forget them: then nobody's are from here on.
+            new["metadata"].pop("managedFields", None)
+
+
+def _check_lock(target: Target, sent: JsonObject, old: JsonObject) -> None:
+    """The state the client started from must be the stored one, as far as the client names it."""
+    resource = target.resource
+    metadata, stored = sent["metadata"], old["metadata"]
+    uid = metadata.get("uid")
+    if uid and uid != stored["uid"]:
+        namespace = f"{target.namespace}/" if resource.namespaced else ""
+        path = f"/registry/{resource.group + '/' if resource.group else ''}{resource.plural}/{namespace}{target.name}"
+        why = (
+            f"StorageError: invalid object, Code: 4, Key: {path}, ResourceVersion: 0, AdditionalErrorMsg: "
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored['uid']}"
+        )
+        raise status.conflict(resource.group, resource.plural, target.name, why)
+    revision = metadata.get("resourceVersion")
+    if revision and revision != stored["resourceVersion"]:
+        raise status.stale(resource.group, resource.plural, target.name)
+
+
+def _refuse_deletion_by_update(target: Target, sent: JsonObject, old: JsonObject) -> None:
+    """An object is deleted by deleting it."""
+    wanted = sent["metadata"].get("deletionTimestamp")
+    if target.subresource or not wanted or "deletionTimestamp" in old["metadata"]:
+        return
+    # The real server finds this twice: once for every object, once for the kind.
+    causes = [invalid("metadata.deletionTimestamp", wanted, "field is immutable")] * 2
+    raise status.invalid(target.resource.group, target.resource.kind, target.name, causes)
+
+
+def _composed(target: Target, sent: JsonObject, old: JsonObject) -> JsonObject:
+    """What the client may write, on top of what it may not."""
+    if target.subresource == "status":
+        new = {key: value for key, value in old.items() if key != "status"}
+        new["metadata"] = dict(old["metadata"])
+        if "status" in sent:
+            new["status"] = sent["status"]
+        return new
+    new = sent
+    if target.version.status:
+        new.pop("status", None)
+        if "status" in old:
+            new["status"] = old["status"]
+    metadata, stored = new["metadata"], old["metadata"]
+    for name in _SERVER_OWNED:
+        if name in stored:
+            metadata[name] = stored[name]
+        else:
+            metadata.pop(name, None)
+    metadata["uid"] = stored["uid"]
+    metadata["resourceVersion"] = stored["resourceVersion"]
+    if namespaces.is_namespace(target.resource) and "spec" in old:
+        new["spec"] = {**new.get("spec", {}), "finalizers": old["spec"].get("finalizers", [])}
+        if not new["spec"]["finalizers"]:
+            del new["spec"]["finalizers"]
+    return new
+
+
+def _is_new_generation(target: Target, old: JsonObject, new: JsonObject) -> bool:
+    """Whether anything but metadata has changed, and status where that is written apart."""
+    apart = ("metadata", "status") if target.version.status else ("metadata",)
+    keys = {*old, *new}.difference(apart)
+    return any(old.get(key) != new.get(key) for key in keys)
+
+
+def _unchanged(old: JsonObject, new: JsonObject) -> bool:
+    """Whether the write changes nothing but the time of its own entry in managedFields."""
+    before, after = old["metadata"], new["metadata"]
+    if any(old.get(key) != new.get(key) for key in {*old, *new} if key != "metadata"):
+        return False
+    if any(before.get(key) != after.get(key) for key in {*before, *after} if key != "managedFields"):
+        return False
+    owners = managed_fields.without_times
+    if owners(before.get("managedFields")) != owners(after.get("managedFields")):
+        return False
+    forget = {"managedFields": None}
+    return same({**old, "metadata": before | forget}, {**new, "metadata": after | forget})
+
+
+def _is_done(target: Target, new: JsonObject) -> bool:
+    """Whether an object that waits for its finalizers waits no longer."""
+    metadata = new["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    return not (namespaces.is_namespace(target.resource) and new.get("spec", {}).get("finalizers"))

@@ -1,0 +1,446 @@
+"""The hub as an ASGI application: authenticates, routes, answers. `app` builds it, `server` runs it.
+
+Plain ASGI with a path split instead of a router, because this code runs for every request. Order of business:
+health and version for anybody; credentials; then discovery, OpenAPI and metrics, or a verb on a resource.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import contextlib
+import logging
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+from starlette.websockets import WebSocket
+
+from muster.hub import status
+from muster.hub.audit import Entry, answered
+from muster.hub.auth.door import Door, path_attributes, wants_to_act
+from muster.hub.rest import health
+from muster.hub.rest import query as queries
+from muster.hub.rest.answers import NOT_FOUND, Reply, audit_id, send_reply, status_reply
+from muster.hub.rest.bodies import JSON, ClientGoneError
+from muster.hub.rest.definitions import Definitions, FixedStream, is_definition
+from muster.hub.rest.discovery import Discovery
+from muster.hub.rest.limits import ABORT, Limits
+from muster.hub.rest.metrics import CONTENT_TYPE, Metrics
+from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError, form_of, prettier
+from muster.hub.rest.openapi import OpenApi
+from muster.hub.rest.routes import Routes
+from muster.hub.rest.tables import Tables
+from muster.hub.rest.verbs import Call, Verbs, verb_of
+from muster.hub.rest.watching import PROTOCOLS, Watches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, MutableMapping
+
+    from muster.api.resource import Resource
+    from muster.hub.api import Api
+    from muster.hub.audit import AuditLog
+    from muster.hub.requests import Attributes, Authenticator, Authorizer, User, WatchStream
+    from muster.hub.rest.answers import Send
+    from muster.hub.rest.bodies import Receive
+    from muster.hub.rest.discovery import Document
+    from muster.hub.rest.query import Query
+
+    Scope = MutableMapping[str, Any]
+    Headers = dict[bytes, bytes]
+
+_log = logging.getLogger(__name__)
+_BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io."
+_PUBLIC = (b"cache-control", b"public")
+_FOREVER = (b"cache-control", b"public, immutable")
+_TOO_MANY = status.StatusError(
+    429, "TooManyRequests", "Too many requests, please try again later.", {"retryAfterSeconds": 1}
+)
+
+
+class Subresource(Protocol):
+    """Answers requests on a subresource that is more than a part of its object, such as serviceaccounts/token."""
+
+    async def answer(self, call: Call, limits: Limits) -> Reply: ...
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is known of a request so far, for metrics and the audit log."""
+
+    known: User | None = None  # whose credentials it carries
+    user: User | None = None  # whom it acts as
+    call: Call | None = None
+    what: tuple[str, str, str, str, str] = ("", "", "", "", "")
+
+
+class Application:
+    """The ASGI callable."""
+
+    def __init__(
+        self,
+        api: Api,
+        resources: Mapping[str, Resource],
+        authenticator: Authenticator,
+        authorizer: Authorizer,
+        *,
+        door: Door | None = None,
+        audit: AuditLog | None = None,
+        subresources: Mapping[tuple[str, str], Subresource] | None = None,
+        limits: Limits | None = None,
+        metrics: Metrics | None = None,
+        checks: Mapping[str, Callable[[], str | None]] | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        kinds = resources.values()
+        self.limits = limits or Limits()
+        self.metrics = metrics or Metrics()
+        self._api = api
+        self._authorizer = authorizer
+        self._door = door or Door(authenticator, authorizer)
+        self._audit = audit
+        self._subresources = subresources or {}
+        self._checks = {"ping": lambda: None, **(checks or {})}
+        self._routes = Routes(kinds)
+        self._discovery = Discovery(kinds)
+        self._openapi = OpenApi(kinds)
+        self._definitions = Definitions(kinds, clock().strftime("%Y-%m-%dT%H:%M:%SZ"))
+        tables = Tables(clock)
+        self._verbs = Verbs(api, self._definitions, tables, self.limits)
+        self.watches = Watches(self.limits, self.metrics, tables)
+        self._in_flight = 0
+        self._version = Reply(200, msgspec.json.format(msgspec.json.encode(health.version()), indent=2))
+        self.metrics.gauge(
+            "apiserver_current_inflight_requests", "Requests being answered now.", lambda: self._in_flight
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        kind = scope["type"]
+        if kind == "http":
+            await self._http(scope, receive, send)
+        elif kind == "websocket":
+            await self._websocket(scope, receive, send)
+        elif kind == "lifespan":
+            await _lifespan(receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        headers: Headers = dict(scope["headers"])
+        seen = _Seen()
+        audit = audit_id()
+        watching = False
+        try:
+            if self._in_flight >= self.limits.requests_in_flight:
+                self.metrics.refused.labels("in flight").inc()
+                raise _TOO_MANY  # noqa: TRY301 - it is answered like every other refusal
+            self._in_flight += 1
+            try:
+                reply = self._open(scope)
+                if reply is None:
+                    reply = await self._answered(scope, headers, receive, seen)
+            finally:
+                self._in_flight -= 1
+            if reply is None:
+                assert seen.call is not None  # noqa: S101 - only a watch has no reply
+                stream = await self._opened(seen.call)
+                if self._audit is not None:
+                    self._record(scope, seen, Reply(200, b""), time.perf_counter() - started, audit)
+                watching = True
+                await self._watch(seen.call, stream, send)
+                self.metrics.observe(seen.what, 200, None)
+                return
+        except status.StatusError as error:
+            reply = status_reply(error)
+        except ClientGoneError:
+            return
+        except TimeoutError:
+            if watching:
+                _drop(scope)
+                return
+            reply = status_reply(_took_too_long(self.limits.request_seconds))
+        except Exception:
+            # A bug of ours. The client learns that it happened and where to find it, not how the hub is built.
+            _log.exception("request %s failed: %s %s", audit.decode(), scope["method"], scope["path"])
+            if watching:
+                raise
+            reply = status_reply(status.internal_error(f"unexpected failure, see the hub's log for {audit.decode()}"))
+        seconds = time.perf_counter() - started
+        self.metrics.observe(seen.what, reply.code, seconds)
+        if self._audit is not None:
+            self._record(scope, seen, reply, seconds, audit)
+        if scope["method"] == "HEAD":
+            reply = Reply(reply.code, b"", reply.content_type, reply.headers, reply.cache)
+        try:
+            await send_reply(send, reply, headers.get(b"accept-encoding", b""), self.limits, audit)
+        except TimeoutError:
+            _drop(scope)
+
+    def _open(self, scope: Scope) -> Reply | None:
+        """The paths that need no credentials."""
+        path: str = scope["path"]
+        if path.startswith(("/api/", "/apis/")):
+            return None
+        if path.rstrip("/") == "/version":
+            return self._version
+        if path.startswith(health.PATHS):
+            query = queries.parse_query(scope["query_string"])
+            checks = dict(self._checks)
+            if path.startswith("/readyz"):
+                checks["shutdown"] = lambda: "the hub is stopping" if self.watches.stopping else None
+            return health.health_reply(path, checks, query) or NOT_FOUND
+        return None
+
+    async def _answered(self, scope: Scope, headers: Headers, receive: Receive, seen: _Seen) -> Reply | None:
+        """The answer to anything but a watch, which has none."""
+        known = seen.known = seen.user = await self._door.identify(scope)
+        size = self._door.enter(known, headers)
+        try:
+            call = await self._called(scope, headers, receive, seen)
+            if call is None:
+                return await self._fixed(scope, headers, seen.user)
+            if call.verb == "watch":
+                return None
+            async with asyncio.timeout(self.limits.request_seconds):
+                special = self._subresources.get((call.route.resource.key, call.route.subresource))
+                return await (self._verbs.answer(call) if special is None else special.answer(call, self.limits))
+        finally:
+            self._door.leave(known, size)
+
+    async def _called(self, scope: Scope, headers: Headers, receive: Receive, seen: _Seen) -> Call | None:
+        """The verb and resource that are asked for, by the user the request acts as."""
+        assert seen.user is not None  # noqa: S101 - identified before
+        call = self._call(scope, headers, seen.user, receive)
+        if call is None:
+            seen.what = (scope["method"].lower(), "", "", "", "")
+        else:
+            resource = call.route.resource
+            seen.what = (call.verb, resource.group, call.route.version.name, resource.plural, call.route.subresource)
+        if wants_to_act(headers):
+            asked = path_attributes(scope["method"], scope["path"]) if call is None else call.attributes()
+            seen.user = await self._door.acting(seen.user, scope, asked)
+            if call is not None:
+                call = replace(call, user=seen.user)
+        seen.call = call
+        if call is not None and is_definition(call.route.resource):
+            await self._authorize(seen.user, call.attributes())  # the machinery does not know these
+        return call
+
+    async def _authorize(self, user: User, attributes: Attributes) -> None:
+        decision = await self._authorizer.authorize(user, attributes)
+        if not decision.allowed:
+            raise status.forbidden(user, attributes, decision.reason)
+
+    def _record(self, scope: Scope, seen: _Seen, reply: Reply, seconds: float, audit: bytes) -> None:
+        """Have the request written to the audit log, if that wants it."""
+        log = self._audit
+        user, known = seen.user, seen.known
+        acting = user is not known
+        verb, group, version, resource, subresource = seen.what
+        if log is None or not log.wants(verb, resource, reply.code, acting=acting):
+            return
+        if known is None and reply.code not in (401, 403, 429):
+            return  # health and version, asked by nobody in particular
+        entry = Entry(
+            time=datetime.now(UTC),
+            id=audit.decode(),
+            verb=verb,
+            group=group,
+            version=version,
+            resource=resource,
+            subresource=subresource,
+            code=reply.code,
+            decision="deny" if reply.code in (401, 403) else "allow",
+            milliseconds=round(seconds * 1000, 3),
+        )
+        if user is not None:
+            entry.user = user.name
+        if acting and known is not None:
+            entry.actor = known.name
+        if scope.get("client"):
+            entry.source = str(scope["client"][0])
+        call = seen.call
+        if call is None:
+            entry.path = scope["path"]
+        else:
+            entry.agent = call.user_agent
+            entry.namespace, entry.name = call.route.namespace, call.route.name
+            entry.dry_run = bool(call.query) and bool(queries.text(call.query, "dryRun"))
+            if reply.code < 300 and call.verb in ("create", "update", "patch"):
+                name, entry.revision = answered(reply.body)
+                entry.name = entry.name or name
+        log.record(entry)
+
+    def _call(self, scope: Scope, headers: Headers, user: User, receive: Receive) -> Call | None:
+        route = self._routes.find(scope["path"])
+        if route is None:
+            return None
+        query = queries.parse_query(scope["query_string"])
+        user_agent = headers.get(b"user-agent", b"").decode("latin-1")
+        form = form_of(headers.get(b"accept", b"").decode("latin-1"))
+        return Call(
+            user,
+            route,
+            verb_of(scope["method"], route, query),
+            query,
+            prettier(form, queries.text(query, "pretty"), user_agent),
+            headers.get(b"content-type", b"").decode("latin-1"),
+            user_agent,
+            receive,
+        )
+
+    async def _fixed(self, scope: Scope, headers: Headers, user: User) -> Reply:
+        """Discovery, OpenAPI, metrics and the index: for users whom a role gives the path."""
+        path: str = scope["path"]
+        await self._authorize(user, path_attributes(scope["method"], path))
+        if scope["method"] not in ("GET", "HEAD"):
+            return NOT_FOUND
+        if path == "/metrics":
+            return Reply(200, await asyncio.to_thread(self.metrics.render), CONTENT_TYPE)
+        if path == "/":
+            return Reply(200, msgspec.json.encode({"paths": self._paths()}))
+        if path == "/openapi/v2":
+            return self._openapi_v2(headers)
+        accept = headers.get(b"accept", b"").decode("latin-1")
+        if path.startswith("/openapi/v3"):
+            query = queries.parse_query(scope["query_string"])
+            return self._openapi_v3(path, headers, query)
+        document = self._discovery.find(path, accept, _address(scope, headers))
+        return NOT_FOUND if document is None else _document_reply(document, headers)
+
+    def _paths(self) -> list[str]:
+        names = [*self._discovery.paths, *health.PATHS, "/metrics", "/openapi/v2", "/openapi/v3", "/version"]
+        return sorted(names)
+
+    def _openapi_v2(self, headers: Headers) -> Reply:
+        """Those who read OpenAPI 2 ask for protobuf; for others there is OpenAPI 3."""
+        if b"protobuf" in headers.get(b"accept", b""):
+            return _document_reply(self._openapi.v2, headers)
+        return Reply(200, b'{"swagger":"2.0","info":{"title":"Muster","version":"v1"},"paths":{}}\n')
+
+    def _openapi_v3(self, path: str, headers: Headers, query: Query) -> Reply:
+        name = path.removeprefix("/openapi/v3").strip("/")
+        if not name:
+            return _document_reply(self._openapi.index, headers)
+        document = self._openapi.find(name)
+        if document is None:
+            return NOT_FOUND
+        current = document.etag.strip('"')
+        asked = queries.text(query, "hash")
+        if asked and asked != current:
+            # An address with an old hash leads to the current one.
+            location = f"/openapi/v3/{name}?hash={current}".encode()
+            return Reply(301, b"", headers=((b"location", location),))
+        return _document_reply(document, headers, cache=_FOREVER if asked else None)
+
+    # --- Watches ---------------------------------------------------------------------------------------
+
+    async def _opened(self, call: Call) -> WatchStream:
+        with self.watches.admitted():
+            return await self._stream(call)
+
+    async def _watch(self, call: Call, stream: WatchStream, send: Send) -> None:
+        include = queries.text(call.query, "includeObject")
+        await self.watches.http(stream, call.target(named=False), call.form, include, call.receive, send)
+
+    async def _stream(self, call: Call) -> WatchStream:
+        route = call.route
+        if "watch" not in route.resource.verbs:
+            raise status.method_not_allowed("watch", route.resource.group, route.resource.plural)
+        if call.form.media_type != JSON:
+            raise NotAcceptableError(STREAM_TYPES)
+        options = queries.watch_options(call.query, route)
+        target = call.target(named=False)
+        if is_definition(route.resource):
+            return FixedStream(self._definitions.events(), options.timeout or self.limits.watch_seconds)
+        return await self._api.watch(call.user, target, options)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        socket = WebSocket(scope, receive, send)
+        offered: list[str] = list(scope.get("subprotocols", ()))
+        headers: Headers = dict(scope["headers"])
+        # Browsers cannot set a header here; they offer the token as a protocol.
+        tokens = [each.removeprefix(_BEARER_PROTOCOL) for each in offered if each.startswith(_BEARER_PROTOCOL)]
+        scope["method"] = "GET"
+        seen = _Seen()
+        started = time.perf_counter()
+        audit = audit_id()
+        try:
+            token = _unpadded(tokens[0]).decode("latin-1") if len(tokens) == 1 else None
+            seen.known = seen.user = await self._door.identify(scope, token)
+            call = await self._called(scope, headers, receive, seen)
+            if call is None or call.verb != "watch":
+                await socket.close()  # before it is accepted: 403
+                return
+            stream = await self._opened(call)
+            if self._audit is not None:
+                self._record(scope, seen, Reply(200, b""), time.perf_counter() - started, audit)
+        except status.StatusError as error:
+            reply = status_reply(error)
+            if self._audit is not None:
+                self._record(scope, seen, reply, time.perf_counter() - started, audit)
+            head = {
+                "type": "websocket.http.response.start",
+                "status": reply.code,
+                "headers": [(b"content-type", reply.content_type)],
+            }
+            await send(head)
+            await send({"type": "websocket.http.response.body", "body": reply.body})
+            return
+        protocol = next((name for name in PROTOCOLS if name in offered), "")
+        await socket.accept(subprotocol=protocol or None)
+        include = queries.text(call.query, "includeObject")
+        with contextlib.suppress(TimeoutError):  # it stopped reading
+            await self.watches.websocket(stream, call.target(named=False), call.form, include, socket, protocol)
+
+
+def _drop(scope: Scope) -> None:
+    """End the connection of a client that has stopped reading, without waiting for it to read on."""
+    _log.info("the client of %s %s does not read its answer; cut off", scope.get("method", ""), scope["path"])
+    abort = scope.get("extensions", {}).get(ABORT)
+    if abort is not None:
+        abort()
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            await send({"type": "lifespan.startup.complete"})
+        elif message["type"] == "lifespan.shutdown":
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+
+
+def _document_reply(document: Document, headers: Headers, cache: tuple[bytes, bytes] | None = None) -> Reply:
+    """A document that the client may already have."""
+    if not document.etag:
+        return Reply(200, document.body, document.content_type.encode())
+    if cache is None:
+        cache = _PUBLIC if "as=" in document.content_type else (b"cache-control", b"no-cache, private")
+    extra = ((b"etag", document.etag.encode()), (b"vary", b"Accept"))
+    if headers.get(b"if-none-match", b"").decode("latin-1") == document.etag:
+        return Reply(304, b"", document.content_type.encode(), extra, cache)
+    return Reply(200, document.body, document.content_type.encode(), extra, cache)
+
+
+def _address(scope: Scope, headers: Headers) -> str:
+    host = headers.get(b"host", b"").decode("latin-1")
+    if host:
+        return host
+    server = scope.get("server") or ("127.0.0.1", 0)
+    return f"{server[0]}:{server[1]}"
+
+
+def _unpadded(text: str) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except (ValueError, binascii.Error):
+        return b""
+
+
+def _took_too_long(seconds: float) -> status.StatusError:
+    text = f"Timeout: request did not complete within the allotted timeout of {seconds:g} seconds"
+    return status.StatusError(504, "Timeout", text, {})

@@ -1,0 +1,181 @@
+"""Runs the application on a socket: uvicorn with bounds on headers and a shutdown that ends watches first.
+
+`app` calls `serve`; tests call it too. The server stops when its task is cancelled or `stop` is set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from muster.errors import MusterError
+from muster.hub.auth.door import PEER
+from muster.hub.auth.peers import peer_of
+from muster.hub.rest.limits import ABORT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muster.hub.auth.certificates import ServingCertificate
+    from muster.hub.auth.peers import Peer
+    from muster.hub.rest.application import Application
+
+_HEADER_BYTES = 64 * 1024
+_HEADER_SECONDS = 30.0
+_KEEP_ALIVE_SECONDS = 75
+_GRACE_SECONDS = 5
+_BACKLOG = 2048
+
+
+class AddressInUseError(MusterError):
+    """The address cannot be bound: which, why, and what to do."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with limits on the size of a request's head and on the time to send it."""
+
+    _head_bytes = 0
+    _head_timer: asyncio.TimerHandle | None = None
+    _peer: Peer | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own signature
+        super().connection_made(transport)
+        tls = transport.get_extra_info("ssl_object")
+        self._peer = None if tls is None else peer_of(tls.getpeercert())
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_done()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._head_timer is not None:
+            self._head_bytes += len(data)
+            if self._head_bytes > _HEADER_BYTES and not self._head_complete_in(data):
+                self._refuse_head(b"431 Request Header Fields Too Large")
+                return
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._peer is not None:
+            self.scope[PEER] = self._peer  # type: ignore[literal-required]  # a key of our own
+        if self._head_timer is None:
+            self._await_head()
+
+    def handle_websocket_upgrade(self) -> None:
+        super().handle_websocket_upgrade()
+        # The connection has another protocol now, whose task has not begun yet.
+        scope = getattr(self.transport.get_protocol(), "scope", None)
+        if scope is not None and self._peer is not None:
+            scope[PEER] = self._peer
+
+    def on_headers_complete(self) -> None:
+        self._head_done()
+        # Closing waits until the client has read what is buffered; one that does not read must be dropped instead.
+        self.scope["extensions"] = {ABORT: self.transport.abort}  # type: ignore[dict-item]  # our own extension is a function
+        super().on_headers_complete()
+
+    def _head_complete_in(self, data: bytes) -> bool:
+        """The head ends within this data, near enough to its start; the rest is body."""
+        end = data.find(b"\r\n\r\n")
+        return end >= 0 and self._head_bytes - len(data) + end <= _HEADER_BYTES
+
+    def _await_head(self) -> None:
+        self._head_bytes = 0
+        self._head_timer = self.loop.call_later(_HEADER_SECONDS, self._refuse_head, b"408 Request Timeout")
+
+    def _head_done(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _refuse_head(self, why: bytes) -> None:
+        self._head_done()
+        if not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 " + why + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+            self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the caller, and ends watches before it waits for connections to finish."""
+
+    def __init__(self, config: uvicorn.Config, application: Application, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._application = application
+        self._on_ready = on_ready
+
+    def capture_signals(self) -> Any:
+        return contextlib.nullcontext()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._application.watches.close_all()
+        await super().shutdown(sockets)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening address; port 0 takes a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise AddressInUseError(f"cannot listen on {host}:{port}: {error.strerror}; choose another port") from None
+    listener.setblocking(False)
+    return listener
+
+
+async def serve(
+    application: Application,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    on_ready: Callable[[str], None] = lambda _: None,
+    stop: asyncio.Event | None = None,
+    tls: ServingCertificate | None = None,
+) -> None:
+    """Serve until `stop` is set or the task is cancelled; `on_ready` gets the URL once requests are answered."""
+    listener = bind(host, port)
+    address = listener.getsockname()
+    shown = f"[{address[0]}]" if ":" in address[0] else address[0]
+    config = uvicorn.Config(
+        application,
+        http=BoundedProtocol,
+        ws="websockets-sansio",
+        loop="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # nobody in front of the hub speaks for its clients
+        backlog=_BACKLOG,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        ws_max_size=64 * 1024,
+        ssl_certfile=tls.certificate if tls else None,
+        ssl_keyfile=tls.key if tls else None,
+        ssl_ca_certs=str(tls.clients) if tls and tls.clients else None,
+        ssl_cert_reqs=ssl.CERT_OPTIONAL if tls and tls.clients else ssl.CERT_NONE,
+    )
+    scheme = "https" if tls else "http"
+    server = _Server(config, application, lambda: on_ready(f"{scheme}://{shown}:{address[1]}"))
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    stopped = asyncio.create_task((stop or asyncio.Event()).wait())
+    try:
+        await asyncio.wait({running, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopped.cancel()
+        server.should_exit = True
+        await asyncio.shield(running)

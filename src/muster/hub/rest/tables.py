@@ -1,0 +1,164 @@
+"""Tables and metadata-only answers: what `kubectl get` and metadata clients ask for with an Accept header.
+
+The cells come from `api.table`; this module wraps them, for objects, lists and watch events. The clock is given,
+because ages count from now.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from muster.api.table import cells, column_definitions
+from muster.hub import status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from muster.hub.requests import ListAnswer, Target, WatchEvent
+    from muster.hub.rest.negotiation import Form
+
+_INCLUDES = ("", "Metadata", "None", "Object")
+
+
+class _Shallow(msgspec.Struct):
+    """An object of which only the metadata matters; the rest is skipped, not decoded."""
+
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+    kind: str = ""
+
+
+_shallow = msgspec.json.Decoder(_Shallow)
+
+
+class Tables:
+    """Renders the forms other than the object itself."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+
+    def object(self, target: Target, body: bytes, form: Form, include: str) -> bytes:
+        """One object in the form. A Status stays as it is."""
+        if not form.transform or _shallow.decode(body).kind == "Status":
+            return body
+        if form.transform == "PartialObjectMetadataList":
+            raise _wrong_shape("you requested PartialObjectMetadataList, but the requested object is not a list type")
+        if form.transform == "PartialObjectMetadata":
+            return _partial(body, form.version)
+        _check_include(include)
+        version = msgspec.json.decode(body)["metadata"].get("resourceVersion")
+        return self._table(target, [body], {"resourceVersion": version} if version else {}, form, include)
+
+    def list(self, target: Target, answer: ListAnswer, form: Form, include: str) -> bytes:
+        """A list in the form."""
+        if not form.transform:
+            return answer.encode()
+        if form.transform == "PartialObjectMetadata":
+            raise _wrong_shape("you requested PartialObjectMetadata, but the requested object is a list")
+        metadata = {"resourceVersion": answer.resource_version}
+        metadata |= {key: value for key, value in answer.metadata().items() if value not in ("", None)}
+        if form.table:
+            _check_include(include)
+            return self._table(target, answer.items, metadata, form, include)
+        head = {"kind": "PartialObjectMetadataList", "apiVersion": f"meta.k8s.io/{form.version}", "metadata": metadata}
+        items = b",".join(_partial(item, form.version) for item in answer.items)
+        return b"".join((msgspec.json.encode(head)[:-1], b',"items":[', items, b"]}"))
+
+    def lines(self, target: Target, form: Form, include: str) -> Callable[[Sequence[WatchEvent]], bytes]:
+        """What turns batches of one watch into its lines. A Table watch names its columns in the first event only."""
+        if not form.transform:
+            return _plain_lines
+        if not form.table:
+            return lambda batch: b"".join(_partial_line(event, form.version) for event in batch)
+        _check_include(include)
+        first = True
+
+        def lines(batch: Sequence[WatchEvent]) -> bytes:
+            nonlocal first
+            rendered = []
+            for event in batch:
+                version = msgspec.json.decode(event.object).get("metadata", {}).get("resourceVersion", "")
+                rows = [] if event.type == "BOOKMARK" else [event.object]
+                shown = event.object
+                if event.type != "ERROR":
+                    shown = self._table(target, rows, {"resourceVersion": version}, form, include, columns=first)
+                    first = False
+                rendered.append(_line(event, shown))
+            return b"".join(rendered)
+
+        return lines
+
+    def _table(
+        self,
+        target: Target,
+        items: Sequence[bytes],
+        metadata: dict[str, Any],
+        form: Form,
+        include: str,
+        *,
+        columns: bool = True,
+    ) -> bytes:
+        now = self._clock()
+        rows = []
+        for item in items:
+            obj = msgspec.json.decode(item)
+            row: dict[str, Any] = {"cells": cells(target.resource, target.version, obj, now)}
+            if include == "None":
+                row["object"] = None
+            elif include == "Object":
+                row["object"] = msgspec.Raw(item)
+            else:
+                row["object"] = {
+                    "kind": "PartialObjectMetadata",
+                    "apiVersion": f"meta.k8s.io/{form.version}",
+                    "metadata": obj.get("metadata", {}),
+                }
+            rows.append(row)
+        return msgspec.json.encode(
+            {
+                "kind": "Table",
+                "apiVersion": f"meta.k8s.io/{form.version}",
+                "metadata": metadata,
+                "columnDefinitions": column_definitions(target.resource, target.version) if columns else None,
+                "rows": rows,
+            }
+        )
+
+
+def _plain_lines(batch: Sequence[WatchEvent]) -> bytes:
+    """The events of a batch in plain JSON."""
+    if len(batch) == 1:
+        return batch[0].line
+    return b"".join([event.line for event in batch])
+
+
+def _partial(body: bytes, version: str) -> bytes:
+    found = _shallow.decode(body)
+    if found.kind == "Status":
+        return body
+    head = f'{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
+    return b"".join((head, bytes(found.metadata), b"}"))
+
+
+def _partial_line(event: WatchEvent, version: str) -> bytes:
+    """The event with metadata only; made once for all watchers that want it so."""
+    form = f"PartialObjectMetadata/{version}"
+    line = event.forms.get(form)
+    if line is None:
+        line = event.forms[form] = _line(event, _partial(event.object, version))
+    return line
+
+
+def _line(event: WatchEvent, shown: bytes) -> bytes:
+    return b"".join((b'{"type":"', event.type.encode(), b'","object":', shown, b"}\n"))
+
+
+def _check_include(include: str) -> None:
+    if include not in _INCLUDES:
+        raise status.bad_request(f'unrecognized includeObject value: "{include}"')
+
+
+def _wrong_shape(message: str) -> status.StatusError:
+    return status.StatusError(406, "NotAcceptable", message)

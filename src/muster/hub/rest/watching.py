@@ -1,0 +1,166 @@
+"""Watches over HTTP and WebSocket: a stream of events until the client leaves, its time is over or the hub stops.
+
+Events are encoded once and shared by all watchers. A client that reads too slowly is cut off, first by the bounded
+buffer of the store, then by a time-out on sending; it lists again, as clients of Kubernetes do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+from typing import TYPE_CHECKING
+
+from muster.hub.rest.answers import audit_id, warning_headers
+from muster.hub.rest.stalls import Stalls
+from muster.hub.status import StatusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.websockets import WebSocket
+
+    from muster.hub.requests import Target, WatchStream
+    from muster.hub.rest.answers import Send
+    from muster.hub.rest.bodies import Receive
+    from muster.hub.rest.limits import Limits
+    from muster.hub.rest.metrics import Metrics
+    from muster.hub.rest.negotiation import Form
+    from muster.hub.rest.tables import Tables
+
+BASE64 = "base64.binary.k8s.io"
+BINARY = "binary.k8s.io"
+PROTOCOLS = (BASE64, BINARY)
+_COUNTED_AT_ONCE = 64  # a counter costs as much as a send
+
+
+def too_many_watches(limit: int) -> StatusError:
+    text = f"too many watches are open (limit {limit}), please try again later"
+    return StatusError(429, "TooManyRequests", text, {"retryAfterSeconds": 5})
+
+
+class Watches:
+    """The open watches: counted, bounded, and closed together when the hub stops."""
+
+    def __init__(self, limits: Limits, metrics: Metrics, tables: Tables) -> None:
+        self._limits = limits
+        self._metrics = metrics
+        self._tables = tables
+        self._open: set[WatchStream] = set()
+        self._stalls = Stalls(limits.write_seconds)
+        self._pending = 0
+        self.stopping = False
+
+    def __len__(self) -> int:
+        return len(self._open) + self._pending
+
+    def close_all(self) -> None:
+        """End every watch cleanly; new ones are refused from now on."""
+        self.stopping = True
+        for stream in tuple(self._open):
+            stream.close()
+
+    @contextlib.contextmanager
+    def admitted(self) -> Iterator[None]:
+        """Reserve a place before the machinery opens the watch. Raises 429 when all are taken, 503 while stopping."""
+        if self.stopping:
+            raise StatusError(503, "ServiceUnavailable", "the hub is stopping", {"retryAfterSeconds": 1})
+        if len(self) >= self._limits.watches:
+            self._metrics.refused.labels("watches").inc()
+            raise too_many_watches(self._limits.watches)
+        self._pending += 1
+        try:
+            yield
+        finally:
+            self._pending -= 1
+
+    @contextlib.contextmanager
+    def _running(self, stream: WatchStream, target: Target) -> Iterator[None]:
+        gauge = self._metrics.watches.labels(target.resource.group, target.resource.plural)
+        gauge.inc()
+        self._open.add(stream)
+        if self.stopping:
+            stream.close()
+        try:
+            yield
+        finally:
+            self._open.discard(stream)
+            gauge.dec()
+            stream.close()
+
+    async def http(
+        self, stream: WatchStream, target: Target, form: Form, include: str, receive: Receive, send: Send
+    ) -> None:
+        """Send the events as chunks, one JSON object per line. Raises TimeoutError when the client stopped reading."""
+        headers = [
+            (b"audit-id", audit_id()),
+            (b"cache-control", b"no-cache, private"),
+            (b"content-type", b"application/json"),
+        ]
+        if target.version.deprecated:
+            headers.extend(warning_headers((target.version.deprecated,)))
+        lines = self._tables.lines(target, form, include)
+        counter = self._metrics.watch_events.labels(target.resource.group, target.resource.plural)
+        sent = 0
+        with self._running(stream, target), self._stalls.guarded() as guard:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send({"type": "http.response.body", "body": b"", "more_body": True})
+            leaving = asyncio.create_task(_close_when_gone(stream, receive))
+            try:
+                async for batch in stream:
+                    guard.sending()
+                    await send({"type": "http.response.body", "body": lines(batch), "more_body": True})
+                    guard.sent()
+                    sent += len(batch)
+                    if sent >= _COUNTED_AT_ONCE:
+                        counter.inc(sent)
+                        sent = 0
+                guard.sending()
+                await send({"type": "http.response.body", "body": b""})
+                guard.sent()
+            finally:
+                counter.inc(sent)
+                leaving.cancel()
+
+    async def websocket(
+        self, stream: WatchStream, target: Target, form: Form, include: str, socket: WebSocket, protocol: str
+    ) -> None:
+        """Send one message per event, as text, or in the binary forms that browsers' clients ask for."""
+        lines = self._tables.lines(target, form, include)
+        with self._running(stream, target), self._stalls.guarded() as guard:
+            leaving = asyncio.create_task(_close_when_left(stream, socket))
+            try:
+                async for batch in stream:
+                    for event in batch:
+                        guard.sending()
+                        await _send_message(socket, lines((event,)), protocol)
+                        guard.sent()
+                guard.sending()
+                await socket.close()
+                guard.sent()
+            except RuntimeError:
+                return  # the client closed it while we were sending
+            finally:
+                leaving.cancel()
+
+
+async def _send_message(socket: WebSocket, message: bytes, protocol: str) -> None:
+    if protocol == BASE64:
+        await socket.send_text(base64.b64encode(message).decode("ascii"))
+    elif protocol == BINARY:
+        await socket.send_bytes(message)
+    else:
+        await socket.send_text(message.decode("utf-8"))
+
+
+async def _close_when_gone(stream: WatchStream, receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass  # the rest of a body that nobody asked for
+    stream.close()
+
+
+async def _close_when_left(stream: WatchStream, socket: WebSocket) -> None:
+    with contextlib.suppress(RuntimeError):
+        while (await socket.receive())["type"] != "websocket.disconnect":
+            pass
+    stream.close()

@@ -1,0 +1,250 @@
+"""Watches: the events of a collection as one client sees them, through its selectors and in its version.
+
+Called by `Api.watch` after authorization. What two watchers are to get alike is made once: see `EventCache`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from typing import TYPE_CHECKING, Any, Self
+
+from muster.hub import options as checks
+from muster.hub import status
+from muster.hub.objects import encode, shown, with_revision
+from muster.hub.requests import WatchEvent
+from muster.hub.selection import selection
+from muster.hub.storage import CompactedError, EventType, WatchOverflowError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muster.hub.requests import Target, WatchOptions
+    from muster.hub.selection import Selection
+    from muster.hub.storage import Event, Record, Store, Watch
+
+BOOKMARK_SECONDS = 60.0
+LAST_BOOKMARK_SECONDS = 2.0  # before the end, so that the client's next watch starts late
+_SHORTEST, _LONGEST = 1800.0, 3600.0  # how long a watch lasts when the client does not say
+_CHUNK = 500  # of what exists, sent at a time
+_CACHED = 4096
+_INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
+
+
+class EventCache:
+    """Events by revision, version and type. Watchers of the same things share them, encoded lines included."""
+
+    def __init__(self, size: int = _CACHED) -> None:
+        self._size = size
+        self._events: dict[tuple[int, str, str, bool], WatchEvent] = {}
+
+    def event(self, type_: str, record: Record, target: Target, last_seen: Record | None = None) -> WatchEvent:
+        """The event for a state; `last_seen` is the state to show instead when a watcher loses sight of the object."""
+        key = (record.revision, target.version.name, type_, last_seen is not None)
+        event = self._events.get(key)
+        if event is None:
+            value = record.value if last_seen is None else with_revision(last_seen.value, record.revision)
+            event = WatchEvent(type_, shown(value, target), record.revision)
+            if len(self._events) >= self._size:
+                del self._events[next(iter(self._events))]
+            self._events[key] = event
+        return event
+
+
+def opened(store: Store, cache: EventCache, target: Target, options: WatchOptions) -> Stream:
+    """Start a watch. Raises 400, 422, 500 and 504; a revision that is gone is told as an ERROR event."""
+    selected = selection(target, options.label_selector, options.field_selector)
+    options = checks.watch_options(options)
+    wanted = checks.revision(options.resource_version)
+    initial: list[Record] | None = None
+    namespace = target.namespace or None
+    if options.send_initial_events:
+        if wanted > store.revision:
+            raise status.future_revision(wanted, store.revision)
+        after = store.revision
+        initial = list(store.scan(target.resource.key, namespace))
+    else:
+        after = wanted or store.revision
+    timeout = options.timeout
+    if timeout is None or timeout <= 0:
+        timeout = random.uniform(_SHORTEST, _LONGEST)  # noqa: S311 - spreads reconnects, keeps no secret
+    view = View(cache, target, selected)
+    try:
+        watch = store.watch(target.resource.key, namespace, after)
+    except CompactedError as error:
+        return Stream(store, view, None, failure=_too_old(error), timeout=timeout)
+    return Stream(store, view, watch, initial=initial, start=after, bookmarks=options.bookmarks, timeout=timeout)
+
+
+def _too_old(error: CompactedError) -> status.StatusError:
+    return status.expired(f"too old resource version: {error.revision} ({error.compacted})")
+
+
+class View:
+    """What one watcher sees of what happens."""
+
+    def __init__(self, cache: EventCache, target: Target, selected: Selection) -> None:
+        self._cache = cache
+        self._target = target
+        self._selected = selected
+
+    def initial(self, records: Sequence[Record]) -> list[WatchEvent]:
+        """What exists, as additions."""
+        target = self._target
+        seen = records if self._selected.everything else filter(self._selected.matches, records)
+        return [WatchEvent("ADDED", shown(record.value, target), record.revision) for record in seen]
+
+    def events(self, happened: Sequence[Event]) -> list[WatchEvent]:
+        """Changes as the selectors show them: an object that begins to match is added, one that stops is deleted."""
+        cache, target = self._cache, self._target
+        if self._selected.everything:
+            return [cache.event(event.type.value, event.record, target) for event in happened]
+        return [seen for event in happened if (seen := self._selected_event(event)) is not None]
+
+    def _selected_event(self, event: Event) -> WatchEvent | None:
+        matches = self._selected.matches
+        before = event.previous is not None and matches(event.previous)
+        if event.type is EventType.DELETED:
+            return self._cache.event("DELETED", event.record, self._target) if before else None
+        now = matches(event.record)
+        if now:
+            return self._cache.event("MODIFIED" if before else "ADDED", event.record, self._target)
+        if before:
+            return self._cache.event("DELETED", event.record, self._target, last_seen=event.previous)
+        return None
+
+    def bookmark(self, revision: int, annotations: dict[str, str] | None = None) -> WatchEvent:
+        metadata: dict[str, object] = {"resourceVersion": str(revision)}
+        if annotations:
+            metadata["annotations"] = annotations
+        obj = {"kind": self._target.resource.kind, "apiVersion": self._target.api_version, "metadata": metadata}
+        return WatchEvent("BOOKMARK", encode(obj), revision)
+
+
+class Stream:
+    """A running watch; see `requests.WatchStream`. One reader only.
+
+    Thousands of them wait at once, so that waiting is kept cheap: one timer for the next bookmark or the end, armed
+    when it has fired and not for every batch.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        view: View,
+        watch: Watch | None,
+        *,
+        timeout: float,
+        initial: list[Record] | None = None,
+        start: int = 0,
+        bookmarks: bool = False,
+        failure: status.StatusError | None = None,
+    ) -> None:
+        self._store = store
+        self._view = view
+        self._watch = watch
+        self._initial = initial
+        self._start = start
+        self._bookmarks = bookmarks
+        self._opened_at = store.revision
+        self._ahead: deque[WatchEvent] = deque()
+        if failure is not None:
+            self._ahead.append(_error(failure))
+        if initial is not None and bookmarks:
+            self._ahead.append(view.bookmark(start, _INITIAL_EVENTS_END))
+        self._loop = asyncio.get_running_loop()
+        self._deadline = self._loop.time() + timeout
+        self._timer: asyncio.TimerHandle | None = None
+        self._time_is_up = False
+        self._waiting: asyncio.Task[Any] | None = None
+
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Sequence[WatchEvent]:
+        while True:
+            if self._initial is not None and (batch := await self._next_initial()):
+                return batch
+            if self._ahead:
+                return [self._ahead.popleft()]
+            if self._watch is None:
+                raise StopAsyncIteration
+            happened = await self._happened(self._watch)
+            if happened is None:
+                if bookmark := self._bookmark(self._watch):
+                    return [bookmark]
+            elif batch := self._view.events(happened):
+                return batch
+
+    async def _next_initial(self) -> list[WatchEvent] | None:
+        """The next part of what existed when the watch began; None when all has been told."""
+        while self._initial:
+            batch = self._view.initial(self._initial[:_CHUNK])
+            self._initial = self._initial[_CHUNK:]
+            await asyncio.sleep(0)  # a large collection must not keep everybody else waiting
+            if batch:
+                return batch
+        self._initial = None
+        return None
+
+    async def _happened(self, watch: Watch) -> Sequence[Event] | None:
+        """The next events; None when it is time for something else. Raises StopAsyncIteration at the end."""
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._next_wake(), self._wake)
+        if not self._time_is_up:
+            reader = self._waiting = asyncio.current_task()
+            try:
+                return await watch.batch()
+            except asyncio.CancelledError:
+                # Our own timer, unless somebody else wants this task to end as well.
+                if not self._is_due() or reader is None or reader.uncancel() > 0:
+                    raise
+            except CompactedError as error:
+                self.close()
+                self._watch = None
+                self._ahead.append(_error(_too_old(error)))
+                return ()
+            except (WatchOverflowError, StopAsyncIteration):
+                # Closed; or too slow: the client lists again, as it does after any lost connection.
+                self.close()
+                raise StopAsyncIteration from None
+            finally:
+                self._waiting = None
+        self._time_is_up = False
+        self._timer = None
+        if self._loop.time() >= self._deadline:
+            self.close()
+            raise StopAsyncIteration
+        return None
+
+    def _is_due(self) -> bool:
+        return self._time_is_up
+
+    def _wake(self) -> None:
+        self._time_is_up = True
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    def _bookmark(self, watch: Watch) -> WatchEvent | None:
+        """How far the watch has come; None while nothing has happened anywhere since it began, or events wait."""
+        if not self._bookmarks or not watch.caught_up or self._store.revision <= self._opened_at:
+            return None
+        return self._view.bookmark(max(self._store.revision, self._start))
+
+    def _next_wake(self) -> float:
+        """When to look up: for the next bookmark, or for the end."""
+        now, last = self._loop.time(), self._deadline - LAST_BOOKMARK_SECONDS
+        if self._bookmarks and now < last:
+            return min(now + BOOKMARK_SECONDS, last)
+        return self._deadline
+
+
+def _error(error: status.StatusError) -> WatchEvent:
+    return WatchEvent("ERROR", encode(error.status), 0)

@@ -1,0 +1,147 @@
+"""A hub for tests: the real store, machinery and server, in a thread of this process, on a free port."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import http.client
+import ssl
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from muster.api import RESOURCES
+from muster.hub.api import Api
+from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.tokens import ADMINISTRATOR, TokenAuthenticator
+from muster.hub.rest.application import Application
+from muster.hub.rest.server import serve
+from muster.hub.storage import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+    from pathlib import Path
+
+    from muster.hub.auth.certificates import ServingCertificate
+    from muster.hub.rest.limits import Limits
+
+TOKEN = "a-token-for-tests-only"
+
+
+@dataclass
+class RunningHub:
+    """Where the hub is, and the few things a test does behind its back."""
+
+    url: str
+    token: str
+    application: Application
+    store: Store
+    loop: asyncio.AbstractEventLoop
+    tls: ServingCertificate | None = None
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).hostname or ""
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.url).port or 0
+
+    @property
+    def revision(self) -> int:
+        return self.store.revision
+
+    def call(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine on the hub's own loop."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
+
+    def compact(self) -> None:
+        """Forget all history but the present."""
+        self.call(self.store.compact(self.store.revision))
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, dict[str, str], bytes]:
+        """One request with the administrator's token: code, headers, body."""
+        connection = self._connection()
+        try:
+            sent = {"Authorization": f"Bearer {self.token}", **(headers or {})}
+            connection.request(method, path, body=body, headers={k: v for k, v in sent.items() if v})
+            answer = connection.getresponse()
+            return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
+        finally:
+            connection.close()
+
+    def _authority(self) -> str:
+        if self.tls is None:
+            return ""
+        return f", certificate-authority-data: {base64.b64encode(self.tls.authority).decode()}"
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self.tls is None:
+            return http.client.HTTPConnection(self.host, self.port, timeout=30)
+        context = ssl.create_default_context(cadata=self.tls.authority.decode())
+        return http.client.HTTPSConnection(self.host, self.port, timeout=30, context=context)
+
+    def kubeconfig(self, path: Path) -> Path:
+        """Write a kubeconfig for this hub."""
+        path.write_text(
+            "apiVersion: v1\nkind: Config\ncurrent-context: hub\n"
+            f"clusters: [{{name: hub, cluster: {{server: '{self.url}'{self._authority()}}}}}]\n"
+            "contexts: [{name: hub, context: {cluster: hub, user: admin, namespace: default}}]\n"
+            f"users: [{{name: admin, user: {{token: '{self.token}'}}}}]\n"
+        )
+        return path
+
+
+@contextlib.contextmanager
+def running_hub(
+    path: Path | None = None, limits: Limits | None = None, tls: ServingCertificate | None = None
+) -> Iterator[RunningHub]:
+    """Start a hub, in memory unless a path is given, and stop it at the end."""
+    started = threading.Event()
+    found: list[RunningHub] = []
+    failure: list[BaseException] = []
+    stop = asyncio.Event()
+
+    async def run() -> None:
+        store = Store.open(path)
+        try:
+            authenticator = TokenAuthenticator({TOKEN: ADMINISTRATOR})
+            authorizer = MastersAuthorizer()
+            api = Api(store, authorizer, authenticator=authenticator)
+            await api.start()
+            application = Application(api, RESOURCES, authenticator, authorizer, limits=limits)
+            loop = asyncio.get_running_loop()
+
+            def ready(url: str) -> None:
+                found.append(RunningHub(url, TOKEN, application, store, loop, tls))
+                started.set()
+
+            await serve(application, on_ready=ready, stop=stop, tls=tls)
+            await api.close()
+        finally:
+            await store.close()
+
+    def main() -> None:
+        try:
+            asyncio.run(run())
+        except BaseException as error:
+            failure.append(error)
+            started.set()
+
+    thread = threading.Thread(target=main, name="hub")
+    thread.start()
+    started.wait(30)
+    if failure:
+        raise failure[0]
+    hub = found[0]
+    try:
+        yield hub
+    finally:
+        hub.loop.call_soon_threadsafe(stop.set)
+        thread.join(30)
+    if failure:
+        raise failure[0]

@@ -11,10 +11,12 @@ import sys
 import time
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from benchmarks._plot import log_plot
 from muster.demo.clusters import a_cluster
 from muster.fleet import Fleet
 from muster.placement import Cycle, ScheduleResult, decided, plan_of, schedule, visibility
@@ -23,6 +25,7 @@ from muster.selectors.cel import cel_compiler
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+PLOT = Path(__file__).resolve().parents[1] / "docs" / "images" / "fleet.svg"
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 LABEL_REGEX = r"""managedCluster.metadata.labels["version"].matches('^1\\.(30|31)\\.\\d+$')"""
 OTHER_REGEX = r"""managedCluster.metadata.labels["version"].matches('^1\\.(29|3[01])\\..*$')"""
@@ -93,6 +96,7 @@ def naive(fleet: Fleet, placement: dict[str, Any]) -> int:
 def one_schedule(sizes: tuple[int, ...]) -> None:
     print("\none full schedule, ms (columns to build / columns present / naive in the same run)")
     print(f"{'clusters':>10} {'label regex':>32} {'claims.exists':>32}")
+    lines: dict[str, list[tuple[float, float]]] = {}
     for size in sizes:
         cells = []
         encoded = list(clusters(size))
@@ -105,7 +109,14 @@ def one_schedule(sizes: tuple[int, ...]) -> None:
             slow, count = timed(lambda: naive(fleet, a_placement("p", expression)))  # noqa: B023
             assert count == int(result.stages[0].passing.sum()), "naive evaluation disagrees"
             cells.append(f"{first:9.1f} / {again:8.2f} / {slow:8.0f}")
+            if expression is LABEL_REGEX:
+                for name, value in (("naive", slow), ("columns to build", first), ("columns present", again)):
+                    lines.setdefault(name, []).append((size, value))
         print(f"{size:>10} " + " ".join(f"{cell:>32}" for cell in cells), flush=True)
+    title = "One schedule with a regex over a label, milliseconds"
+    PLOT.parent.mkdir(parents=True, exist_ok=True)
+    PLOT.write_text(log_plot(title, "clusters", "ms", lines), encoding="utf-8")
+    print(f"plotted to {PLOT.relative_to(PLOT.parents[2])}")
 
 
 def many_placements(size: int, placements: int) -> None:

@@ -15,18 +15,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muster.errors import EvaluationError
 from muster.jq import compile_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 AGENTS = int(os.environ.get("JQ_AGENTS", "10000"))
 QUERIES = {
     "size": ".cpu.count == 2 and .memory.physicalBytes >= 4294967296 and .memory.physicalBytes < 8589934592",
     "storage": "[.disks[] | select(.sizeBytes > 1073741824000)] | length > 5",
-    "nvme": 'any(.disks[]?; .driveType == "SSD" and (.name | startswith("nvme")) and .installationEligibility.eligible)',
+    "nvme": 'any(.disks[]?; .driveType == "SSD" and (.name | startswith("nvme"))'
+    " and .installationEligibility.eligible)",
     "vendor": '.systemVendor.manufacturer | ascii_downcase | test("^dell")',
     "gpu": '([.gpus[]? | select(.vendor == "NVIDIA Corporation")] | length > 0)'
     " and ([.interfaces[] | select(.speedMbps >= 25000)] | length >= 2)",
@@ -48,7 +51,9 @@ def agent(number: int, dice: random.Random) -> dict[str, Any]:
             "serial": f"S{dice.getrandbits(64):016x}",
             "vendor": dice.choice(["SAMSUNG", "INTEL", "SEAGATE"]),
             "model": f"MODEL-{dice.randrange(10**6)}",
-            "installationEligibility": {"eligible": True} if dice.random() < 0.8 else {"notEligibleReasons": ["too small"]},
+            "installationEligibility": {"eligible": True}
+            if dice.random() < 0.8
+            else {"notEligibleReasons": ["too small"]},
             "ioPerf": {"syncDuration": dice.randrange(10)},
             "smart": json.dumps({"attributes": [{"id": at, "raw": dice.randrange(10**9)} for at in range(28)]}),
         }
@@ -151,7 +156,7 @@ def peers(fleet: list[dict[str, Any]]) -> dict[str, dict[str, tuple[float, int, 
     if done.returncode:
         print("Python peers failed:", done.stderr.strip().splitlines()[-1:])
         return {}
-    return {name: {key: tuple(row) for key, row in rows.items()} for name, rows in json.loads(done.stdout).items()}  # type: ignore[misc]
+    return {name: {key: tuple(row) for key, row in rows.items()} for name, rows in json.loads(done.stdout).items()}
 
 
 def gojq(fleet: list[dict[str, Any]]) -> dict[str, tuple[float, int, int]]:
@@ -161,9 +166,13 @@ def gojq(fleet: list[dict[str, Any]]) -> dict[str, tuple[float, int, int]]:
         return {}
     with tempfile.TemporaryDirectory() as folder:
         built = subprocess.run(
-            [go, "build", "-o", f"{folder}/peer", "."], cwd=HERE / "peers" / "gojq", capture_output=True, text=True, check=False,
+            [go, "build", "-o", f"{folder}/peer", "."],
+            cwd=HERE / "peers" / "gojq",
+            capture_output=True,
+            text=True,
+            check=False,
             env={**os.environ, "GOFLAGS": "-mod=mod"},
-        )  # fmt: skip
+        )
         if built.returncode:
             print("gojq left out: its module cannot be had:", built.stderr.strip().splitlines()[-1:])
             return {}
@@ -172,7 +181,7 @@ def gojq(fleet: list[dict[str, Any]]) -> dict[str, tuple[float, int, int]]:
         done = subprocess.run(
             [f"{folder}/peer", str(data)], input=json.dumps(QUERIES), capture_output=True, text=True, check=True
         )
-    return {key: tuple(row) for key, row in json.loads(done.stdout).items()}  # type: ignore[misc]
+    return {key: tuple(row) for key, row in json.loads(done.stdout).items()}
 
 
 def main() -> None:

@@ -19,20 +19,10 @@ def runner(package: str, query: str) -> Any:
         program = importlib.import_module("jq").compile(query)
         return lambda item: program.input_value(item).first()
     if package == "jaq-rs":
-        module = importlib.import_module("jaq_rs")
-        compiled = module.compile(query)
-        for name in ("first", "input_first"):
-            if hasattr(compiled, name):
-                method = getattr(compiled, name)
-                return lambda item: method(item)
-        for name in ("run", "input", "all", "__call__"):
-            if hasattr(compiled, name):
-                every = getattr(compiled, name)
-                return lambda item: next(iter(every(item)))
-        raise ImportError(f"jaq_rs: {dir(compiled)}")
-    module = importlib.import_module("purejq")
-    compiled = module.compile(query)
-    return lambda item: compiled.first(item) if hasattr(compiled, "first") else next(iter(compiled(item)))
+        compiled = importlib.import_module("jaq").compile(query)
+        return lambda item: compiled.first(item)
+    plain = importlib.import_module("purejq").compile(query)
+    return lambda item: plain.first(item)
 
 
 def measured(run: Any, items: list[Any]) -> list[Any]:

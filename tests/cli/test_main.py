@@ -64,6 +64,19 @@ def test_bad_usage_and_bad_input_exit_with_2_and_no_stack_trace() -> None:
         assert "Traceback" not in err
 
 
+def test_a_fault_of_ours_shows_no_stack_trace_unless_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise RuntimeError("oops")
+
+    monkeypatch.setattr("muster.cli.version.command", broken)
+    monkeypatch.delenv("MUSTER_DEBUG", raising=False)
+    code, _, err = called("version")
+    assert (code, err.splitlines()[0]) == (3, "muster: internal error: RuntimeError: oops")
+    monkeypatch.setenv("MUSTER_DEBUG", "1")
+    with pytest.raises(RuntimeError):
+        called("version")
+
+
 def test_the_command_starts_without_loading_the_heavy_parts() -> None:
     program = (
         "import io, sys; from muster.cli.main import run; run(['--version'], sys.stdin, io.StringIO(), sys.stderr);"

@@ -1,4 +1,65 @@
 """CEL, the Common Expression Language: parsed, checked, costed and compiled to Python.
 
-Knows nothing of Kubernetes objects; libraries and declarations are plugged in through environments.
+    from muster.cel import compile_program, environment
+
+    program = compile_program('cluster.labels.env == "prod"', environment("standard").extend(
+        variables=[Variable("cluster", DYN)]))
+    program.evaluate({"cluster": {"labels": {"env": "prod"}}})    # True
+
+Knows nothing of Kubernetes objects; libraries and declarations are plugged in through environments. The modules in the
+order they work: lexer and parser (text to tree), macros, checker (types and overloads), planner (nothing left to look
+up), codegen (one Python function) and interpreter (the reference, which remembers every step); cost_estimate and
+runtime_cost, reads, and program, which ties them together.
 """
+
+from muster.cel.checker import check, compile_expression
+from muster.cel.cost_estimate import Path, SizeHints, no_hints
+from muster.cel.declarations import Constant, Function, Library, Macro, Overload, Variable
+from muster.cel.environment import Env, Limits, ObjectTypes, Options
+from muster.cel.environments import NAMES, UnknownEnvironmentError, environment
+from muster.cel.interpreter import Trace
+from muster.cel.parser import parse
+from muster.cel.planner import InvalidProgramError
+from muster.cel.program import DEFAULT_COST_LIMIT, Program, compile_program, make_program
+from muster.cel.ranges import Range
+from muster.cel.reads import PRESENT, Absent, ReadPath, Where, freeze, project, show_path
+from muster.cel.unification import displayed
+from muster.cel.unparser import unparse
+
+__all__ = [
+    "DEFAULT_COST_LIMIT",
+    "NAMES",
+    "PRESENT",
+    "Absent",
+    "Constant",
+    "Env",
+    "Function",
+    "InvalidProgramError",
+    "Library",
+    "Limits",
+    "Macro",
+    "ObjectTypes",
+    "Options",
+    "Overload",
+    "Path",
+    "Program",
+    "Range",
+    "ReadPath",
+    "SizeHints",
+    "Trace",
+    "UnknownEnvironmentError",
+    "Variable",
+    "Where",
+    "check",
+    "compile_expression",
+    "compile_program",
+    "displayed",
+    "environment",
+    "freeze",
+    "make_program",
+    "no_hints",
+    "parse",
+    "project",
+    "show_path",
+    "unparse",
+]

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.values import MapValue, find, go_text
-from muster.cel.values import MISSING
+from muster.cel.values import MISSING, MapValue, find, go_text
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:

@@ -117,20 +117,20 @@ class _Estimator:
                 self.paths[expr.id] = local.path if local else (expr.name,)
                 return exactly(SELECT)
             case Select():
-                return (yield self._select(expr))
+                return (yield from self._select(expr))
             case Call():
-                return (yield self._call(expr))
+                return (yield from self._call(expr))
             case ListExpr():
-                return (yield self._list(expr))
+                return (yield from self._list(expr))
             case MapExpr():
-                return (yield self._map(expr))
+                return (yield from self._map(expr))
             case StructExpr():
                 total = exactly(STRUCT)
                 for init in expr.fields:
                     total = total.plus((yield self.cost(init.value)))
                 return total
             case Comprehension():
-                return (yield self._bind(expr) if _is_bind(expr) else self._comprehension(expr))
+                return (yield from self._bind(expr) if _is_bind(expr) else self._comprehension(expr))
 
     # --- what is known of a node
 
@@ -185,7 +185,7 @@ class _Estimator:
     # --- nodes
 
     def _select(self, expr: Select) -> Walk[Range]:
-        operand = yield self.cost(expr.operand)
+        operand: Range = yield self.cost(expr.operand)
         if expr.test_only:
             return exactly(self.model.presence_test).plus(operand)
         self.paths[expr.id] = (*self._path(expr.operand), expr.field)
@@ -215,7 +215,7 @@ class _Estimator:
 
     def _call(self, expr: Call) -> Walk[Range]:
         if expr.function == "dyn" and expr.target is None:
-            inner = yield self.cost(expr.args[0])
+            inner: Range = yield self.cost(expr.args[0])
             self._copy(expr, expr.args[0])
             return inner.plus(ONE)
         costs: list[Range] = []
@@ -226,7 +226,7 @@ class _Estimator:
         reference = self.tree.references.get(expr.id)
         if reference is None or not reference.overload_ids:
             return ZERO
-        total = ZERO
+        total: Range = ZERO
         target: Operand | None = None
         if expr.target is not None:
             total = yield self.cost(expr.target)
@@ -293,7 +293,8 @@ class _Estimator:
     # --- comprehensions
 
     def _comprehension(self, expr: Comprehension) -> Walk[Range]:
-        total = (yield self.cost(expr.iter_range)).plus((yield self.cost(expr.accu_init)))
+        over: Range = yield self.cost(expr.iter_range)
+        total = over.plus((yield self.cost(expr.accu_init)))
         self._push(
             expr.accu_var,
             _LocalVariable(self._path(expr.accu_init), self._size(expr.accu_init), self._entries(expr.accu_init)),
@@ -325,7 +326,8 @@ class _Estimator:
         return total
 
     def _bind(self, expr: Comprehension) -> Walk[Range]:
-        total = (yield self.cost(expr.iter_range)).plus((yield self.cost(expr.accu_init)))
+        over: Range = yield self.cost(expr.iter_range)
+        total = over.plus((yield self.cost(expr.accu_init)))
         self._push(
             expr.accu_var,
             _LocalVariable(self._path(expr.accu_init), self._size(expr.accu_init), self._entries(expr.accu_init)),

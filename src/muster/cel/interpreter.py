@@ -222,7 +222,8 @@ class _Evaluation:
             value = self._step(value, key, step, is_optional)
             if value is MISSING:
                 return OPTIONAL_NONE
-            self.remember(step.id, value)
+            if step is not qualifiers[-1]:  # what the last one gives is the value of the whole
+                self.remember(step.id, value)
             if isinstance(value, EvaluationError):
                 return value
         return optional(value) if is_optional else value
@@ -270,6 +271,7 @@ class _Evaluation:
         right = self.at_once(node.right)
         if right is _LATER:
             right = yield self.value(node.right)
+        result: Any
         if isinstance(left, EvaluationError):
             result = left
         elif isinstance(right, EvaluationError):

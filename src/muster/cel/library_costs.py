@@ -241,7 +241,7 @@ def _contains_cidr(args: Sequence[Any], _: Any) -> int | None:
 
 def _validate(args: Sequence[Any], _: Any) -> int | None:
     pattern_size = getattr(args[0], "max_regex_size", None) if len(args) >= 2 else None
-    if pattern_size is None:
+    if not isinstance(pattern_size, int):
         return None
     return math.ceil((1.0 + size_of(args[1])) * TRAVERSAL) * math.ceil(pattern_size * PATTERN)
 
@@ -251,28 +251,15 @@ def _equality(args: Sequence[Any], _: Any) -> int | None:
     return 1 if isinstance(args[0], OpaqueValue) else None
 
 
-_AUTHORIZATION = (
-    ("serviceAccount", "path", "group", "resource", "subresource", "namespace", "name")
-    + ("allowed", "reason", "error", "errored")
-)  # fmt: skip
-_QUANTITY = ("sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo") + (
-    "add",
-    "sub",
-    "major",
-    "minor",
-    "patch",
+_NOMINAL = (
+    "serviceAccount path group resource subresource namespace name allowed reason error errored format.named sign "
+    "asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub major minor patch getScheme "
+    "getHostname getHost getPort getEscapedPath getQuery masked prefixLength family isUnspecified isLoopback "
+    "isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast"
 )
-_NETWORK = ("masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast") + (
-    "isLinkLocalUnicast",
-    "isGlobalUnicast",
-)
-_URL = ("getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery")
 _LIST_WALKS = ("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf", "includes")
-_PARSERS = ("url", "lowerAscii", "upperAscii", "substring", "trim", "jsonpatch.escapeKey", "cidr", "isIP", "isCIDR") + (
-    "quantity",
-    "isQuantity",
-    "semver",
-    "isSemver",
+_PARSERS = (
+    "url lowerAscii upperAscii substring trim jsonpatch.escapeKey cidr isIP isCIDR quantity isQuantity semver isSemver"
 )
 
 _PARSE = Price(_parse, inline="ceil(len({0}) * 0.1)")
@@ -284,11 +271,11 @@ _FORMAT = Price(_validate)
 
 KUBERNETES_FUNCTIONS: Mapping[str, Price] = {
     "check": fixed(350_000),
-    **dict.fromkeys((*_AUTHORIZATION, *_QUANTITY, *_NETWORK, *_URL, "format.named"), fixed(1)),
+    **dict.fromkeys(_NOMINAL.split(), fixed(1)),
     "fieldSelector": _SELECTOR,
     "labelSelector": _SELECTOR,
     **dict.fromkeys(_LIST_WALKS, Price(_walk)),
-    **dict.fromkeys(_PARSERS, _PARSE),
+    **dict.fromkeys(_PARSERS.split(), _PARSE),
     **dict.fromkeys(("replace", "split", "ip.isCanonical"), _PARSE_TWICE),
     "join": Price(_joined, needs_result=True),
     "find": _FIND,

@@ -5,7 +5,7 @@ runtime counterparts; the two follow cel-go and Kubernetes, which do not always 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from muster.cel.cost_estimate import CallEstimate, CallFormula, EstimateModel, Operand, literal_int
 from muster.cel.ranges import (
@@ -22,6 +22,9 @@ from muster.cel.ranges import (
 from muster.cel.runtime_cost import LIST, MAP, PATTERN, STRUCT, TRAVERSAL
 from muster.cel.tree import Literal
 from muster.cel.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Arguments = tuple[Operand, ...]
 
@@ -405,11 +408,11 @@ _NOMINAL = (
     "asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub major minor patch getScheme "
     "getHostname getHost getPort getEscapedPath getQuery masked prefixLength family isUnspecified isLoopback "
     "isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast"
-).split()
+)
 
 KUBERNETES_FUNCTIONS: Mapping[str, CallFormula] = {
     "check": _fixed(350_000),
-    **dict.fromkeys(_NOMINAL, _fixed(1)),
+    **dict.fromkeys(_NOMINAL.split(), _fixed(1)),
     "fieldSelector": _selector,
     "labelSelector": _selector,
     **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _list_walk(includes=False)),

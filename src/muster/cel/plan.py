@@ -7,11 +7,12 @@ is one attribute, which costs 1, and 1 more for every step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from muster.cel.dispatch import Invocation
     from muster.cel.runtime_cost import Price
 

@@ -115,22 +115,23 @@ class _Planner:
             case Ident():
                 return self._ident(expr)
             case Select():
-                return (yield self._select(expr))
+                return (yield from self._select(expr))
             case Call():
-                return (yield self._call(expr))
+                return (yield from self._call(expr))
             case ListExpr():
-                return (yield self._list(expr))
+                return (yield from self._list(expr))
             case MapExpr():
-                return (yield self._map(expr))
+                return (yield from self._map(expr))
             case StructExpr():
                 raise self._invalid(f"unknown type: {expr.name}", expr.id)
             case Comprehension():
-                return (yield self._comprehension(expr))
+                return (yield from self._comprehension(expr))
 
     def _nodes(self, exprs: Iterable[Expr]) -> Walk[tuple[p.Node, ...]]:
         nodes: list[p.Node] = []
         for expr in exprs:
-            nodes.append((yield self.node(expr)))
+            node: p.Node = yield self.node(expr)
+            nodes += [node]
         return tuple(nodes)
 
     def _invalid(self, message: str, node_id: int) -> InvalidProgramError:
@@ -199,7 +200,7 @@ class _Planner:
         target, function, overload_id = self._resolve_function(expr)
         operands = expr.args if target is None else (target, *expr.args)
         if function == "cel.@block":
-            return (yield self._block(expr))
+            return (yield from self._block(expr))
         args = yield self._nodes(operands)
         match function:
             case "_&&_" | "_||_":

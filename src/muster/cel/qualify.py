@@ -1,4 +1,4 @@
-"""One step into a value: `value.field`, `value[key]`, and whether it is there. Errors are raised with cel-go's texts."""
+"""One step into a value: `value.field`, `value[key]`, and whether it is there. Errors have cel-go's texts."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ A path is a tuple, hence hashable. Its first step is the name of a variable; the
     managedCluster.metadata.labels["env"] == "prod"      ("managedCluster", "metadata", "labels", "env")
     has(managedCluster.spec.taints)                      ("managedCluster", "spec", "taints", PRESENT)
     managedCluster.status.clusterClaims.exists(c, c.name == "id" && c.value != "")
-                                                         ("managedCluster", "status", "clusterClaims", Where("name", "id"))
+                                             ("managedCluster", "status", "clusterClaims", Where("name", "id"))
     managedCluster.scores("cpu")                         ("managedCluster", "@scores", "cpu")  and whether it has a name
     size(managedCluster)                                 ("managedCluster",): the whole variable
 
@@ -97,15 +97,16 @@ class _Reader:
             case p.Const():
                 return _COMPUTED
             case p.Attribute():
-                return (yield self._attribute(node))
+                return (yield from self._attribute(node))
             case p.Invoke():
                 yield self._invoke(node)
             case p.Fold():
-                return (yield self._fold(node))
+                return (yield from self._fold(node))
             case p.Block():
                 for slot, part in node.slots:
                     self.slots[slot] = yield self.node(part)
-                return (yield self.node(node.result))
+                result: Aliases = yield self.node(node.result)
+                return result
             case _:
                 yield self._use_parts(node)
         return _COMPUTED
@@ -117,7 +118,7 @@ class _Reader:
     # --- attributes
 
     def _attribute(self, node: p.Attribute) -> Walk[Aliases]:
-        aliases = yield self._root(node.root)
+        aliases: Aliases = yield self._root(node.root)
         for step in node.qualifiers:
             if step.dynamic is not None:
                 self.use((yield self.node(step.dynamic)))
@@ -142,11 +143,12 @@ class _Reader:
             case p.Local():
                 return self.slots.get(root.slot, _COMPUTED)
             case p.Operand():
-                return (yield self.node(root.node))
+                operand: Aliases = yield self.node(root.node)
+                return operand
             case p.Choice():
                 self.use((yield self.node(root.condition)))
-                truthy = yield self.node(root.truthy)
-                falsy = yield self.node(root.falsy)
+                truthy: Aliases = yield self.node(root.truthy)
+                falsy: Aliases = yield self.node(root.falsy)
                 return truthy | falsy
 
     # --- calls
@@ -155,16 +157,17 @@ class _Reader:
         declared = [overload.reads for overload in node.invocation.overloads if overload.reads is not None]
         values: list[Aliases] = []
         for arg in node.args:
-            values.append((yield self.node(arg)))
+            value: Aliases = yield self.node(arg)
+            values += [value]
         if not declared or not values:
-            for value in values:
-                self.use(value)
+            for used in values:
+                self.use(used)
             return
         constants = tuple(arg.value if isinstance(arg, p.Const) else MISSING for arg in node.args)
         for below in declared[0](constants):
             self.use(frozenset((*path, *(PRESENT if step == "?" else step for step in below)) for path in values[0]))
-        for value in values[1:]:
-            self.use(value)
+        for used in values[1:]:
+            self.use(used)
 
     # --- comprehensions
 
@@ -173,7 +176,8 @@ class _Reader:
         init = yield self.node(node.init)
         self.slots[node.accumulator] = init  # a bound variable is the very value
         if isinstance(node.condition, p.Const) and node.condition.value is False:
-            return (yield self.node(node.result))
+            bound: Aliases = yield self.node(node.result)
+            return bound
         self.use(init)
         self.slots[node.accumulator] = _COMPUTED
         where = _where(node)
@@ -183,7 +187,8 @@ class _Reader:
             self.slots[node.second] = _COMPUTED
         for part in (node.condition, node.step):
             self.use((yield self.node(part)))
-        return (yield self.node(node.result))
+        result: Aliases = yield self.node(node.result)
+        return result
 
 
 def _key(key: Any) -> Any:
@@ -250,11 +255,12 @@ def project(path: ReadPath, variables: Mapping[str, Any]) -> Hashable:
     value: Any = variables
     last = len(path) - 1
     for index, step in enumerate(path):
-        if step is PRESENT:
-            return PRESENT
+        if isinstance(step, _Present):
+            return step
         if isinstance(step, Where):
             return _matching(value, step, index)
         key = step[1] if isinstance(step, tuple) else step
+        found: Any
         if isinstance(value, Mapping):
             found = find(value, key)
         elif isinstance(value, (list, tuple)) and type(key) is int and 0 <= key < len(value):
@@ -285,7 +291,7 @@ def _may_matter(element: Any, where: Where) -> bool:
 
 
 def freeze(value: Any) -> Hashable:
-    """The value as a hashable key that keeps types and order: 1, 1.0 and true differ, and so do [1] and (1,)'s owner."""
+    """The value as a hashable key that keeps types and order: 1, 1.0 and true differ, and so do [1, 2] and [2, 1]."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -293,3 +299,20 @@ def freeze(value: Any) -> Hashable:
     if isinstance(value, (list, tuple)):
         return ("list", *map(freeze, value))
     return (type(value).__name__, repr(value))
+
+
+def show_path(path: ReadPath) -> str:
+    """The path as users write it: `managedCluster.status.clusterClaims[name="id"]`, with `?` for presence only."""
+    shown = str(path[0])
+    for step in path[1:]:
+        if step is PRESENT:
+            shown += "?"
+        elif isinstance(step, Where):
+            shown += f'[{step.field}="{step.value}"]'
+        elif isinstance(step, str) and step.replace("@", "_").isidentifier():
+            shown += f".{step}"
+        elif isinstance(step, tuple):
+            shown += f"[{str(step[1]).lower()}]"
+        else:
+            shown += f'["{step}"]' if isinstance(step, str) else f"[{step}]"
+    return shown

@@ -26,6 +26,14 @@ DEEP = frozenset(
 )
 
 
+# Functions that take apart a text: each call is some work, however short the text is.
+PARSING = frozenset(
+    {"quantity", "isQuantity", "semver", "isSemver", "url", "isURL", "ip", "isIP", "cidr", "isCIDR", "parseJSON"}
+    | {"timestamp", "duration", "format", "semver_compare", "find", "findAll", "matches", "validate"}
+)
+PARSING_UNITS = 16
+
+
 def exceeded(limit: int) -> BudgetExceededError:
     return BudgetExceededError(
         f"operation cancelled: the expression builds or compares more than the {limit} elements it may", "work"
@@ -71,7 +79,7 @@ def growth(function: str, args: Sequence[Any]) -> int:
             return times * len(new) // CHARACTERS_PER_UNIT
         case "join", [items, str(separator)] if isinstance(items, (list, tuple)):
             return len(items) * len(separator) // CHARACTERS_PER_UNIT
-        case ("findAll" | "regex.extractAll"), [str(text), *_]:
+        case (("findAll" | "regex.extractAll"), [str(text), *_]):
             return 2 * len(text)  # a match per character, each of them a new text
         case "lists.range", [int(count)]:
             return max(count, 0)
@@ -81,7 +89,7 @@ def growth(function: str, args: Sequence[Any]) -> int:
 
 def units_of(function: str, args: Sequence[Any], enough: int) -> int:
     """The work of a call, measured before it runs."""
-    units = growth(function, args)
+    units = growth(function, args) + (PARSING_UNITS if function in PARSING else 0)
     if units > enough:
         return units
     return units + (deep_units(args, enough) if function in DEEP else shallow_units(args))

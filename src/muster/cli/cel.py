@@ -231,7 +231,7 @@ def _interact(line: str, variables: dict[str, Any], env: str, limit: int) -> Non
 def _complete(words: Callable[[], list[str]]) -> None:
     """History and completion, where the terminal library is at hand."""
     try:
-        import readline  # noqa: PLC0415 - not on every platform
+        import readline
     except ImportError:
         return
 

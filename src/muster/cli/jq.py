@@ -116,7 +116,7 @@ def _run_inputs(
     outcome = Exit.OK
     for value in inputs:
         shown.statistics.inputs += 1
-        meter = Meter(limits)
+        meter = program.meter(limits)
         try:
             for output in program.metered(value, meter, variables):
                 shown.write(output, meter)

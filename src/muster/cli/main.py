@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "apply": ("muster.cli.apply", "Create or change objects from files."),
+    "auth": ("muster.cli.auth", "Ask who may do what."),
     "cel": ("muster.cli.cel", "Evaluate, check and explain CEL expressions."),
     "delete": ("muster.cli.delete", "Delete objects by file or by name."),
     "demo": ("muster.cli.demo", "Make synthetic fleets."),
@@ -46,6 +47,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "version": ("muster.cli.version", "Print the versions of muster and of the server."),
 }
 
+DEBUG = "MUSTER_DEBUG"
 EXIT_CODES: Mapping[type[MusterError], Exit] = {
     MusterError: Exit.SERVER_TROUBLE,
     InvalidExpressionError: Exit.BAD_INPUT,
@@ -85,7 +87,10 @@ def application(wanted: Sequence[str]) -> typer.Typer:
             root.add_typer(module.app, name=name, help=summary)
         else:
             settings = getattr(module, "CONTEXT_SETTINGS", None)
-            root.command(name, help=summary, context_settings=settings)(getattr(module, "command", _not_loaded))
+            help_text = summary if module is None else None  # a module's own words are in its docstring
+            root.command(name, help=help_text, short_help=summary, context_settings=settings)(
+                getattr(module, "command", _not_loaded)
+            )
     return root
 
 
@@ -131,6 +136,12 @@ def run(args: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> i
         except BrokenPipeError:
             # The reader left (`muster … | head`). Python would complain once more at exit, so hand it a sink.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        except Exception as bug:
+            if DEBUG in os.environ:
+                raise
+            stderr.write(f"muster: internal error: {type(bug).__name__}: {bug}\n")
+            stderr.write(f"This is a fault of muster itself; with {DEBUG}=1 it shows where.\n")
+            return int(Exit.SERVER_TROUBLE)
     return int(Exit.OK)
 
 

@@ -34,7 +34,7 @@ def _sections(command: Any, path: str) -> Iterator[str]:
     options = [each for each in visible if each.param_type_name == "option" and each.name != "help"]
     yield f"## `{path}`\n\n{(command.help or '').strip()}\n"
     if arguments:
-        yield "\n".join(f"- `{each.human_readable_name}`: {each.help or ''}".rstrip(": ") for each in arguments) + "\n"
+        yield "\n".join(f"- `{each.name.upper()}`: {each.help or ''}".rstrip(": ") for each in arguments) + "\n"
     if options:
         rows = [f"| `{', '.join(each.opts)}` | {(each.help or '').strip()} |" for each in options]
         yield "| option | |\n|---|---|\n" + "\n".join(rows) + "\n"

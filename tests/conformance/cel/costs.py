@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from muster.cel import types
+from muster.cel.charging import STANDARD_CHARGING
 from muster.cel.checker import check
 from muster.cel.cost_estimate import CallEstimate, EstimateModel, estimate_cost
 from muster.cel.declarations import Variable
 from muster.cel.library_estimates import KUBERNETES_ESTIMATES
-from muster.cel.charging import STANDARD_CHARGING
 from muster.cel.parser import parse
 from muster.cel.ranges import Range, exactly
-from muster.cel.types import Type
 from muster.cel.unification import displayed
 from muster.errors import InvalidExpressionError
 from tests.conformance.cel.environments import (
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from muster.cel.cost_estimate import Operand
     from muster.cel.environment import Env
+    from muster.cel.types import Type
 
 
 @dataclass

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from muster.cel import types
-from muster.cel.cost_estimate import EstimateModel
 from muster.cel.charging import KUBERNETES_CHARGING, STANDARD_CHARGING, Charging
+from muster.cel.cost_estimate import EstimateModel
 from muster.cel.declarations import Function, Library, Macro, Overload, Variable
 from muster.cel.environment import Env, ObjectTypes, Options
 from muster.cel.environments import environment
@@ -58,7 +58,7 @@ _GREATEST = Function("greatest", (Overload("int_greatest_int", (types.INT, types
 
 
 def is_kubernetes(case: dict[str, Any]) -> bool:
-    return case.get("source", "").startswith("kubernetes/")
+    return str(case.get("source", "")).startswith("kubernetes/")
 
 
 @lru_cache(maxsize=256)
@@ -132,7 +132,7 @@ def case_environment(case: dict[str, Any], version: int | None = None) -> Env:
     env = env.extend(variables=variables, container=case.get("container", ""))
     for test, options in _OPTIONS_OF_TESTS.items():
         if test in source:
-            env = env.with_options(**{option: True for option in options})
+            env = env.with_options(**dict.fromkeys(options, True))
     for test, validator in _VALIDATORS_OF_TESTS.items():
         if test in source:
             env = env.extend(validators=[validator])
@@ -287,7 +287,8 @@ def _spec_type(recorded: Any) -> Type:
         case {"param": name}:
             return types.type_param(name)
         case {"abstract": name, **rest}:
-            return types.opaque(name, *map(_spec_type, rest.get("params", ())))
+            params: Any = rest.get("params", ())
+            return types.opaque(str(name), *map(_spec_type, params))
         case {"type": described}:
             return types.type_of_type(_spec_type(described))
         case {"wrapper": primitive}:

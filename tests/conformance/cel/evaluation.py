@@ -7,16 +7,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.charging import charging_of
 from muster.cel.checker import check
 from muster.cel.codegen import generate
 from muster.cel.environments import environment
 from muster.cel.interpreter import interpret
 from muster.cel.parser import parse
 from muster.cel.planner import plan
-from muster.cel.charging import charging_of
 from muster.cel.unification import displayed
 from muster.cel.values import OptionalValue
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
+from tests.conformance.cel import rules
 from tests.conformance.cel.environments import (
     case_charging,
     case_environment,
@@ -30,7 +31,6 @@ from tests.conformance.cel.environments import (
     oracle_environment,
     versions_of,
 )
-from tests.conformance.cel import rules
 from tests.conformance.cel.values import NotRepresentedError, decode, encode, same
 from tests.conformance.results import CaseResult
 
@@ -213,8 +213,7 @@ def _needs_schema(case: dict[str, Any]) -> bool:
         or default_entry
         or "'error':" in recorded
         or "'__" in recorded
-        or ".sum()" in expr
-        and "'list': []" in recorded
+        or (".sum()" in expr and "'list': []" in recorded)
     )
 
 
@@ -321,7 +320,8 @@ def _spec_name(recorded: Any) -> str:
         case {"type": described}:
             return f"type({_spec_name(described)})"
         case {"abstract": name, **rest}:
-            return f"{name}({', '.join(map(_spec_name, rest.get('params', ())))})"
+            params: Any = rest.get("params", ())
+            return f"{name}({', '.join(map(_spec_name, params))})"
         case {"param": name}:
             return str(name)
         case _:
@@ -435,18 +435,18 @@ CONFORMANCE = (
     "basic bindings_ext block_ext comparisons conversions dynamic encoders_ext enums fields fp_math integer_math lists "
     "logic macros macros2 math_ext namespace network_ext optionals parse plumbing proto2 proto2_ext proto3 string "
     "string_ext timestamps type_deduction wrappers"
-).split()
+)
 CASES = (
-    "celgo_compile_errors celgo_misc celgo_optionals ext_bindings ext_encoders ext_lists ext_math ext_network ext_regex "
-    "ext_sets ext_strings ext_strings_format ext_two_var_comprehensions k8s_cidr k8s_crd_validation k8s_dra k8s_format "
-    "k8s_ip k8s_lists k8s_quantity k8s_regex k8s_semver k8s_url ocm_placement"
-).split()
+    "celgo_compile_errors celgo_misc celgo_optionals ext_bindings ext_encoders ext_lists ext_math ext_network "
+    "ext_regex ext_sets ext_strings ext_strings_format ext_two_var_comprehensions k8s_cidr k8s_crd_validation k8s_dra "
+    "k8s_format k8s_ip k8s_lists k8s_quantity k8s_regex k8s_semver k8s_url ocm_placement"
+)
 ORACLES = (
     "oracle_compile_errors oracle_format oracle_ip_cidr oracle_lists oracle_quantity oracle_regex oracle_selectors "
     "oracle_semver oracle_url oracle_versions"
-).split()
+)
 FILES = {
-    **{f"conformance/{name}.json": run_conformance for name in CONFORMANCE},
-    **{f"{name}.json": run_cases for name in CASES},
-    **{f"{name}.json": run_oracle for name in ORACLES},
+    **{f"conformance/{name}.json": run_conformance for name in CONFORMANCE.split()},
+    **{f"{name}.json": run_cases for name in CASES.split()},
+    **{f"{name}.json": run_oracle for name in ORACLES.split()},
 }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from muster.api import RESOURCES
+from muster.hub.access import Access
 from muster.hub.api import Api
 from muster.hub.auth.masters import MastersAuthorizer
 from muster.hub.auth.tokens import ADMINISTRATOR, TokenAuthenticator
@@ -21,10 +22,12 @@ from muster.hub.rest.server import serve
 from muster.hub.storage import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
+    from collections.abc import Coroutine, Iterator, Mapping
     from pathlib import Path
 
+    from muster.hub.access import AccessSettings
     from muster.hub.auth.certificates import ServingCertificate
+    from muster.hub.requests import User
     from muster.hub.rest.limits import Limits
 
 TOKEN = "a-token-for-tests-only"
@@ -96,11 +99,42 @@ class RunningHub:
         return path
 
 
+async def _with_access(store: Store, access: Access, limits: Limits | None) -> tuple[Api, Application]:
+    api = Api(
+        store,
+        access.authorizer,
+        admission=access.admission,
+        authenticator=access.authenticator,
+        names_on_create=not access.settings.strict_names,
+    )
+    await api.start()
+    await access.start(api)
+    application = Application(
+        api,
+        RESOURCES,
+        access.authenticator,
+        access.authorizer,
+        door=access.door,
+        audit=access.audit,
+        subresources=access.subresources,
+        limits=limits,
+    )
+    return api, application
+
+
 @contextlib.contextmanager
 def running_hub(
-    path: Path | None = None, limits: Limits | None = None, tls: ServingCertificate | None = None
+    path: Path | None = None,
+    limits: Limits | None = None,
+    tls: ServingCertificate | None = None,
+    state: Path | None = None,
+    users: Mapping[str, User] | None = None,
+    access_settings: AccessSettings | None = None,
 ) -> Iterator[RunningHub]:
-    """Start a hub, in memory unless a path is given, and stop it at the end."""
+    """Start a hub, in memory unless a path is given, and stop it at the end.
+
+    With a directory for its `state` it has roles, users, service accounts and an audit log; else one administrator.
+    """
     started = threading.Event()
     found: list[RunningHub] = []
     failure: list[BaseException] = []
@@ -109,11 +143,16 @@ def running_hub(
     async def run() -> None:
         store = Store.open(path)
         try:
-            authenticator = TokenAuthenticator({TOKEN: ADMINISTRATOR})
-            authorizer = MastersAuthorizer()
-            api = Api(store, authorizer, authenticator=authenticator)
-            await api.start()
-            application = Application(api, RESOURCES, authenticator, authorizer, limits=limits)
+            known = {TOKEN: ADMINISTRATOR, **(users or {})}
+            access = None if state is None else Access(store, state, known, access_settings)
+            if access is None:
+                authenticator = TokenAuthenticator(known)
+                authorizer = MastersAuthorizer()
+                api = Api(store, authorizer, authenticator=authenticator)
+                await api.start()
+                application = Application(api, RESOURCES, authenticator, authorizer, limits=limits)
+            else:
+                api, application = await _with_access(store, access, limits)
             loop = asyncio.get_running_loop()
 
             def ready(url: str) -> None:
@@ -122,6 +161,8 @@ def running_hub(
 
             await serve(application, on_ready=ready, stop=stop, tls=tls)
             await api.close()
+            if access is not None:
+                await access.close()
         finally:
             await store.close()
 

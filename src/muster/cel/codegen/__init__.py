@@ -4,6 +4,6 @@
 are handed to it as data. The tests hold its values, errors and costs against the interpreter's.
 """
 
-from muster.cel.codegen.generator import generate, source_of
+from muster.cel.codegen.generator import functions_of, generate, source_of
 
-__all__ = ["generate", "source_of"]
+__all__ = ["functions_of", "generate", "source_of"]

@@ -33,7 +33,7 @@ class AttributeWriter:
         match root:
             case p.Variable():
                 if len(root.alternatives) != 1 or len(root.alternatives[0].names) != 1:
-                    return (yield self._ambiguous(node, root))
+                    return (yield from self._ambiguous(node, root))
                 value = self._from_variable(root.alternatives[0].names[0], fields)
             case p.Local():
                 start = self._local(root)
@@ -222,10 +222,7 @@ class AttributeWriter:
         writer.indent += 1
         depth = 1
         for step in steps:
-            if step.dynamic is not None:
-                key = self.named((yield self.node(step.dynamic)))
-            else:
-                key = self._key(step.key)
+            key = self.named((yield self.node(step.dynamic))) if step.dynamic is not None else self._key(step.key)
             helper = "opt_presence" if step.presence else "opt_step"
             writer.line(f"{target} = {helper}({target}, {key}, {step.strict})")
             writer.flush()

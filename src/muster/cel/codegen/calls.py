@@ -9,7 +9,7 @@ from muster.cel.codegen.support import MEMO_TEXT, memoized
 from muster.cel.codegen.writer import Val
 from muster.cel.runtime_cost import EQUALITY, traversal
 from muster.cel.types import Kind
-from muster.cel.work import DEEP
+from muster.cel.work import DEEP, PARSING, PARSING_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from muster.cel.walking import Walk
 
 MAX_FOLDED = 100  # calls of constants that cost more are left to run time
+_LARGEST_TABLE = 4096  # the cost of comparing with a constant text up to this length is looked up
 _BIG_TEXT = 256  # shorter texts are not counted as work
 
 
@@ -55,6 +56,8 @@ TEMPLATES: dict[str, Template] = {
     "contains_string": Template(("str", "str"), "{1} in {0}", "bool"),
     "in_map": Template(("str", "dict"), "{0} in {1}", "bool"),
 }
+# Operators that give whatever their operands are, should those not be what was declared.
+_VARYING = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_", "-_"})
 # Of the comparisons of dynamic values, those with a constant are worth writing out.
 _DYNAMIC = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
 # Functions that parse a text: their results for short texts are remembered, within bounds.
@@ -139,14 +142,16 @@ class CallWriter:
                 size = len(side.value)
                 if size == 0:
                     return
+                before, writer.pending = writer.pending, 0
                 if size <= 10:
-                    writer.line(f"if {other}: c += 1")
+                    writer.line(f"c += {before + 1} if {other} else {before}")
                     return
-                table = self.constants.add(tuple(traversal(length) for length in range(min(size, 4096))))
-                writer.line(f"n = len({other})")
-                if size <= 4096:
-                    writer.line(f"c += {table}[n] if n < {size} else {traversal(size)}")
+                if size <= _LARGEST_TABLE:
+                    table = self.constants.add(tuple(before + traversal(length) for length in range(size)))
+                    writer.line(f"n = len({other})")
+                    writer.line(f"c += {table}[n] if n < {size} else {before + traversal(size)}")
                     return
+                writer.pending = before
         writer.line(f"n = len({left_name})")
         writer.line(f"if len({right_name}) < n: n = len({right_name})")
         writer.charge_now("ceil(n * 0.1)")
@@ -169,11 +174,11 @@ class CallWriter:
             if folded is not None:
                 return folded
         if function == "!_":
-            return (yield self._not(node))
+            return (yield from self._not(node))
         if self._is_growth(node):
-            return (yield self._growth(node))
+            return (yield from self._growth(node))
         if node.invocation.until_error and len(node.args) > 1:
-            return (yield self._until_error(node))
+            return (yield from self._until_error(node))
         values: list[Val] = []
         for arg in node.args:
             value = yield self.node(arg)
@@ -245,6 +250,7 @@ class CallWriter:
             text = values[position].code
             guard = f"{text}.__class__ is str and len({text}) < {MEMO_TEXT}"
             with writer.block(f"if {guard}:"):
+                self._spend_on_parsing(node)
                 writer.line(f"{target}, n = {name}({text})")
                 writer.charge_now("n")
             kind = _result_kind(overload)
@@ -262,7 +268,7 @@ class CallWriter:
                 return Val(target, template.kind, fails=False)
             with writer.block(f"if {' and '.join(guards) or 'True'}:"):
                 self._templated(node, template, values, target)
-            kind = template.kind
+            kind = None if node.invocation.function in _VARYING else template.kind
         else:
             return self._general(node, overload, values, target)
         with writer.block("else:"):
@@ -288,17 +294,19 @@ class CallWriter:
         writer = self.writer
         if overload is None or overload.impl is None or len(overload.args) != len(values):
             self._slow_call(node, values, target)
-            return Val(target, _result_kind(overload))
+            return Val(target)
+        kind = None if node.invocation.function in _VARYING else _result_kind(overload)
         guards = self._argument_guards(node, overload, values)
         if guards is None or (self.work_limit is not None and node.invocation.function in DEEP):
             self._slow_call(node, values, target)
-            return Val(target, _result_kind(overload))
+            return Val(target, kind)
         implementation = self.constants.add(overload.impl)
         codes = [value.code for value in values]
         with writer.block(f"if {' and '.join(guards) or 'True'}:"):
             if not node.cost.needs_result:
                 self._charge_before(node, codes)
             if self.work_limit is not None:
+                self._spend_on_parsing(node)
                 self._spend_on_texts(node, overload, values)
             writer.line("try:")
             writer.line(f"    {target} = {implementation}({', '.join(codes)})")
@@ -309,7 +317,7 @@ class CallWriter:
         with writer.block("else:"):
             self._slow_call(node, values, target)
         writer.joined()
-        return Val(target, _result_kind(overload))
+        return Val(target, kind)
 
     def _argument_guards(self, node: p.Invoke, overload: Overload, values: list[Val]) -> list[str] | None:
         """What has to be true for the implementation to be called directly; None when that cannot be told quickly."""
@@ -341,6 +349,13 @@ class CallWriter:
             writer.charge_now(price.inline.format(*codes))
         else:
             writer.charge_now(f"{self.constants.add(price)}(({', '.join(codes)},), None)")
+
+    def _spend_on_parsing(self, node: p.Invoke) -> None:
+        """Only in loops: outside of them the length of the expression bounds how many calls there are."""
+        if self.work_limit is not None and self.writer.loops and node.invocation.function in PARSING:
+            function = self.constants.add("")
+            self.writer.line(f"w[0] += {PARSING_UNITS}")
+            self.writer.line(f"if w[0] > {self.work_limit}: spend({function}, (), w, {self.work_limit})")
 
     def _spend_on_texts(self, node: p.Invoke, overload: Overload, values: list[Val]) -> None:
         sizes = [
@@ -440,9 +455,8 @@ class CallWriter:
             return Val(target)
         code = self.named((yield self.node(more[0])))
         writer.charge(node.cost.fixed or 0)
-        writer.line(
-            f"{target} = {name} if {name}.__class__ is E else {code} if {code}.__class__ is E else insert({name}, {code})"
-        )
+        inserted = f"{code} if {code}.__class__ is E else insert({name}, {code})"
+        writer.line(f"{target} = {name} if {name}.__class__ is E else {inserted}")
         return Val(target)
 
 

@@ -31,7 +31,7 @@ class FoldWriter:
 
     def fold(self, node: p.Fold) -> Walk[Val]:
         if _is_bind(node):
-            return (yield self._bind(node))
+            return (yield from self._bind(node))
         writer = self.writer
         over = self.named((yield self.node(node.range)))
         iterator = writer.temporary()
@@ -81,19 +81,17 @@ class FoldWriter:
             value = yield self.node(predicate)
             name = self.named(value)
             writer.flush()
-            writer.line(f"if {name} is {decisive}:")
-            writer.line(f"    {accumulator} = {decisive}")
+            # Most elements decide nothing, so that is what is looked at first.
+            writer.line(f"if {name} is not {not decisive}:")
+            writer.line(f"    if {name} is {decisive}:")
+            writer.line(f"        {accumulator} = {decisive}")
             # cel-go sees that it is decided only when it looks at the next element, if there is one.
-            head = self._loop_head(node, iterator)
-            writer.line(f"    {head}")
-            writer.line(f"        c += {condition_cost}")
+            writer.line(f"        {self._loop_head(node, iterator)}")
+            writer.line(f"            c += {condition_cost}")
+            writer.line("            break")
             writer.line("        break")
-            writer.line("    break")
             if value.fails or value.kind != "bool":
-                opposite = not decisive
-                writer.line(
-                    f"if {name} is not {opposite} and {accumulator} is {opposite}: {accumulator} = bool_error({name})"
-                )
+                writer.line(f"    if {accumulator} is {not decisive}: {accumulator} = bool_error({name})")
             writer.line("if c > limit: raise Limit")
             writer.loops -= 1
         writer.pending = 0

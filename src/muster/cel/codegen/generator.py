@@ -55,9 +55,7 @@ def generate(
     return made
 
 
-def functions_of(
-    plan: p.Plan, types: Mapping[int, Type], work_limit: int | None = None
-) -> tuple[list[str], list[Any]]:
+def functions_of(plan: p.Plan, types: Mapping[int, Type], work_limit: int | None = None) -> tuple[list[str], list[Any]]:
     """The Python functions of a plan, `run` last, and the constants they know as k0, k1, …"""
     return Generator(types, work_limit).program(plan)
 
@@ -105,36 +103,37 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         if not isinstance(node, p.Const) and (
             writer.indent > MAX_INDENT or writer.loops > MAX_LOOPS or len(writer.function.lines) > MAX_LINES
         ):
-            return (yield self.outlined(node))
+            return (yield from self.outlined(node))
         match node:
             case p.Const():
                 return self.constant(node.value)
             case p.Attribute():
-                return (yield self.attribute(node))
+                return (yield from self.attribute(node))
             case p.Logic():
-                return (yield self._logic(node))
+                return (yield from self._logic(node))
             case p.Equality():
-                return (yield self.equality(node))
+                return (yield from self.equality(node))
             case p.Invoke():
-                return (yield self.invoke(node))
+                return (yield from self.invoke(node))
             case p.NotFalse():
                 arg = yield self.node(node.arg)
                 writer.charge(node.cost)
                 return Val(f"({arg.code} is not False)", "bool", fails=False)
             case p.OptionalElse():
-                return (yield self._optional_else(node))
+                return (yield from self._optional_else(node))
             case p.Membership():
-                return (yield self._membership(node))
+                return (yield from self._membership(node))
             case p.MakeList():
-                return (yield self._make_list(node))
+                return (yield from self._make_list(node))
             case p.MakeMap():
-                return (yield self._make_map(node))
+                return (yield from self._make_map(node))
             case p.Fold():
-                return (yield self.fold(node))
+                return (yield from self.fold(node))
             case p.Block():
                 for slot, part in node.slots:
                     yield self.deferred(slot, part)
-                return (yield self.node(node.result))
+                result: Val = yield self.node(node.result)
+                return result
 
     def constant(self, value: Any) -> Val:
         if value is True or value is False or value is None:

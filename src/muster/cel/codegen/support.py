@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MEMO_SIZE = 1024
 MEMO_TEXT = 512  # longer texts are not remembered
-_CONTAINERS = (list, tuple, Mapping)
+_CONTAINERS = (list, tuple, Mapping, OptionalValue)
 _PLAIN = frozenset({str, bytes, int, float, bool, type(None), EvaluationError})
 
 
@@ -76,9 +76,8 @@ def walk(value: Any, keys: Sequence[str]) -> tuple[Any, int]:
 
 def _walk_optional(value: OptionalValue, keys: Sequence[str]) -> tuple[Any, int]:
     """From an optional on, every step is optional; one that leads nowhere or fails is not charged."""
-    taken = 0
     content: Any = value
-    for key in keys:
+    for taken, key in enumerate(keys):
         if content.__class__ is OptionalValue:
             if not content.present:
                 return content, taken - len(keys)
@@ -88,7 +87,6 @@ def _walk_optional(value: OptionalValue, keys: Sequence[str]) -> tuple[Any, int]
             return OPTIONAL_NONE, taken - len(keys)
         if content.__class__ is EvaluationError:
             return content, taken - len(keys)
-        taken += 1
     return optional(content), 0
 
 
@@ -134,6 +132,7 @@ def opt_presence(value: Any, key: Any, strict: bool = False) -> Any:
 
 def equal(left: Any, right: Any, negated: bool, price: Price) -> tuple[Any, int]:
     """Equality of any two operands, with its cost."""
+    result: Any
     if left.__class__ is EvaluationError:
         result = left
     elif right.__class__ is EvaluationError:
@@ -147,7 +146,7 @@ def equal(left: Any, right: Any, negated: bool, price: Price) -> tuple[Any, int]
 
 def equal_counted(left: Any, right: Any, negated: bool, price: Price, work: list[int], limit: int) -> tuple[Any, int]:
     """As equal, where comparing big values counts as work."""
-    if left.__class__ not in _PLAIN and (isinstance(left, _CONTAINERS) or isinstance(left, OptionalValue)):
+    if left.__class__ not in _PLAIN and isinstance(left, _CONTAINERS):
         work[0] += deep_units((left, right), limit - work[0])
         if work[0] > limit:
             raise exceeded(limit)

@@ -22,10 +22,10 @@ SCORES_KEY = "@scores"
 
 def scores(cluster: Any, name: str) -> Any:
     """The items of the named score; a score that is not there is an error, never an empty list."""
-    if not isinstance(cluster, Mapping):
+    if not isinstance(cluster, (dict, Mapping)):  # dict first: to ask an abstract class takes longer
         raise EvaluationError("no such overload")
     metadata = cluster.get("metadata")
-    if not isinstance(metadata, Mapping):
+    if not isinstance(metadata, (dict, Mapping)):
         raise EvaluationError("failed to get cluster metadata")
     if "name" not in metadata:
         raise EvaluationError("failed to get cluster name")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from muster.hub.auth.rbac.rules import ALL, Rule, allows, resource_forms, url_covers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from muster.hub.requests import Attributes
 
@@ -96,10 +96,11 @@ class RoleTable:
 class Holdings:
     """The roles that one subject holds in one namespace, or everywhere. Roles that do not exist have no table."""
 
-    __slots__ = ("_common", "_scanned", "tables")
+    __slots__ = ("_common", "_scanned", "absent", "tables")
 
     def __init__(self) -> None:
         self.tables: dict[RoleKey, RoleTable | None] = {}
+        self.absent: set[RoleKey] = set()  # bound, and yet there is no such role
         self._common: dict[AnyGrant, set[RoleKey]] | None = None
         self._scanned: set[RoleKey] = set()
 
@@ -107,6 +108,8 @@ class Holdings:
         """From now on the role is held, with this content."""
         self.release(role)
         self.tables[role] = table
+        if table is None:
+            self.absent.add(role)
         if self._common is not None:
             self._enter(role, table)
         elif len(self.tables) > MANY_ROLES:
@@ -118,6 +121,7 @@ class Holdings:
         """The role is held no longer."""
         table = self.tables.pop(role, None)
         self._scanned.discard(role)
+        self.absent.discard(role)
         if self._common is None or table is None:
             return
         for grant in table.grants:
@@ -147,7 +151,3 @@ class Holdings:
             table = self.tables[role]
             if table is not None and table.allows(question):
                 yield role
-
-    def missing_roles(self) -> Iterable[RoleKey]:
-        """Roles that are bound and do not exist."""
-        return (role for role, table in self.tables.items() if table is None)

@@ -8,6 +8,7 @@ what the roles they select hold at the moment of the decision.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muster.hub.auth.rbac.grants import Holdings, Question, RoleKey, RoleTable
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 GROUP = "rbac.authorization.k8s.io"
 USER, GROUP_SUBJECT, SERVICE_ACCOUNT = "User", "Group", "ServiceAccount"
+
+
+_FEW = 16  # bindings looked at for the reason: any of them would do
 
 
 class BindingKey(NamedTuple):
@@ -70,7 +74,10 @@ class _Role:
 
 
 class Policy:
-    """Put and remove objects in any order; ask in between."""
+    """Put and remove objects in any order; ask in between.
+
+    Of the bindings that allow something the first by name is the reason; where there are very many, one of them.
+    """
 
     def __init__(self) -> None:
         self._roles: dict[RoleKey, _Role] = {}
@@ -217,8 +224,8 @@ class Policy:
                 binder
                 for subject in subjects
                 if (holdings := self._holdings.get((subject, namespace))) is not None
-                for role in holdings.allowing(question)
-                for binder in self._binders[subject, namespace, role]
+                for role in islice(holdings.allowing(question), _FEW)
+                for binder in islice(self._binders[subject, namespace, role], _FEW)
             }
             if found:
                 return self._bindings[min(found)]
@@ -235,7 +242,7 @@ class Policy:
             for place in _places(namespace)
             for subject in _subjects(user)
             if (holdings := self._holdings.get((subject, place))) is not None
-            for role in holdings.missing_roles()
+            for role in holdings.absent
         }
         return sorted(found)
 

@@ -1,0 +1,34 @@
+"""jq that cannot hurt you: gojq's language, compiled to Python, with budgets inside. It knows nothing of Kubernetes.
+
+    >>> from muster.jq import compile_query
+    >>> compile_query("[.disks[] | select(.ssd)] | length > 1").run({"disks": [{"ssd": True}, {"ssd": True}]})
+    [True]
+
+Reading order: lexer, parser, tree; resolve, resolved; reference (what everything means); codegen; program.
+"""
+
+from muster.jq.budgets import Host, Limits, Meter
+from muster.jq.encoding import InvalidJsonError, decode_prefix, from_json, pretty_json, to_json
+from muster.jq.errors import HaltError, JqError
+from muster.jq.program import Explanation, Program, Recorded, compile_query
+from muster.jq.reads import ReadPath, Where, project
+
+__all__ = [
+    "Explanation",
+    "HaltError",
+    "Host",
+    "InvalidJsonError",
+    "JqError",
+    "Limits",
+    "Meter",
+    "Program",
+    "ReadPath",
+    "Recorded",
+    "Where",
+    "compile_query",
+    "decode_prefix",
+    "from_json",
+    "pretty_json",
+    "project",
+    "to_json",
+]

@@ -1,0 +1,134 @@
+"""What a run may spend, and the meter that counts it. Both evaluators and every builtin that grows something use it.
+
+Limits are the settings; a Meter is made for each run. Steps are counted down in slices, so that the hot path is one
+subtraction and one comparison; the deadline is looked at whenever a slice is used up. Cells measure memory: one for
+an element of an array, more for objects and text. They are charged before the growth happens.
+No construct of the language catches a BudgetExceededError.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING, NoReturn
+
+from muster.errors import BudgetExceededError
+from muster.jq.regexes import Regexes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SLICE = 2048
+"""Steps between two looks at the clock."""
+
+OBJECT_CELLS = 8
+"""What an object costs beside two cells per entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The budgets of one run. `seconds` None means no deadline."""
+
+    steps: int = 1_000_000
+    cells: int = 2_000_000
+    depth: int = 20_000
+    outputs: int = 100_000
+    integer_bits: int = 131_072
+    seconds: float | None = 0.5
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
+
+
+DEFAULT_LIMITS = Limits()
+
+_SENTENCES = {
+    "steps": "the query took more than {limit:,} steps (budget: steps)",
+    "cells": "the query needs more than {limit:,} cells of memory (budget: cells)",
+    "depth": "the query went deeper than {limit:,} calls (budget: depth)",
+    "outputs": "the query gave more than {limit:,} outputs (budget: outputs)",
+    "integer_bits": "an integer needs more than {limit:,} bits (budget: integer_bits)",
+    "seconds": "the query ran longer than {limit} s (budget: seconds)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a query may see of the world outside: the time of day and the local time zone, both given by the caller."""
+
+    now: Callable[[], float] = time.time
+    zone: tzinfo = UTC
+
+
+DEFAULT_HOST = Host()
+
+
+class Meter:
+    """What is left of each budget of one run, and the run's host."""
+
+    __slots__ = ("_deadline", "_steps_left", "cells", "host", "limits", "regexes", "steps")
+
+    def __init__(
+        self, limits: Limits = DEFAULT_LIMITS, host: Host = DEFAULT_HOST, regexes: Regexes | None = None
+    ) -> None:
+        self.limits = limits
+        self.host = host
+        self.regexes = regexes if regexes is not None else Regexes()
+        first = min(SLICE, limits.steps)
+        self.steps = first
+        self._steps_left = limits.steps - first
+        self.cells = limits.cells
+        self._deadline: float | None = None  # set by the first look at the clock: most runs end before it
+
+    @property
+    def steps_used(self) -> int:
+        return self.limits.steps - self._steps_left - self.steps
+
+    @property
+    def cells_used(self) -> int:
+        return self.limits.cells - self.cells
+
+    def step(self, count: int = 1) -> None:
+        """Spend steps; the code generator writes this line by line instead of calling it."""
+        self.steps -= count
+        if self.steps < 0:
+            self.refill()
+
+    def refill(self) -> None:
+        """The slice is used up: look at the clock and take the next one."""
+        seconds = self.limits.seconds
+        if seconds is not None:
+            now = self.limits.clock()
+            if self._deadline is None:
+                self._deadline = now + seconds
+            elif now > self._deadline:
+                self.exceeded("seconds")
+        self._steps_left += self.steps  # negative: what was spent beyond the slice
+        if self._steps_left < 0:
+            self.exceeded("steps")
+        self.steps = min(self._steps_left, SLICE)
+        self._steps_left -= self.steps
+
+    def grow(self, cells: int) -> None:
+        """Charge memory, before it is taken."""
+        self.cells -= cells
+        if self.cells < 0:
+            self.exceeded("cells")
+
+    def grow_text(self, characters: int) -> None:
+        self.cells -= (characters >> 3) + 1
+        if self.cells < 0:
+            self.exceeded("cells")
+
+    def work(self, items: int) -> None:
+        """Charge the time of a builtin that goes over many items without an evaluator's loop."""
+        self.steps -= (items >> 4) + 1
+        if self.steps < 0:
+            self.refill()
+
+    def exceeded(self, budget: str) -> NoReturn:
+        raise exceeded(budget, self.limits)
+
+
+def exceeded(budget: str, limits: Limits) -> BudgetExceededError:
+    """The error of a budget, naming its setting."""
+    return BudgetExceededError(_SENTENCES[budget].format(limit=getattr(limits, budget)), budget)

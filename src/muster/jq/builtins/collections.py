@@ -1,0 +1,384 @@
+"""Builtins about arrays and objects: their parts, their order, what they contain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muster.jq import texts
+from muster.jq.encoding import encode_scalar, preview
+from muster.jq.errors import JqError
+from muster.jq.texts import type_name
+from muster.jq.values import (
+    add,
+    compare,
+    equal,
+    is_number,
+    members,
+    positions,
+    sort_key,
+    sorted_values,
+    to_float,
+    to_int,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from muster.jq.budgets import Meter
+
+
+def length(_meter: Meter, value: Any) -> Any:
+    if value is None:
+        return 0
+    if is_number(value):
+        return abs(value)
+    if isinstance(value, bool):
+        raise texts.not_applicable("length", value)
+    return len(value)
+
+
+def keys(meter: Meter, value: Any) -> list[Any]:
+    if isinstance(value, list):
+        meter.grow(len(value))
+        return list(range(len(value)))
+    if isinstance(value, dict):
+        meter.grow(len(value))
+        return sorted(value)
+    raise texts.not_applicable("keys", value)
+
+
+def has(_meter: Meter, value: Any, key: Any) -> bool:
+    if isinstance(value, list) and is_number(key):
+        return 0 <= to_int(key) < len(value)
+    if isinstance(value, dict) and isinstance(key, str):
+        return key in value
+    if value is None:
+        return False
+    raise texts.not_applicable("has", value, key)
+
+
+def _values(name: str, value: Any, *args: Any) -> list[Any]:
+    if not isinstance(value, list | dict):
+        raise texts.not_applicable(name, value, *args)
+    return members(value)
+
+
+def add_all(meter: Meter, value: Any) -> Any:
+    return _sum(meter, _values("add", value))
+
+
+def _sum(meter: Meter, items: Iterable[Any]) -> Any:
+    """Runs of texts, arrays or objects are put together at once, so that many small parts stay cheap."""
+    run: list[Any] = []
+    kind: type | None = None
+    for item in items:
+        if item is None:
+            continue
+        if type(item) is kind and (kind is str or kind is list or kind is dict):
+            run.append(item)
+            continue
+        run = [add(meter, _joined(meter, kind, run), item)]
+        kind = type(run[0])
+    return _joined(meter, kind, run)
+
+
+def _joined(meter: Meter, kind: type | None, run: list[Any]) -> Any:
+    if len(run) < 2:
+        return run[0] if run else None
+    if kind is str:
+        meter.grow_text(sum(map(len, run)))
+        return "".join(run)
+    if kind is list:
+        meter.grow(sum(map(len, run)))
+        return [item for part in run for item in part]
+    merged: dict[str, Any] = {}
+    for part in run:
+        meter.grow(2 * len(part))
+        merged.update(part)
+    return merged
+
+
+def join(meter: Meter, value: Any, separator: Any) -> Any:
+    items = _values("join", value, separator)
+    if not items:
+        return ""
+    parts: list[Any] = []
+    for position, item in enumerate(items):
+        parts.append(separator if position else "")
+        parts.append(encode_scalar(item) if is_number(item) or isinstance(item, bool) else item)
+    return _sum(meter, parts)
+
+
+def reverse(meter: Meter, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise texts.not_applicable("reverse", value)
+    meter.grow(len(value))
+    return value[::-1]
+
+
+def contains(meter: Meter, value: Any, part: Any) -> bool:
+    """Texts hold texts, arrays hold every item, objects hold every field; scalars are equal or of one type."""
+    if is_number(value) and is_number(part):
+        return to_float(value) == to_float(part) if float in (type(value), type(part)) else bool(value == part)
+    if isinstance(value, str) and isinstance(part, str):
+        return part in value
+    if isinstance(value, list) and isinstance(part, list):
+        meter.step(len(value) * len(part))
+        return all(any(_holds(meter, item, wanted) for item in value) for wanted in part)
+    if isinstance(value, dict) and isinstance(part, dict):
+        meter.step(len(part))
+        return len(value) >= len(part) and all(
+            key in value and _holds(meter, value[key], wanted) for key, wanted in part.items()
+        )
+    if value is part:
+        return True
+    raise texts.not_applicable("contains", value, part)
+
+
+def _holds(meter: Meter, value: Any, part: Any) -> bool:
+    if type_name(value) != type_name(part) or (isinstance(value, bool) and value is not part):
+        return False
+    return contains(meter, value, part)
+
+
+def _found(name: str, meter: Meter, value: Any, wanted: Any) -> list[int] | None:
+    """Every position, or None when there is nothing to look in or for."""
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return positions(meter, value, wanted if isinstance(wanted, list) else [wanted])
+    if isinstance(value, str) and isinstance(wanted, str):
+        meter.work(len(value))
+        return _text_positions(value, wanted)
+    raise texts.not_applicable(name, value, wanted)
+
+
+def _text_positions(text: str, wanted: str) -> list[int]:
+    found: list[int] = []
+    at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        found.append(at)
+        at = text.find(wanted, at + 1)
+    return found
+
+
+def indices(meter: Meter, value: Any, wanted: Any) -> Any:
+    return _found("indices", meter, value, wanted)
+
+
+def index_of(meter: Meter, value: Any, wanted: Any) -> Any:
+    found = _found("index", meter, value, wanted)
+    return found[0] if found else None
+
+
+def last_index_of(meter: Meter, value: Any, wanted: Any) -> Any:
+    found = _found("rindex", meter, value, wanted)
+    return found[-1] if found else None
+
+
+def flatten(meter: Meter, value: Any) -> list[Any]:
+    flat: list[Any] = []
+    _flatten_into(meter, flat, _values("flatten", value), -1.0)
+    return flat
+
+
+def flatten_levels(meter: Meter, value: Any, depth: Any) -> list[Any]:
+    items = _values("flatten", value)
+    if not is_number(depth):
+        raise texts.not_applicable("flatten", depth)
+    levels = to_float(depth)
+    if levels < 0 or levels != levels:
+        raise JqError(f"flatten depth should not be negative: {preview(levels)}")
+    flat: list[Any] = []
+    _flatten_into(meter, flat, items, levels)
+    return flat
+
+
+def _flatten_into(meter: Meter, flat: list[Any], items: list[Any], levels: float) -> None:
+    meter.step(len(items))
+    meter.grow(len(items))
+    for item in items:
+        if isinstance(item, list) and levels != 0:
+            _flatten_into(meter, flat, item, levels - 1)
+        else:
+            flat.append(item)
+
+
+def to_entries(meter: Meter, value: Any) -> list[Any]:
+    if isinstance(value, list):
+        meter.grow(12 * len(value))
+        return [{"key": at, "value": item} for at, item in enumerate(value)]
+    if isinstance(value, dict):
+        meter.grow(12 * len(value))
+        return [{"key": key, "value": value[key]} for key in sorted(value)]
+    raise texts.not_applicable("keys", value)
+
+
+def from_entries(meter: Meter, value: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for entry in members(value):
+        if entry is not None and not isinstance(entry, dict):
+            raise texts.expected_object(entry)
+        entry = entry or {}
+        key = None
+        for name in ("key", "Key", "name", "Name"):
+            key = entry.get(name)
+            if key is not None and key is not False:
+                break
+        meter.grow(2)
+        item = entry["value"] if "value" in entry else entry.get("Value")
+        if not isinstance(key, str):
+            raise texts.key_not_string(key)
+        made[key] = item
+    return made
+
+
+# ── order ───────────────────────────────────────────────────────────────────
+
+
+def _array(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise texts.not_applicable(name, value)
+    return value
+
+
+def _extreme(meter: Meter, items: list[Any], by: list[Any], *, least: bool) -> Any:
+    if not items:
+        return None
+    meter.work(len(items))
+    best = 0
+    for at in range(1, len(by)):
+        if (compare(meter, by[best], by[at]) > 0) == least:
+            best = at
+    return items[best]
+
+
+def _keyed(name: str, value: Any, by: Any) -> tuple[list[Any], list[Any]]:
+    if not isinstance(value, list) or not isinstance(by, list):
+        raise texts.not_applicable(name, value, by)
+    if len(value) != len(by):
+        raise texts.failed(name, value, by, cause="length mismatch")
+    return value, by
+
+
+def least_by(meter: Meter, value: Any, by: Any) -> Any:
+    items, keys_ = _keyed("min_by", value, by)
+    return _extreme(meter, items, keys_, least=True)
+
+
+def greatest_by(meter: Meter, value: Any, by: Any) -> Any:
+    items, keys_ = _keyed("max_by", value, by)
+    return _extreme(meter, items, keys_, least=False)
+
+
+def least(meter: Meter, value: Any) -> Any:
+    return _extreme(meter, _array("min", value), value, least=True)
+
+
+def greatest(meter: Meter, value: Any) -> Any:
+    return _extreme(meter, _array("max", value), value, least=False)
+
+
+def sort(meter: Meter, value: Any) -> list[Any]:
+    return sorted_values(meter, _array("sort", value))
+
+
+def _ordered(name: str, meter: Meter, value: Any, by: Any) -> list[tuple[Any, Any]]:
+    items, keys_ = _keyed(name, value, by)
+    meter.grow(3 * len(items))
+    meter.work(8 * len(items))
+    pairs = list(zip(keys_, items, strict=True))
+    if _one_kind(keys_):
+        return sorted(pairs, key=lambda pair: pair[0][0])
+    order = sort_key(meter)
+    return sorted(pairs, key=lambda pair: order(pair[0]))
+
+
+def _one_kind(keys_: list[Any]) -> bool:
+    """Whether Python's own order will do: every key is one text, or every key is one integer."""
+    if not all(type(key) is list and len(key) == 1 for key in keys_):
+        return False
+    return {type(key[0]) for key in keys_} in ({str}, {int})
+
+
+def sort_by(meter: Meter, value: Any, by: Any) -> list[Any]:
+    return [item for _, item in _ordered("sort_by", meter, value, by)]
+
+
+def _groups(name: str, meter: Meter, value: Any, by: Any) -> list[list[Any]]:
+    groups: list[list[Any]] = []
+    last: Any = None
+    for key, item in _ordered(name, meter, value, by):
+        if groups and equal(meter, last, key):
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+            last = key
+    return groups
+
+
+def group_by(meter: Meter, value: Any, by: Any) -> list[list[Any]]:
+    return _groups("group_by", meter, value, by)
+
+
+def unique_by(meter: Meter, value: Any, by: Any) -> list[Any]:
+    return [group[0] for group in _groups("unique_by", meter, value, by)]
+
+
+def unique(meter: Meter, value: Any) -> list[Any]:
+    _array("unique", value)
+    return [group[0] for group in _groups("unique", meter, value, value)]
+
+
+def transpose(meter: Meter, value: Any) -> list[Any]:
+    rows = _array("transpose", value)
+    if not all(isinstance(row, list) for row in rows):
+        raise texts.not_applicable("transpose", value)
+    width = max(map(len, rows), default=0)
+    meter.grow(width * (len(rows) + 4))
+    meter.work(width * len(rows))
+    return [[row[at] if at < len(row) else None for row in rows] for at in range(width)]
+
+
+def bsearch(meter: Meter, value: Any, wanted: Any) -> int:
+    if not isinstance(value, list):
+        raise texts.not_applicable("bsearch", value, wanted)
+    low, high = 0, len(value)
+    while low < high:
+        middle = (low + high) // 2
+        if compare(meter, value[middle], wanted) >= 0:
+            high = middle
+        else:
+            low = middle + 1
+    return low if low < len(value) and equal(meter, value[low], wanted) else -low - 1
+
+
+NATIVES: Mapping[tuple[str, int], Callable[..., Any]] = {
+    ("length", 0): length,
+    ("keys", 0): keys,
+    ("has", 1): has,
+    ("add", 0): add_all,
+    ("join", 1): join,
+    ("reverse", 0): reverse,
+    ("contains", 1): contains,
+    ("inside", 1): lambda meter, value, whole: contains(meter, whole, value),
+    ("indices", 1): indices,
+    ("index", 1): index_of,
+    ("rindex", 1): last_index_of,
+    ("flatten", 0): flatten,
+    ("flatten", 1): flatten_levels,
+    ("to_entries", 0): to_entries,
+    ("from_entries", 0): from_entries,
+    ("min", 0): least,
+    ("max", 0): greatest,
+    ("sort", 0): sort,
+    ("unique", 0): unique,
+    ("_min_by", 1): least_by,
+    ("_max_by", 1): greatest_by,
+    ("_sort_by", 1): sort_by,
+    ("_group_by", 1): group_by,
+    ("_unique_by", 1): unique_by,
+    ("transpose", 0): transpose,
+    ("bsearch", 1): bsearch,
+    ("type", 0): lambda _meter, value: type_name(value),
+}

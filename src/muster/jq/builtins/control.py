@@ -1,0 +1,58 @@
+"""Builtins about paths, errors and the end of the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muster.jq import texts
+from muster.jq.encoding import encode_string
+from muster.jq.errors import JqError
+from muster.jq.paths import delete_paths, get_path, set_path
+from muster.jq.values import is_number, to_int
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from muster.jq.budgets import Meter
+
+
+def _error(_meter: Meter, value: Any) -> Any:
+    raise texts.raised(value)
+
+
+def _error_with(_meter: Meter, _value: Any, message: Any) -> Any:
+    raise texts.raised(message)
+
+
+def _halt(_meter: Meter, _value: Any) -> Any:
+    raise texts.halted(None, 0)
+
+
+def _halt_error(_meter: Meter, value: Any) -> Any:
+    raise texts.halted(value, 5)
+
+
+def _halt_error_with(_meter: Meter, value: Any, code: Any) -> Any:
+    if not is_number(code):
+        raise texts.not_applicable("halt_error", code)
+    raise texts.halted(value, to_int(code))
+
+
+def _module_meta(_meter: Meter, value: Any) -> Any:
+    if not isinstance(value, str):
+        raise texts.not_applicable("modulemeta", value)
+    raise JqError(f"cannot load module: {encode_string(value)}")
+
+
+NATIVES: Mapping[tuple[str, int], Callable[..., Any]] = {
+    ("not", 0): lambda _meter, value: value is None or value is False,
+    ("error", 0): _error,
+    ("error", 1): _error_with,
+    ("halt", 0): _halt,
+    ("halt_error", 0): _halt_error,
+    ("halt_error", 1): _halt_error_with,
+    ("modulemeta", 0): _module_meta,
+    ("getpath", 1): get_path,
+    ("setpath", 2): set_path,
+    ("delpaths", 1): delete_paths,
+}

@@ -1,0 +1,143 @@
+"""Builtins about regular expressions, over the engine of regexes.py. Offsets and lengths count code points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muster.jq import texts
+from muster.jq.budgets import OBJECT_CELLS
+from muster.jq.values import add
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from muster.jq.budgets import Meter
+    from muster.jq.regexes import Regex
+
+
+def matches(meter: Meter, value: Any, pattern: Any, flags: Any = None) -> bool:
+    if type(value) is not str or type(pattern) is not str or (flags is not None and type(flags) is not str):
+        raise texts.not_applicable("test", value, pattern, flags)
+    return meter.regexes.test(meter, pattern, flags or "", value)
+
+
+def match(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[Any]:
+    if not isinstance(value, str) or not isinstance(pattern, str) or not (flags is None or isinstance(flags, str)):
+        raise texts.not_applicable("match", value, pattern, flags)
+    regex = meter.regexes.get(meter, pattern, flags or "")
+    data = value.encode("utf-8", "surrogateescape")
+    offsets = _Offsets(data)
+    found = []
+    for groups in _matches(meter, regex, data, everything="g" in (flags or "")):
+        (start, end), *captured = groups
+        meter.grow((OBJECT_CELLS + 8) * len(groups) + ((end - start) >> 3))
+        found.append(
+            {
+                "offset": offsets.at(start),
+                "length": offsets.between(start, end),
+                "string": _text(data, start, end),
+                "captures": [
+                    {
+                        "name": name,
+                        "offset": offsets.at(first) if first >= 0 else -1,
+                        "length": offsets.between(first, last) if first >= 0 else 0,
+                        "string": _text(data, first, last) if first >= 0 else None,
+                    }
+                    for name, (first, last) in zip(regex.names, captured, strict=True)
+                ],
+            }
+        )
+    return found
+
+
+def _text(data: bytes, start: int, end: int) -> str:
+    return data[start:end].decode("utf-8", "surrogateescape")
+
+
+class _Offsets:
+    """Byte positions to code points, counted once from left to right."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.ascii = data.isascii()
+        self.known = (0, 0)
+
+    def at(self, position: int) -> int:
+        if self.ascii:
+            return position
+        byte, count = self.known
+        if position < byte:
+            byte, count = 0, 0
+        count += len(_text(self.data, byte, position))
+        self.known = (position, count)
+        return count
+
+    def between(self, start: int, end: int) -> int:
+        return end - start if self.ascii else len(_text(self.data, start, end))
+
+
+def _matches(meter: Meter, regex: Regex, data: bytes, *, everything: bool) -> Iterator[list[tuple[int, int]]]:
+    """Matches from left to right; an empty one right behind another does not count."""
+    position, previous = 0, -1
+    while position <= len(data):
+        meter.work((len(data) - position) * regex.weight)
+        meter.step()
+        found = regex.compiled.search(data, position)
+        if found is None:
+            return
+        start, end = found.span()
+        if start != end or start != previous:
+            yield [found.span(group) for group in range(len(regex.names) + 1)]
+            if not everything:
+                return
+        previous = end
+        position = end if end > start else _next_character(data, end)
+
+
+def _next_character(data: bytes, position: int) -> int:
+    position += 1
+    while position < len(data) and data[position] & 0xC0 == 0x80:
+        position += 1
+    return position
+
+
+def captures(meter: Meter, value: Any) -> dict[str, Any]:
+    """Named groups of a match as an object."""
+    if not isinstance(value, list):
+        raise texts.expected_array(value)
+    meter.grow(2 * len(value))
+    named = (capture for capture in value if isinstance(capture, dict) and isinstance(capture.get("name"), str))
+    return {capture["name"]: capture.get("string") for capture in named}
+
+
+def splits(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[str]:
+    """The text between all matches."""
+    found = match(meter, value, pattern, add(meter, flags, "g"))
+    meter.grow_text(len(value))
+    pieces = []
+    position = 0
+    for one in found:
+        pieces.append(value[position : one["offset"]])
+        position = one["offset"] + one["length"]
+    pieces.append(value[position:])
+    return pieces
+
+
+def append_text(meter: Meter, _value: Any, made: list[Any], at: int, text: Any) -> list[Any]:
+    """`made` with the text added to its item at a position: how `sub` gathers its results."""
+    meter.grow(len(made) + 1)
+    grown = list(made)
+    if at == len(grown):
+        grown.append(None)
+    grown[at] = add(meter, grown[at], text)
+    return grown
+
+
+NATIVES: Mapping[tuple[str, int], Callable[..., Any]] = {
+    ("test", 1): matches,
+    ("_test", 2): matches,
+    ("_match", 2): match,
+    ("_captures", 0): captures,
+    ("_splits", 2): splits,
+    ("_append_text", 3): append_text,
+}

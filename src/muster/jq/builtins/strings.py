@@ -1,0 +1,184 @@
+"""Builtins about text: searching, trimming, case, code points, and turning values into text and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muster.jq import texts
+from muster.jq.encoding import InvalidJsonError, decode_prefix, to_json
+from muster.jq.formats import apply_format
+from muster.jq.numbers import is_number_text, parse_number
+from muster.jq.values import is_number, split_text, to_int
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from muster.jq.budgets import Meter
+
+_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+_UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
+_REPLACEMENT = 0xFFFD
+
+
+def to_string(meter: Meter, value: Any) -> str:
+    return value if type(value) is str else to_json(value, meter)
+
+
+def to_json_text(meter: Meter, value: Any) -> str:
+    return to_json(value, meter)
+
+
+def from_json_text(meter: Meter, value: Any) -> Any:
+    if not isinstance(value, str):
+        raise texts.not_applicable("fromjson", value)
+    meter.grow(len(value))
+    meter.work(len(value))
+    try:
+        decoded, end = decode_prefix(value, 0)
+    except InvalidJsonError as fault:
+        raise texts.failed("fromjson", value, cause=fault.message) from None
+    if value[end:].strip(" \t\r\n"):
+        raise texts.not_applicable("fromjson", value)
+    return decoded
+
+
+def to_number(_meter: Meter, value: Any) -> Any:
+    if is_number(value):
+        return value
+    if not isinstance(value, str):
+        raise texts.not_applicable("tonumber", value)
+    if not is_number_text(value):
+        raise texts.failed("tonumber", value, cause="invalid number")
+    _meter.work(len(value))
+    return parse_number(value)
+
+
+def to_boolean(_meter: Meter, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value == "true":
+        return True
+    if value == "false":
+        return False
+    if isinstance(value, str):
+        raise texts.failed("toboolean", value, cause="invalid boolean")
+    raise texts.not_applicable("toboolean", value)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise texts.not_applicable(name, value)
+    return value
+
+
+def _texts(name: str, value: Any, part: Any) -> tuple[str, str]:
+    if not isinstance(value, str) or not isinstance(part, str):
+        raise texts.not_applicable(name, value, part)
+    return value, part
+
+
+def starts_with(_meter: Meter, value: Any, part: Any) -> bool:
+    if type(value) is str and type(part) is str:
+        return value.startswith(part)
+    raise texts.not_applicable("startswith", value, part)
+
+
+def ends_with(_meter: Meter, value: Any, part: Any) -> bool:
+    if type(value) is str and type(part) is str:
+        return value.endswith(part)
+    raise texts.not_applicable("endswith", value, part)
+
+
+def left_trimmed(meter: Meter, value: Any, part: Any) -> str:
+    text, prefix = _texts("ltrimstr", value, part)
+    meter.grow_text(len(text))
+    return text.removeprefix(prefix)
+
+
+def right_trimmed(meter: Meter, value: Any, part: Any) -> str:
+    text, suffix = _texts("rtrimstr", value, part)
+    meter.grow_text(len(text))
+    return text.removesuffix(suffix)
+
+
+def both_trimmed(meter: Meter, value: Any, part: Any) -> str:
+    text, part = _texts("trimstr", value, part)
+    meter.grow_text(len(text))
+    return text.removeprefix(part).removesuffix(part)
+
+
+def _stripper(name: str, strip: Callable[[str], str]) -> Callable[[Meter, Any], str]:
+    def stripped(meter: Meter, value: Any) -> str:
+        text = _text(name, value)
+        meter.grow_text(len(text))
+        return strip(text)
+
+    return stripped
+
+
+def downcase(meter: Meter, value: Any) -> str:
+    if type(value) is not str:
+        raise texts.not_applicable("ascii_downcase", value)
+    if len(value) > 64:
+        meter.grow_text(len(value))
+    return value.lower() if value.isascii() else value.translate(_LOWER)
+
+
+def upcase(meter: Meter, value: Any) -> str:
+    text = _text("ascii_upcase", value)
+    if len(text) > 64:
+        meter.grow_text(len(text))
+    return text.upper() if text.isascii() else text.translate(_UPPER)
+
+
+def explode(meter: Meter, value: Any) -> list[int]:
+    text = _text("explode", value)
+    meter.grow(len(text))
+    return [_REPLACEMENT if 0xD800 <= ord(character) < 0xE000 else ord(character) for character in text]
+
+
+def implode(meter: Meter, value: Any) -> str:
+    if not isinstance(value, list):
+        raise texts.not_applicable("implode", value)
+    meter.grow_text(len(value))
+    characters = []
+    for item in value:
+        if not is_number(item):
+            raise texts.not_applicable("implode", value)
+        point = to_int(item)
+        valid = 0 <= point <= 0x10FFFF and not 0xD800 <= point < 0xE000
+        characters.append(chr(point) if valid else chr(_REPLACEMENT))
+    return "".join(characters)
+
+
+def split(meter: Meter, value: Any, separator: Any) -> list[str]:
+    return split_text(meter, _text("split", value), _text("split", separator))
+
+
+def byte_length(_meter: Meter, value: Any) -> int:
+    return len(_text("utf8bytelength", value).encode("utf-8", "surrogateescape"))
+
+
+NATIVES: Mapping[tuple[str, int], Callable[..., Any]] = {
+    ("tostring", 0): to_string,
+    ("tojson", 0): to_json_text,
+    ("fromjson", 0): from_json_text,
+    ("tonumber", 0): to_number,
+    ("toboolean", 0): to_boolean,
+    ("startswith", 1): starts_with,
+    ("endswith", 1): ends_with,
+    ("ltrimstr", 1): left_trimmed,
+    ("rtrimstr", 1): right_trimmed,
+    ("trimstr", 1): both_trimmed,
+    ("ltrim", 0): _stripper("ltrim", lambda text: text.lstrip(_SPACE)),
+    ("rtrim", 0): _stripper("rtrim", lambda text: text.rstrip(_SPACE)),
+    ("trim", 0): _stripper("trim", lambda text: text.strip(_SPACE)),
+    ("ascii_downcase", 0): downcase,
+    ("ascii_upcase", 0): upcase,
+    ("explode", 0): explode,
+    ("implode", 0): implode,
+    ("split", 1): split,
+    ("utf8bytelength", 0): byte_length,
+    ("format", 1): apply_format,
+}

@@ -1,0 +1,98 @@
+"""Builtins about time. The clock and the local zone are the run's Host; dates.py does the calendar."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING, Any
+
+from muster.jq import texts
+from muster.jq.date_parsing import DateError, parse_moment
+from muster.jq.dates import MAX_WIDTH, Moment, broken_down, format_moment, moment_at, moment_of
+from muster.jq.values import is_number, to_float, to_int
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from muster.jq.budgets import Meter
+
+_BEGINNING = -62_135_596_800  # the first second of the year 1, which gojq takes for "no time"
+
+
+def _parts(epoch: float, zone: tzinfo) -> list[Any]:
+    if not math.isfinite(epoch):
+        epoch = 0.0
+    return broken_down(moment_at(to_int(epoch), int((epoch - math.floor(epoch)) * 1e9), zone))
+
+
+def _moment(parts: list[Any], zone: tzinfo) -> Moment | None:
+    """From a broken down time; None when it is not one."""
+    numbers = parts[:8]
+    if not all(is_number(part) for part in numbers):
+        return None
+    year, month, day, hour, minute = (to_int(part) for part in [*numbers, 0, 0, 0, 0, 0][:5])
+    seconds = to_float(numbers[5]) if len(numbers) > 5 else 0.0
+    if not math.isfinite(seconds):
+        seconds = 0.0
+    fraction = int((seconds - math.floor(seconds)) * 1e9)
+    return moment_of((year, month + 1, day, hour, minute, to_int(seconds), fraction), zone)
+
+
+def _gmtime(_meter: Meter, value: Any) -> list[Any]:
+    if not is_number(value):
+        raise texts.not_applicable("gmtime", value)
+    return _parts(to_float(value), UTC)
+
+
+def _localtime(meter: Meter, value: Any) -> list[Any]:
+    if not is_number(value):
+        raise texts.not_applicable("localtime", value)
+    return _parts(to_float(value), meter.host.zone)
+
+
+def _mktime(_meter: Meter, value: Any) -> float:
+    if not isinstance(value, list):
+        raise texts.not_applicable("mktime", value)
+    moment = _moment(value, UTC)
+    if moment is None:
+        raise texts.failed("mktime", value, cause="expected an array of 8 numbers")
+    return moment.epoch
+
+
+def _formatted(meter: Meter, name: str, value: Any, pattern: Any, zone: tzinfo) -> str:
+    parts = _parts(to_float(value), zone) if is_number(value) else value
+    if not isinstance(parts, list) or not isinstance(pattern, str):
+        raise texts.not_applicable(name, parts, pattern)
+    moment = _moment(parts, zone)
+    if moment is None:
+        raise texts.failed(name, parts, pattern, cause="expected an array of 8 numbers")
+    meter.grow_text(len(pattern) * 16)
+    if any(character.isdigit() for character in pattern):
+        meter.grow_text(pattern.count("%") * MAX_WIDTH)
+    return format_moment(moment, pattern)
+
+
+def _strptime(meter: Meter, value: Any, pattern: Any) -> list[Any]:
+    if not isinstance(value, str) or not isinstance(pattern, str):
+        raise texts.not_applicable("strptime", value, pattern)
+    meter.work(len(value) + len(pattern))
+    try:
+        moment = parse_moment(value, pattern, meter.host.zone)
+    except DateError as fault:
+        raise texts.failed("strptime", value, pattern, cause=str(fault)) from None
+    if moment.seconds == _BEGINNING and not moment.nanoseconds:
+        raise texts.not_applicable("strptime", value, pattern)
+    return _parts(moment.epoch, UTC)
+
+
+NATIVES: Mapping[tuple[str, int], Callable[..., Any]] = {
+    ("now", 0): lambda meter, _value: meter.host.now(),
+    ("gmtime", 0): _gmtime,
+    ("localtime", 0): _localtime,
+    ("mktime", 0): _mktime,
+    ("strftime", 1): lambda meter, value, pattern: _formatted(meter, "strftime", value, pattern, UTC),
+    ("strflocaltime", 1): lambda meter, value, pattern: _formatted(
+        meter, "strflocaltime", value, pattern, meter.host.zone
+    ),
+    ("strptime", 1): _strptime,
+}

@@ -1,0 +1,205 @@
+"""A compiled query: the object that users of the package hold. Made by `compile_query`, run as often as wanted.
+
+Nothing that a query does reaches outside: no environment, no files, no input but the one given. Every run has its own
+budgets. Whatever goes wrong inside is an EvaluationError; the program itself never changes and may be shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
+from muster.jq import resolved as r
+from muster.jq.budgets import DEFAULT_HOST, DEFAULT_LIMITS, Host, Limits, Meter, exceeded
+from muster.jq.codegen import generate
+from muster.jq.parser import parse
+from muster.jq.reads import reads_of
+from muster.jq.reference import Evaluator
+from muster.jq.regexes import Regexes
+from muster.jq.resolve import resolve
+from muster.source import Diagnostic, Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from muster.jq.codegen import GeneratedCode
+    from muster.jq.reads import ReadPath
+    from muster.jq.resolve import ResolvedQuery
+
+_NO_VARIABLES: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A part of the query and what it gave, in the order of evaluation."""
+
+    span: Span
+    text: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The outputs of a run, the values of its parts, and the error that ended it, if one did."""
+
+    outputs: tuple[Any, ...]
+    parts: tuple[Recorded, ...]
+    error: EvaluationError | None
+
+
+@dataclass(frozen=True)
+class Program:
+    """Ready to run. `reads` says which parts of its input can matter."""
+
+    source: Source
+    query: ResolvedQuery = field(repr=False)
+    code: GeneratedCode | None = field(repr=False)
+    _regexes: Regexes = field(repr=False, default_factory=Regexes)
+
+    @cached_property
+    def reads(self) -> frozenset[ReadPath]:
+        return reads_of(self.query.body)
+
+    def run(
+        self,
+        value: Any,
+        *,
+        variables: Mapping[str, Any] = _NO_VARIABLES,
+        limits: Limits = DEFAULT_LIMITS,
+        host: Host = DEFAULT_HOST,
+    ) -> list[Any]:
+        """Every output. Raises EvaluationError, or BudgetExceededError when a limit is reached."""
+        code = self.code
+        if code is None or not code.single:
+            return list(self.outputs(value, variables=variables, limits=limits, host=host))
+        meter = Meter(limits, host, self._regexes)
+        try:
+            if self.query.globals:
+                return [code.main(meter, value, *self._arguments(variables))]
+            return [code.main(meter, value)]
+        except EvaluationError:
+            raise
+        except Exception as error:
+            raise _as_evaluation_error(error, limits) from error
+
+    def meter(self, limits: Limits = DEFAULT_LIMITS, host: Host = DEFAULT_HOST) -> Meter:
+        """For `metered`: a meter of one run, which the caller can look at afterwards."""
+        return Meter(limits, host, self._regexes)
+
+    def outputs(
+        self,
+        value: Any,
+        *,
+        variables: Mapping[str, Any] = _NO_VARIABLES,
+        limits: Limits = DEFAULT_LIMITS,
+        host: Host = DEFAULT_HOST,
+    ) -> Iterator[Any]:
+        """Outputs one by one, so that the caller may stop early."""
+        return self.metered(value, self.meter(limits, host), variables)
+
+    def metered(self, value: Any, meter: Meter, variables: Mapping[str, Any] = _NO_VARIABLES) -> Iterator[Any]:
+        """Outputs one by one, charged to a meter that the caller can look at."""
+        arguments = self._arguments(variables)
+        left = meter.limits.outputs
+        try:
+            for output in self._all(meter, value, arguments):
+                left -= 1
+                if left < 0:
+                    meter.exceeded("outputs")
+                yield output
+        except EvaluationError:
+            raise
+        except Exception as error:
+            raise _as_evaluation_error(error, meter.limits) from error
+
+    def _all(self, meter: Meter, value: Any, arguments: Sequence[Any]) -> Iterator[Any]:
+        if self.code is None:
+            return self._evaluated(meter, value, arguments)
+        if self.code.single:
+            return iter((self.code.main(meter, value, *arguments),))
+        outputs: Iterator[Any] = self.code.main(meter, value, *arguments)
+        return outputs
+
+    def _evaluated(self, meter: Meter, value: Any, arguments: Sequence[Any]) -> Iterator[Any]:
+        env = dict(zip(self.query.globals.values(), arguments, strict=True))
+        return Evaluator(meter).outputs(self.query.body, env, value)
+
+    def reference_outputs(
+        self,
+        value: Any,
+        *,
+        variables: Mapping[str, Any] = _NO_VARIABLES,
+        limits: Limits = DEFAULT_LIMITS,
+        host: Host = DEFAULT_HOST,
+    ) -> Iterator[Any]:
+        """As `outputs`, by the plain evaluator: the check that generated code is right."""
+        meter = Meter(limits, host, self._regexes)
+        try:
+            yield from self._evaluated(meter, value, self._arguments(variables))
+        except EvaluationError:
+            raise
+        except Exception as error:
+            raise _as_evaluation_error(error, limits) from error
+
+    def explain(
+        self,
+        value: Any,
+        *,
+        variables: Mapping[str, Any] = _NO_VARIABLES,
+        limits: Limits = DEFAULT_LIMITS,
+        host: Host = DEFAULT_HOST,
+        at_most: int = 1000,
+    ) -> Explanation:
+        """Run by the plain evaluator and keep what every part of the query gave, up to a number of values."""
+        parts: list[Recorded] = []
+        text = self.source.text
+        written = r.written_nodes(self.query.body)
+
+        def record(node: r.Node, result: Any) -> None:
+            if len(parts) < at_most and node in written and node.span.end > node.span.start:
+                parts.append(Recorded(node.span, text[node.span.start : node.span.end].strip(), result))
+
+        env = dict(zip(self.query.globals.values(), self._arguments(variables), strict=True))
+        meter = Meter(limits, host, self._regexes)
+        outputs: list[Any] = []
+        error: EvaluationError | None = None
+        try:
+            outputs.extend(Evaluator(meter, record).outputs(self.query.body, env, value))
+        except EvaluationError as raised:
+            error = raised
+        except Exception as raised:
+            error = _as_evaluation_error(raised, limits)
+        return Explanation(tuple(outputs), tuple(parts), error)
+
+    def _arguments(self, variables: Mapping[str, Any]) -> list[Any]:
+        try:
+            return [variables[name] for name in self.query.globals]
+        except KeyError as missing:
+            raise EvaluationError(f"variable defined but not bound: ${missing.args[0]}") from None
+
+
+def _as_evaluation_error(error: Exception, limits: Limits) -> EvaluationError:
+    """Python's own limits are the run's limits; anything else is our fault, told as an error of the query."""
+    if isinstance(error, RecursionError):
+        return BudgetExceededError("a value is nested too deeply to be walked (budget: depth)", "depth")
+    if isinstance(error, MemoryError):
+        return exceeded("cells", limits)
+    return EvaluationError(f"internal error: {type(error).__name__}: {error}")
+
+
+def compile_query(text: str, *, variables: Sequence[str] = ()) -> Program:
+    """Compile once, run often. `variables` names what `$name` the caller will bind, without the dollar.
+
+    Raises InvalidExpressionError with everything that is wrong with the query.
+
+    >>> compile_query(".disks | map(select(.size > 10)) | length").run({"disks": [{"size": 5}, {"size": 20}]})
+    [1]
+    """
+    source = Source(text)
+    for name in variables:
+        if not (name.isascii() and name.isidentifier()):
+            raise InvalidExpressionError(source, [Diagnostic(f"invalid variable name: ${name}")])
+    query = resolve(parse(source), source, tuple(variables))
+    return Program(source, query, generate(query))

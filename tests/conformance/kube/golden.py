@@ -1,0 +1,395 @@
+"""Replays the recorded requests and watches of a real kube-apiserver against the hub over HTTP, in their order.
+
+The recording holds requests and answers, not what the recorder did in between to prepare them; WRITES states that, read
+off the answers. Every answer is compared whole: code, content type, warnings, headers and body.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import re
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tests.conformance.kube.replay import CUT, Identities, difference, masked, parse_cut
+from tests.conformance.results import CaseResult
+from tests.hub.rest.running import RunningHub, running_hub
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+OCM = "cluster.open-cluster-management.io"
+CLUSTERS = f"/apis/{OCM}/v1/managedclusters"
+MERGE = "application/merge-patch+json"
+# The recorder's client; without a field manager its name owns the fields.
+USER_AGENT = "python-httpx/0.28.1"
+_SERVED_GROUPS = re.compile(
+    r"/apis/(?:cluster\.open-cluster-management\.io|clusters\.openmcp\.cloud|(?:authorization|authentication)\.k8s\.io"
+    r"|rbac\.authorization\.k8s\.io|nope\.example\.com)(?:/|$|\?)"
+)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    warnings: Sequence[str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write of the recorder that the recording does not hold. `after` is in seconds from the start of a watch."""
+
+    method: str
+    path: str
+    body: Any = None
+    content_type: str = "application/json"
+    after: float = 0.0
+
+
+@dataclass
+class Client:
+    """Sends requests to the hub as the recorder did."""
+
+    hub: RunningHub
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(self.hub.host, self.hub.port, timeout=30)
+
+    def headers(self, request: Mapping[str, Any]) -> dict[str, str]:
+        headers = {"User-Agent": USER_AGENT}
+        token = request.get("token", "admintoken")
+        if token is not None:
+            known = self.hub.token if token == "admintoken" else token
+            headers["Authorization"] = f"Bearer {known}"
+        if request.get("accept"):
+            headers["Accept"] = request["accept"]
+        if request.get("contentType"):
+            headers["Content-Type"] = request["contentType"]
+        return headers
+
+    def send(self, request: Mapping[str, Any], path: str, body: bytes | None) -> Reply:
+        connection = self.connect()
+        try:
+            connection.request(request["method"], path, body=body, headers=self.headers(request))
+            answer = connection.getresponse()
+            content = answer.read()
+            warnings = answer.headers.get_all("Warning") or []
+            return Reply(answer.status, {k.lower(): v for k, v in answer.headers.items()}, warnings, content)
+        finally:
+            connection.close()
+
+    def write(self, write: Write) -> None:
+        body = None if write.body is None else json.dumps(write.body).encode()
+        reply = self.send({"method": write.method, "contentType": write.content_type}, write.path, body)
+        if reply.status >= 400:
+            raise AssertionError(f"{write.method} {write.path}: {reply.status} {reply.body.decode()}")
+
+
+def cluster(name: str, labels: Mapping[str, str] | None = None, **metadata: Any) -> dict[str, Any]:
+    meta = {"name": name, **metadata} | ({"labels": labels} if labels else {})
+    return {"apiVersion": f"{OCM}/v1", "kind": "ManagedCluster", "metadata": meta, "spec": {"hubAcceptsClient": True}}
+
+
+def created(name: str, labels: Mapping[str, str] | None = None, after: float = 0.0, **metadata: Any) -> Write:
+    return Write("POST", CLUSTERS, cluster(name, labels, **metadata), after=after)
+
+
+def labelled(name: str, after: float = 0.0, **labels: str) -> Write:
+    return Write("PATCH", f"{CLUSTERS}/{name}", {"metadata": {"labels": labels}}, MERGE, after)
+
+
+# What the recorder wrote before a request, or while a watch ran.
+WRITES: Mapping[str, Sequence[Write]] = {
+    "list-limit": [created(f"l{n}", {"grp": "l", "i": str(n)}) for n in range(7)],
+    "watch-norv": [created("w1", {"g": "a"}), created("w2", {"g": "b"}), labelled("w1", 0.5, z="1")],
+    "watch-rvN": [
+        created("w3", after=0.5),
+        Write("PATCH", f"{CLUSTERS}/w3", {"spec": {"leaseDurationSeconds": 61}}, MERGE, 0.6),
+        Write("DELETE", f"{CLUSTERS}/w3", after=0.7),
+    ],
+    "watch-label-transition": [
+        labelled("w1", 0.5, g="b"),
+        labelled("w1", 0.6, q="1"),
+        labelled("w1", 0.7, g="a"),
+        labelled("w2", 0.8, g="a"),
+    ],
+    "watch-table": [labelled("w1", 0.5, t="1")],
+    "watch-finalizer-delete": [
+        created("wf", after=0.5, finalizers=["a.b/c"]),
+        Write("DELETE", f"{CLUSTERS}/wf", after=0.6),
+        Write("PATCH", f"{CLUSTERS}/wf", {"metadata": {"finalizers": None}}, MERGE, 0.7),
+    ],
+    "watch-noop-no-event": [labelled("w2", 0.5, g="a")],
+    "watch-bookmark-long": [
+        *(labelled("w1", k=str(n)) for n in range(5)),
+        # Other kinds changed while this watch ran; a bookmark tells of the revision they reached.
+        Write(
+            "POST",
+            "/api/v1/namespaces/default/configmaps",
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other"}},
+            after=0.5,
+        ),
+    ],
+}
+# Before these the recording's server had compacted its history.
+_COMPACTED = ("watch-rv1-old", "list-exact-compacted-410", "list-continue-compacted-410", "list-exact-rv1-410")
+
+
+# --- Rules: deliberate differences, each a heading of docs/differences.md ------------------------------------------
+
+
+def _no_anonymous(row: Mapping[str, Any], reply: Reply) -> bool:
+    return row["request"].get("token", "") is None and reply.status == 401
+
+
+def _own_version(row: Mapping[str, Any], reply: Reply) -> bool:
+    recorded, ours = row["response"]["body"], json.loads(reply.body)
+    return row["request"]["path"] == "/version" and set(recorded) == set(ours) and ours["major"] == recorded["major"]
+
+
+def _own_texts(row: Mapping[str, Any], reply: Reply) -> bool:
+    """Our OpenAPI documents have the same operations; titles, descriptions and examples are ours."""
+    if not row["request"]["path"].startswith("/openapi/v3/"):
+        return False
+    path = f"/apis/{row['request']['path'].removeprefix('/openapi/v3/apis/')}/managedclusters"
+    collection = json.loads(reply.body)["paths"][path]
+    return reply.status == 200 and {"get", "post", "delete"} <= set(collection)
+
+
+def _more_versions(row: Mapping[str, Any], reply: Reply) -> bool:
+    """ManagedClusterSet is served in two older versions as well; of what is recorded, all that we serve is the same."""
+    if row["request"]["path"] != "/apis" or "APIGroupDiscoveryList" not in row["request"]["accept"]:
+        return False
+
+    def kinds(body: Any) -> dict[tuple[str, str, str], Any]:
+        return {
+            (group["metadata"]["name"], kind["resource"], version["version"]): kind
+            for group in body["items"]
+            for version in group["versions"]
+            for kind in version["resources"]
+        }
+
+    recorded, ours = kinds(row["response"]["body"]), kinds(json.loads(reply.body))
+    served = {key[:2] for key in ours}
+    wanted = {key: kind for key, kind in recorded.items() if key[:2] in served}
+    groups = {key[0] for key in recorded}
+    more = {key[1] for key in ours if key[0] in groups and key not in recorded}
+    return (
+        bool(wanted) and more == {"managedclustersets"} and all(ours.get(key) == kind for key, kind in wanted.items())
+    )
+
+
+RULES: Mapping[str, Callable[[Mapping[str, Any], Reply], bool]] = {
+    "No anonymous requests": _no_anonymous,
+    "The hub's own version": _own_version,
+    "OpenAPI texts are ours": _own_texts,
+    "Older versions of ManagedClusterSet": _more_versions,
+}
+
+
+def _apart(row: Mapping[str, Any]) -> str | None:
+    """Why a row is out of scope here."""
+    request, response = row["request"], row["response"]
+    texts = json.dumps([request.get("token"), request.get("body"), response.get("body")])
+    if "alice" in texts or 'User \\"bob\\"' in texts:
+        return "needs RBAC users"
+    path = request["path"]
+    aggregated = "APIGroup" in (request.get("accept") or "")
+    if path == "/" or (path == "/api" and aggregated) or (path == "/apis" and not aggregated):
+        return "lists kinds we do not serve"
+    if path.startswith("/apis/") and not _SERVED_GROUPS.match(path):
+        return "kinds we do not serve"
+    return None
+
+
+# --- golden_api.json -----------------------------------------------------------------------------------------------
+
+
+def run_api(data: Any) -> Iterator[CaseResult]:
+    with tempfile.TemporaryDirectory() as folder, running_hub(Path(folder) / "hub.db") as hub:
+        client = Client(hub)
+        known = Identities()
+        for row in data["transcripts"]:
+            for write in WRITES.get(row["id"], ()):
+                client.write(write)
+            apart = _apart(row)
+            if apart is not None:
+                yield CaseResult(row["id"], apart=apart)
+                continue
+            yield _replayed(row, client, known)
+
+
+def _replayed(row: Mapping[str, Any], client: Client, known: Identities) -> CaseResult:
+    request = row["request"]
+    reply = client.send(request, known.path(request["path"]), _body(request, known))
+    recorded, ours = _comparable(row["response"]), _comparable_reply(reply, row["response"])
+    if row.get("note") == "filtered":
+        kept = recorded["body"]["paths"]
+        ours["body"]["paths"] = {name: entry for name, entry in ours["body"]["paths"].items() if name in kept}
+    known.learn(recorded.get("body"), ours.get("body"))
+    found = difference(masked(recorded), masked(ours))
+    if not found:
+        return CaseResult(row["id"])
+    for rule, holds in RULES.items():
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            if holds(row, reply):
+                return CaseResult(row["id"], rule=rule)
+    return CaseResult(row["id"], ok=False, detail=found)
+
+
+def _body(request: Mapping[str, Any], known: Identities) -> bytes | None:
+    body = request.get("body")
+    if body is None:
+        return None
+    if isinstance(body, str):
+        return body.encode()
+    # The recorder's own spacing: the real server quotes bodies in messages.
+    return json.dumps(known.translated(body)).encode()
+
+
+def _comparable(response: Mapping[str, Any]) -> dict[str, Any]:
+    body = response.get("body")
+    if isinstance(body, str):
+        if body.endswith(CUT):
+            body = parse_cut(body)
+        elif response.get("contentType") == "application/yaml":
+            body = yaml.safe_load(body)
+    found = {
+        "status": response["status"],
+        "contentType": response.get("contentType"),
+        "warning": response.get("warning") or [],
+        "body": body,
+    }
+    headers = dict(response.get("headers", {}))
+    if "etag" in headers:
+        headers["etag"] = "<etag>"
+    return found | {"headers": headers}
+
+
+def _comparable_reply(reply: Reply, response: Mapping[str, Any]) -> dict[str, Any]:
+    content_type = reply.headers.get("content-type", "")
+    body: Any = reply.body.decode("utf-8", "replace")
+    if content_type.startswith("application/json"):
+        body = json.loads(reply.body) if reply.body else ""
+    elif content_type == "application/yaml":
+        body = yaml.safe_load(reply.body)
+    wanted = response.get("headers", {})
+    headers = {name: reply.headers[name] for name in wanted if name in reply.headers}
+    if "etag" in headers:
+        headers["etag"] = "<etag>"
+    return {
+        "status": reply.status,
+        "contentType": content_type if response.get("contentType") else None,
+        "warning": list(reply.warnings),
+        "body": body,
+        "headers": headers,
+    }
+
+
+# --- golden_watch.json ---------------------------------------------------------------------------------------------
+
+
+def run_watch(data: Any) -> Iterator[CaseResult]:
+    with tempfile.TemporaryDirectory() as folder, running_hub(Path(folder) / "hub.db") as hub:
+        client = Client(hub)
+        known = Identities()
+        first = hub.revision
+        for row in data["transcripts"]:
+            if row["id"] in _COMPACTED:
+                hub.compact()
+                known.revisions["300"] = str(first)
+            elif "compacted" in row["id"]:
+                known.revisions["339"] = str(hub.revision)
+            yield _watched(row, client, known)
+
+
+def _watched(row: Mapping[str, Any], client: Client, known: Identities) -> CaseResult:
+    writes = WRITES.get(row["id"], ())
+    for write in writes:
+        if not write.after:
+            client.write(write)
+    path = _shortened(known.path(row["path"]))
+    later = threading.Thread(target=_write_later, args=(client, [write for write in writes if write.after]))
+    later.start()
+    reply = client.send({"method": "GET", "accept": row.get("accept")}, path, None)
+    later.join()
+    if "events" in row and row["response"].get("te") == "chunked":
+        recorded: Any = row["events"]
+        ours: Any = [json.loads(line) for line in reply.body.splitlines()]
+    elif "events" in row:
+        recorded, ours = row["events"], [json.loads(reply.body)]
+    else:
+        recorded, ours = row.get("body"), reply.body.decode()
+        if isinstance(recorded, str):
+            recorded = [json.loads(line) for line in recorded.splitlines()]
+            ours = [json.loads(line) for line in ours.splitlines()]
+        else:
+            ours = json.loads(ours)
+    if path != known.path(row["path"]):
+        recorded = _once(recorded)
+    if row.get("response", {}).get("te") == "chunked":
+        ours = _without_managed_fields(ours)
+        recorded = _without_managed_fields(recorded)
+    head = {"status": row["response"]["status"]}
+    ours_head: dict[str, Any] = {"status": reply.status}
+    if row["response"].get("ct"):
+        head["ct"] = row["response"]["ct"]
+        ours_head["ct"] = reply.headers.get("content-type", "")
+    if row["response"].get("te"):
+        head["te"] = row["response"]["te"]
+        ours_head["te"] = reply.headers.get("transfer-encoding")
+    found = difference(head, ours_head)
+    known.learn(recorded, ours)
+    exact = difference(masked(recorded), masked(ours))
+    if not found and not exact:
+        return CaseResult(row["id"])
+    # Bookmarks that end no initial events come when the server likes; their number and moment mean nothing.
+    if not found and not difference(masked(_without_bookmarks(recorded)), masked(_without_bookmarks(ours))):
+        return CaseResult(row["id"], rule="Bookmarks come at other moments")
+    return CaseResult(row["id"], ok=False, detail=found or exact)
+
+
+def _shortened(path: str) -> str:
+    """The one long watch waits for bookmarks, which come shortly before the end as well."""
+    return re.sub(r"timeoutSeconds=\d\d+", "timeoutSeconds=4", path)
+
+
+def _once(events: Sequence[Any]) -> list[Any]:
+    """The bookmarks of a shortened watch: one shortly before the end, none for the minutes before."""
+    return [event for index, event in enumerate(events) if index == 0 or event != events[index - 1]]
+
+
+def _write_later(client: Client, writes: Sequence[Write]) -> None:
+    started = time.monotonic()
+    for write in writes:
+        time.sleep(max(0.0, started + write.after - time.monotonic()))
+        client.write(write)
+
+
+def _without_managed_fields(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_managed_fields(item) for key, item in value.items() if key != "managedFields"}
+    if isinstance(value, list):
+        return [_without_managed_fields(item) for item in value]
+    return value
+
+
+def _without_bookmarks(events: Any) -> Any:
+    if not isinstance(events, list):
+        return events
+    return [
+        event for event in events if event.get("type") != "BOOKMARK" or "annotations" in event["object"]["metadata"]
+    ]

@@ -37,6 +37,33 @@ class AddressInUseError(MusterError):
     """The address cannot be bound: which, why, and what to do."""
 
 
+class HeadWithBody:
+    """A transport that sends the head of a response together with the start of its body: one record, one system call.
+
+    uvicorn writes them apart. Whatever comes after the head lets it go: a body, an empty write, the end of the answer.
+    A switch to WebSocket has nothing to wait for.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        if not self._head and data.startswith(b"HTTP/1.1 ") and not data.startswith(b"HTTP/1.1 101"):
+            self._head = data
+            return
+        head, self._head = self._head, b""
+        if head or data:
+            self._transport.write(head + data)
+
+    def close(self) -> None:
+        self.write(b"")
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol with limits on the size of a request's head and on the time to send it."""
 
@@ -45,7 +72,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _peer: Peer | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own signature
-        super().connection_made(transport)
+        super().connection_made(HeadWithBody(transport))  # type: ignore[arg-type]  # it stands in for one
         tls = transport.get_extra_info("ssl_object")
         self._peer = None if tls is None else peer_of(tls.getpeercert())
         self._await_head()
@@ -75,6 +102,10 @@ class BoundedProtocol(HttpToolsProtocol):
         scope = getattr(self.transport.get_protocol(), "scope", None)
         if scope is not None and self._peer is not None:
             scope[PEER] = self._peer
+
+    def on_response_complete(self) -> None:
+        self.transport.write(b"")  # an answer to HEAD has no body that would have let its head go
+        super().on_response_complete()
 
     def on_headers_complete(self) -> None:
         self._head_done()

@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "get": ("muster.cli.get", "Show objects."),
     "hub": ("muster.cli.hub", "Run the hub, back it up, restore it, ask how it is."),
     "jq": ("muster.cli.jq", "Run jq queries within budgets."),
+    "lint": ("muster.cli.lint", "Find mistakes in placements before they are applied."),
     "plan": ("muster.cli.plan", "Show what applying files would change in decisions."),
     "select": ("muster.cli.select", "Select clusters without a hub, and say why."),
     "version": ("muster.cli.version", "Print the versions of muster and of the server."),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.cel.ranges import Range
+from muster.cel.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,18 +41,20 @@ BOUNDS: Final[Mapping[tuple[str, ...], int]] = {
     ("status", "conditions"): 50,
 }
 SCORES_ITEMS: Final = 100
+_SIZED: Final = frozenset({Kind.STRING, Kind.BYTES, Kind.LIST, Kind.MAP, Kind.DYN, Kind.ANY})
 TEXT: Final = 1024  # any other string
 COLLECTION: Final = 100  # any other list or map, and what parseJSON makes
 
 
 def size_hints(path: tuple[str, ...], type_: Type) -> Range | None:
     """The size of what stands at a path of an expression's inputs or intermediate values."""
+    if type_.kind not in _SIZED:
+        return None
     below = path[1:] if path[:1] == ("managedCluster",) else path
-    known = BOUNDS.get(below)
+    # An element of something dynamic may be that of a list or the key of a map; the estimator says @keys for both.
+    known = BOUNDS.get(below) or BOUNDS.get(tuple("@items" if step == "@keys" else step for step in below))
     if known is None and below[:2] in (("metadata", "labels"), ("metadata", "annotations")) and len(below) == 3:
         known = BOUNDS[(*below[:2], "@values")]
     if known is not None:
         return Range(0, known)
-    if str(type_) in ("string", "bytes"):
-        return Range(0, TEXT)
-    return Range(0, COLLECTION)
+    return Range(0, TEXT if type_.kind in (Kind.STRING, Kind.BYTES) else COLLECTION)

@@ -68,7 +68,7 @@ class CelSelector:
 
     @property
     def reads(self) -> frozenset[Path]:
-        return frozenset(_path(each) for program in self.programs for each in program.reads)
+        return frozenset(path_of(each) for program in self.programs for each in program.reads)
 
     def match(self, obj: Mapping[str, Any]) -> Match:
         variables = {"managedCluster": self.view(obj)}
@@ -159,7 +159,7 @@ def typed_view(cluster: Mapping[str, Any]) -> Mapping[str, Any]:
     return view
 
 
-def _path(read: ReadPath) -> Path:
+def path_of(read: ReadPath) -> Path:
     """A path of the language as one of ours; what ours cannot say is read as the larger thing around it."""
     steps: list[Any] = []
     for step in read[1:]:
@@ -178,7 +178,7 @@ def _path(read: ReadPath) -> Path:
 def _actual_values(program: Program, obj: Mapping[str, Any]) -> str:
     """The values that the expression looked at, as far as they are short and few."""
     shown = []
-    for path in sorted((_path(read) for read in program.reads), key=repr):
+    for path in sorted((path_of(read) for read in program.reads), key=repr):
         if path and path[0] != SCORES and PRESENT not in path:
             text = repr(_value(obj, path))
             shown.append(f"{describe(path)} = {text if len(text) <= _SHOWN_LENGTH else text[:_SHOWN_LENGTH] + '…'}")

@@ -7,6 +7,7 @@ growth of the process. The generator's catalogs need falling back: newer version
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
 import random
 import resource
@@ -20,6 +21,7 @@ import msgspec
 from muster.resolution.blobs import CatalogBuilder
 from muster.resolution.request import Request, Want
 from muster.resolution.resolve import Impossible, Resolved, resolve
+from muster.resolution.story import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,6 +96,7 @@ def synthetic(packages: int, versions: int, wants: int) -> None:
     before, started = _memory(), time.perf_counter()
     catalog = load("synthetic", lines)
     loaded = time.perf_counter() - started
+    gc.freeze()  # as the command does behind loading
     chosen = random.Random(1).sample(range(packages), wants)
     request = Request((catalog,), tuple(Want(f"p{each:04}", f"p{each:04}", "stable") for each in sorted(chosen)))
     times = []
@@ -104,8 +107,8 @@ def synthetic(packages: int, versions: int, wants: int) -> None:
     found = f"{len(outcome.solution.chosen) - wants} operators" if isinstance(outcome, Resolved) else "impossible"
     variables = len(outcome.problem.variables) if isinstance(outcome, Resolved | Impossible) else 0
     print(
-        f"{packages:5} x {versions} x 2, {len(catalog.entries):6} entries, {wants} wants: load and index {loaded:.2f} s,"
-        f" +{_memory() - before:.0f} MB; resolve {min(times):.3f} s ({variables} variables, {found})"
+        f"{packages:5} x {versions} x 2, {len(catalog.entries):6} entries, {wants} wants: loaded and indexed in"
+        f" {loaded:.2f} s, +{_memory() - before:.0f} MB; resolve {min(times):.3f} s ({variables} variables, {found})"
     )
 
 
@@ -113,20 +116,23 @@ def real(path: Path) -> None:
     started = time.perf_counter()
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         catalog = load(path.name, stream)
+    gc.freeze()
     print(f"{path.name}: {len(catalog.entries)} entries, load and index {time.perf_counter() - started:.2f} s")
     packages = sorted({entry.package for entry in catalog.entries})
     times: list[float] = []
-    impossible: list[str] = []
+    impossible: dict[str, str] = {}
     for package in packages:
         started = time.perf_counter()
         outcome = resolve(Request((catalog,), (Want(package, package),)))
         times.append(time.perf_counter() - started)
-        if not isinstance(outcome, Resolved):
-            impossible.append(package)
+        if isinstance(outcome, Impossible):
+            impossible[package] = tell(outcome.problem).text
     print(
-        f"{len(packages)} packages alone: median {statistics.median(times) * 1000:.2f} ms, most {max(times) * 1000:.1f} ms;"
-        f" {len(impossible)} impossible: {', '.join(impossible)}"
+        f"{len(packages)} packages alone: median {statistics.median(times) * 1000:.2f} ms,"
+        f" most {max(times) * 1000:.1f} ms; {len(impossible)} impossible:"
     )
+    for text in impossible.values():
+        print(text)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ input is part of the time, as each of them needs its own form of it.
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import time

@@ -10,7 +10,7 @@ from muster.jq.lexer import Lexer
 def kinds(text: str) -> list[tuple[str, str]]:
     lexer = Lexer(text)
     tokens = []
-    while (token := lexer.next()).kind != "end":
+    while (token := lexer.next()).kind != "eof":
         tokens.append((token.kind, token.text))
     return tokens
 
@@ -25,7 +25,7 @@ def kinds(text: str) -> list[tuple[str, str]]:
         ("1.2.3", [("invalid", "1.2."), ("number", "3")]),
         ("a::b $a::b", [("name", "a::b"), ("variable", "$a::b")]),
         ("?// // //= ?", [("?//", "?//"), ("//", "//"), ("//=", "//="), ("?", "?")]),
-        ("if and", [("if", "if"), ("and", "and")]),
+        ("if and end", [("if", "if"), ("and", "and"), ("end", "end")]),
         ("@base64 @", [("format", "@base64"), ("character", "@")]),
         ("1 # 2\n3", [("number", "1"), ("number", "3")]),
         ("☆", [("character", "☆")]),

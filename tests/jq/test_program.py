@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import doctest
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import muster.jq
 from muster.errors import BudgetExceededError, EvaluationError
-from muster.jq import HaltError, Host, JqError, Limits, compile_query
+from muster.jq import HaltError, Host, JqError, Limits, compile_query, program
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 def test_the_surface_is_what_it_says() -> None:
     public = {name for name in vars(muster.jq) if not name.startswith("_")}
     modules = {name for name in public if type(getattr(muster.jq, name)) is type(muster.jq)}
     assert public - modules == set(muster.jq.__all__)
+
+
+@pytest.mark.parametrize("module", [muster.jq, program])
+def test_examples_in_docstrings_are_true(module: ModuleType) -> None:
+    results = doctest.testmod(module)
+    assert (results.attempted > 0, results.failed) == (True, 0)
 
 
 def test_outputs_come_one_by_one() -> None:

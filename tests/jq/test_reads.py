@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from muster.jq import Where, compile_query, project
-from muster.jq.reads import KIND
+from muster.jq.reads import ARRAY, OBJECT
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,9 @@ from muster.jq.reads import KIND
         ('.nics[] | select(.name == "eth0") | .speed', {("nics", Where("name", "eth0"))}),
         (".a as {b: $x, c: [$y]} | $x + $y", {("a", "b"), ("a", "c", 0)}),
         (". as $root | .a | $root.z.y", {("z", "y")}),
-        (".a.b | 1", {("a", KIND)}),
+        (".a.b | 1", {("a", OBJECT)}),
+        (".a[0] | 1", {("a", ARRAY)}),
+        (".a.b, (.a[0] | 1)", {("a", "b"), ("a", ARRAY)}),
         ("def f: .a; f | f", {("a", "a")}),
         ("def f(g): .a | g; f(.b)", {("a", "b")}),
         (".a // .b.c", {("a",), ("b", "c")}),
@@ -50,5 +52,5 @@ def test_a_projection_is_what_is_at_the_path() -> None:
     assert project(("a", 0, "v"), value) == (3, "1")
     assert project(("a", Where("n", "x")), value) == (1, "members", '[{"n":"x","v":1},{"v":3},7]')
     assert project(("b",), value) != project(("c",), value)
-    assert project(("a", KIND), value) != project(("b", KIND), value)
+    assert project(("a", ARRAY), value) != project(("b", ARRAY), value)
     assert project(("b", "c"), value) == (1, "null")

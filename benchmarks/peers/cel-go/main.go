@@ -19,7 +19,11 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-const costLimit = 1000000
+const (
+	costLimit = 1000000
+	chunk     = 1000 // clusters; the best pass over each chunk counts
+	repeats   = 7
+)
 
 type input struct {
 	Expressions map[string]string `json:"expressions"`
@@ -89,22 +93,29 @@ func measure(env *cel.Env, expression string, clusters []map[string]any) result 
 	if err != nil {
 		return result{Error: err.Error()}
 	}
-	best := result{Micros: 1e9}
-	for repeat := 0; repeat < 5; repeat++ {
-		matches := 0
-		started := cpu()
-		for _, cluster := range clusters {
-			value, _, err := program.ContextEval(context.Background(), map[string]any{"managedCluster": cluster})
-			if err == nil && value == types.True {
-				matches++
+	chunks := (len(clusters) + chunk - 1) / chunk
+	best := make([]float64, chunks)
+	matches := 0
+	for repeat := 0; repeat < repeats; repeat++ {
+		matches = 0
+		for index := range best {
+			started := cpu()
+			for _, cluster := range clusters[index*chunk : min((index+1)*chunk, len(clusters))] {
+				value, _, err := program.ContextEval(context.Background(), map[string]any{"managedCluster": cluster})
+				if err == nil && value == types.True {
+					matches++
+				}
+			}
+			if took := cpu() - started; repeat == 0 || took < best[index] {
+				best[index] = took
 			}
 		}
-		micros := (cpu() - started) / float64(len(clusters)) * 1e6
-		if micros < best.Micros {
-			best = result{Micros: micros, Matches: matches}
-		}
 	}
-	return best
+	total := 0.0
+	for _, took := range best {
+		total += took
+	}
+	return result{Micros: total / float64(len(clusters)) * 1e6, Matches: matches}
 }
 
 func main() {

@@ -11,7 +11,7 @@ from muster.jq.budgets import Host, Limits, Meter
 from muster.jq.encoding import InvalidJsonError, decode_prefix, from_json, pretty_json, to_json
 from muster.jq.errors import HaltError, JqError
 from muster.jq.program import Explanation, Program, Recorded, compile_query
-from muster.jq.reads import ReadPath, Where, project
+from muster.jq.reads import Kind, ReadPath, Where, project
 
 __all__ = [
     "Explanation",
@@ -19,6 +19,7 @@ __all__ = [
     "Host",
     "InvalidJsonError",
     "JqError",
+    "Kind",
     "Limits",
     "Meter",
     "Program",

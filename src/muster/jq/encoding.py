@@ -52,7 +52,7 @@ def _write_deep(value: Any, parts: list[str], meter: Meter | None) -> None:
             _write(item, parts, meter)
         else:
             waiting.pop()
-            if closers and len(closers) >= len(waiting):
+            if closers:
                 parts.append(closers.pop())
 
 

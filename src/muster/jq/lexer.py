@@ -36,7 +36,7 @@ _SURROGATE_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
 @dataclass(frozen=True, slots=True)
 class Token:
     """`kind` is a keyword or operator itself, or one of: name, number, field, variable, format, string, string-start,
-    string-query, string-end, end, invalid, invalid-escape, unterminated, character. `value` is what strings mean."""
+    string-query, string-end, eof, invalid, invalid-escape, unterminated, character. `value` is what strings mean."""
 
     kind: str
     text: str
@@ -59,7 +59,7 @@ class Lexer:
         self._skip_space()
         text, start = self.text, self.at
         if start >= len(text):
-            return Token("end", "", start, start)
+            return Token("eof", "", start, start)
         character = text[start]
         if character in _LETTERS:
             return self._name(start)

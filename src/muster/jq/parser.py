@@ -50,6 +50,13 @@ def parse(source: Source) -> tree.Program:
         raise InvalidExpressionError(source, [Diagnostic("query is nested too deeply")]) from None
 
 
+def _define(definitions: list[tree.Definition], body: tree.Query, span: Span) -> tree.Query:
+    """Definitions before definitions are one list, with or without parentheses between them."""
+    if isinstance(body, tree.Define):
+        return tree.Define((*definitions, *body.definitions), body.body, span)
+    return tree.Define(tuple(definitions), body, span)
+
+
 class _Parser:
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -75,7 +82,7 @@ class _Parser:
     def unexpected(self) -> InvalidExpressionError:
         token = self.token
         match token.kind:
-            case "end":
+            case "eof":
                 message = "unexpected EOF"
             case "invalid":
                 message = f"invalid token {encode_string(token.text)}"
@@ -107,13 +114,13 @@ class _Parser:
         definitions = []
         while self.token.kind == "def":
             definitions.append(self.definition())
-        if self.token.kind == "end":
+        if self.token.kind == "eof":
             return tree.Program(tuple(imports), tree.Define(tuple(definitions), None, Span(start, self.token.end)))
         body = self.query()
-        if self.token.kind != "end":
+        if self.token.kind != "eof":
             raise self.unexpected()
         if definitions:
-            body = tree.Define(tuple(definitions), body, Span(start, self.token.end))
+            body = _define(definitions, body, Span(start, self.token.end))
         return tree.Program(tuple(imports), body)
 
     def import_(self) -> tree.Import:
@@ -203,7 +210,8 @@ class _Parser:
             definitions = [self.definition()]
             while self.token.kind == "def":
                 definitions.append(self.definition())
-            return tree.Define(tuple(definitions), self.query(), self.span(start))
+            body = self.query()
+            return _define(definitions, body, self.span(start))
         if self.accept("label"):
             name = self.expect("variable").text
             self.expect("|")
@@ -286,9 +294,15 @@ class _Parser:
     def postfix(self) -> tree.Query:
         """postfix = term (field | "." string | ["."] "[" … "]" | "?")*"""
         start = self.token.start
+        whole = self.token.kind == "("  # `(a.b)?` protects all of it, `a.b?` the last step
         term = self.term()
         while True:
             token = self.token
+            if token.kind == "?" and whole:
+                self.advance()
+                term = tree.Try(term, None, self.span(start))
+                continue
+            whole = False
             if token.kind == "field":
                 self.advance()
                 term = tree.Index(term, tree.Text((token.text[1:],)), self.span(start))

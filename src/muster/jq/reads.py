@@ -5,11 +5,11 @@ for the way to it. The last step may be
 
     Where("name", "eth0")    of an array or object, the members whose field `name` is that text, and those that have
                              no such field
-    KIND                     only what kind of value the step before it is, because a step inside can fail
+    OBJECT, ARRAY            only whether the value before it is one, because a step inside can fail
 
     .cpu.count == 2                                         ("cpu", "count")
     has("gpus")                                             ("gpus",)
-    .cpu.count | 1                                          ("cpu", KIND)
+    .cpu.count | 1                                          ("cpu", OBJECT)
     any(.disks[]; .size > 10)                               ("disks",)
     .interfaces[] | select(.name == "eth0") | .speed        ("interfaces", Where("name", "eth0"))
     keys                                                    ()
@@ -38,16 +38,13 @@ class Where(NamedTuple):
     value: str
 
 
-class _Kind:
-    """The step that only asks for the kind of the value before it."""
+class Kind(NamedTuple):
+    """The step that only asks whether the value before it is an object, or an array."""
 
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "KIND"
+    name: str
 
 
-KIND = _Kind()
+OBJECT, ARRAY = Kind("object"), Kind("array")
 ReadPath: TypeAlias = tuple[Any, ...]
 Places: TypeAlias = frozenset[ReadPath]
 """Where in the input a value may lie; empty for a value that was made."""
@@ -101,12 +98,19 @@ def reads_of(body: r.Node) -> frozenset[ReadPath]:
 def _shortest(paths: Iterable[ReadPath]) -> frozenset[ReadPath]:
     every = set(paths)
     kept = {path for path in every if not any(path[:size] in every for size in range(len(path)))}
-    return frozenset(path for path in kept if not (path and path[-1] is KIND and _is_on_the_way(path[:-1], path, kept)))
+    return frozenset(path for path in kept if not _is_on_the_way(path, kept))
 
 
-def _is_on_the_way(path: ReadPath, itself: ReadPath, every: Iterable[ReadPath]) -> bool:
-    """Whether another read goes through this place, and so knows its kind."""
-    return any(other[: len(path)] == path for other in every if other != itself)
+def _is_on_the_way(path: ReadPath, every: Iterable[ReadPath]) -> bool:
+    """Whether the path ends in a kind that another read learns anyway, by a step of that kind."""
+    if not path or not isinstance(path[-1], Kind):
+        return False
+    place = path[:-1]
+    wanted = str if path[-1] is OBJECT else int
+    return any(
+        len(other) > len(place) and other[: len(place)] == place and isinstance(other[len(place)], wanted)
+        for other in every
+    )
 
 
 class _TooManyNodesError(Exception):
@@ -201,7 +205,8 @@ class _Reader:
     def step(self, places: Places, key: r.Node, env: Mapping[int, Any], at: Places) -> Places:
         """One step inside, when the key is a constant that says where."""
         if isinstance(key, r.Const) and (type(key.value) is str or (type(key.value) is int and key.value >= 0)):
-            self.use(frozenset((*path, KIND) for path in places))
+            kind = OBJECT if type(key.value) is str else ARRAY
+            self.use(frozenset((*path, kind) for path in places))
             return frozenset((*path, key.value) for path in places)
         self.use(self.walk(key, env, at))
         self.use(places)
@@ -321,8 +326,9 @@ class _Reader:
 def project(path: ReadPath, value: Any) -> Hashable:
     """What an input holds at a path: equal for two inputs that a query with this read cannot tell apart."""
     for position, step in enumerate(path):
-        if step is KIND:
-            return (position, "object" if isinstance(value, dict) else to_json(value))
+        if isinstance(step, Kind):
+            fits = isinstance(value, dict if step is OBJECT else list)
+            return (position, step.name if fits else to_json(value))
         if isinstance(step, Where):
             return (position, *_projected_members(step, value))
         if isinstance(value, dict) and isinstance(step, str):

@@ -127,7 +127,7 @@ def test_explain_prints_the_value_of_every_part() -> None:
         "    → not evaluated",
         "    1 / 0",
         "      → not evaluated",
-        "cost 15",
+        "cost 17",
     ]
 
 

@@ -11,7 +11,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "cli.md"
 
 
 def test_the_page_is_current() -> None:
-    assert PAGE.read_text(encoding="utf-8") == reference(), "run: python -m muster.cli.reference > docs/reference/cli.md"
+    assert PAGE.read_text(encoding="utf-8") == reference(), (
+        "run: python -m muster.cli.reference > docs/reference/cli.md"
+    )
 
 
 def test_every_command_is_on_the_page() -> None:

@@ -5,19 +5,26 @@ A scenario is scheduled until nothing changes, as a controller would: every roun
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from muster.cel.charging import charging_of
+from muster.cel.environments import environment
+from muster.controllers.cluster_sets import BUILT_IN, binding_condition, roll_back, set_condition
+from muster.controllers.clusters import wanted_taints
+from muster.controllers.placement_world import Key, PlacementWorld
 from muster.fleet import Fleet, score_of
 from muster.fleet.scores import parse_time
 from muster.placement import Cycle, ScheduleResult, decided, plan_of, schedule, visibility
 from muster.selectors.cel import cel_compiler
 from muster.selectors.membership import members, sets_of
+from tests.conformance.cel.evaluation import evaluated, run_ocm_expressions
 from tests.conformance.results import CaseResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from datetime import datetime
 
 Object = dict[str, Any]
@@ -297,7 +304,7 @@ def _condition(expect: Mapping[str, Any], kind: str) -> Mapping[str, str]:
 
 
 def run_memberships(data: Any) -> Iterator[CaseResult]:
-    """Membership rows; what controllers and admission do waits for those."""
+    """Who is in which set, and what the controllers make of it. What admission does waits for its own runner."""
     for case in data:
         if case["kind"] == "membership" and "clusterSet" in case:
             actual: Any = {"error": False, "members": members(case["clusterSet"], case["clusters"])}
@@ -309,11 +316,180 @@ def run_memberships(data: Any) -> Iterator[CaseResult]:
         elif case["kind"] == "placement":
             _, result = World(case).converge()
             actual = {"selected": result.selected}
+        elif case["kind"] in CONTROLLER_ROWS:
+            actual = CONTROLLER_ROWS[case["kind"]](case)
         else:
-            yield CaseResult(case["id"], apart="needs the cluster-set controllers and admission")
+            yield CaseResult(case["id"], apart="needs the admission rules of cluster sets")
             continue
         expected = {key: case["expect"].get(key) for key in actual}
         yield CaseResult(case["id"], ok=actual == expected, detail=f"{actual} instead of {expected}")
+
+
+def _set_status(case: Mapping[str, Any]) -> Any:
+    world = PlacementWorld()
+    world.fleet.put_many(msgspec.json.encode(each) for each in case["clusters"])
+    world.put_set(case["clusterSet"])
+    ((kind, (status, reason, message)),) = set_condition(world, case["clusterSet"]["metadata"]["name"]).items()
+    failed = status == "Unknown"
+    shown = {"type": kind, "status": status, "reason": reason, "message": message}
+    return {"error": True} if failed else {"error": False, "condition": shown}
+
+
+def _binding_status(case: Mapping[str, Any]) -> Any:
+    sets = {each["metadata"]["name"]: each for each in case["clusterSets"]}
+    ((kind, (status, reason, message)),) = binding_condition(case["binding"], sets).items()
+    return {"condition": {"type": kind, "status": status, "reason": reason, "message": message}}
+
+
+def _built_in_sets(case: Mapping[str, Any]) -> Any:
+    """The sets that are written, as they are afterwards."""
+    updated = []
+    for each in case["clusterSets"]:
+        patch = roll_back(each) if each["metadata"]["name"] in BUILT_IN else None
+        if patch is not None:
+            spec = {**each["spec"], "clusterSelector": _without_nulls(patch["spec"]["clusterSelector"])}
+            updated.append({"name": each["metadata"]["name"], **spec})
+    return {"updated": updated}
+
+
+def _without_nulls(merged: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+def _taints(case: Mapping[str, Any]) -> Any:
+    return {
+        "taints": [[each["key"], each.get("value") or "", each["effect"]] for each in wanted_taints(case["cluster"])]
+    }
+
+
+CONTROLLER_ROWS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    "clusterset-status": _set_status,
+    "binding-status": _binding_status,
+    "builtin-sets": _built_in_sets,
+    "taint-controller": _taints,
+}
+
+
+# --- Who is woken by an event ---------------------------------------------------------------------------------------
+
+_PUT: Final[Mapping[str, str]] = {
+    "ManagedClusterSet": "put_set",
+    "ManagedClusterSetBinding": "put_binding",
+    "Placement": "put_placement",
+    "AddOnPlacementScore": "put_score",
+    "PlacementDecision": "put_decision",
+}
+_UNREAD: Final = "a change that nobody reads wakes nobody"
+_SCORES: Final = "scores in expressions wake their readers"
+_KNOWN: Final = "what is known already wakes nobody"
+
+
+def run_reevaluation(data: Any) -> Iterator[CaseResult]:
+    """An event goes into the world; who comes out must be who upstream enqueues, or fewer by rule."""
+    for case in data:
+        world = PlacementWorld()
+        for obj in case["objects"]:
+            _put(world, obj)
+        if case.get("oldObject"):
+            _put(world, case["oldObject"])
+        if case["event"] == "cluster-deleted":
+            _put(world, case["object"])
+        for key in world.placements:
+            deque(world.steps(key), maxlen=0)
+        told = _event(world, case["event"], case["object"])
+        woken = sorted(f"{key.namespace}/{key.name}" for key in told if isinstance(key, Key))
+        expected = sorted(case["expect"]["enqueued"])
+        missing, extra = sorted(set(expected) - set(woken)), sorted(set(woken) - set(expected))
+        rule = _why_fewer(case, missing) if missing else _why_more(case, extra) if extra else None
+        ok = not (missing or extra) or (rule is not None and not (missing and extra))
+        yield CaseResult(case["id"], ok=ok, rule=rule, detail=f"woken {woken} instead of {expected}")
+
+
+def _put(world: PlacementWorld, obj: Object) -> Collection[Any]:
+    if obj["kind"] == "ManagedCluster":
+        return world.put_cluster(msgspec.json.encode(obj))
+    told: Collection[Any] = getattr(world, _PUT[obj["kind"]])(obj)
+    return told
+
+
+def _event(world: PlacementWorld, event: str, obj: Object) -> Collection[Any]:
+    if event.endswith("-deleted"):
+        if obj["kind"] == "ManagedCluster":
+            return world.remove_cluster(obj["metadata"]["name"])
+        if obj["kind"] == "ManagedClusterSet":
+            return world.remove_set(obj["metadata"]["name"])
+        remove = _PUT[obj["kind"]].replace("put", "remove")
+        told: Collection[Any] = getattr(world, remove)(obj)
+        return told
+    return _put(world, obj)
+
+
+def _why_fewer(case: Mapping[str, Any], missing: list[str]) -> str | None:
+    """The rule under which placements that upstream enqueues need not be looked at."""
+    if case["event"] == "cluster-updated":
+        return _UNREAD if all(_sees_no_change(case, name) for name in missing) else None
+    present = [each for each in case["objects"] if _key(each) == _key(case["object"])]
+    if present and present[0].get("spec") == case["object"].get("spec"):
+        return _KNOWN
+    if case["event"] == "score-changed":
+        # A cluster that the placement cannot see, or a score without items where there was none.
+        return _UNREAD
+    return None
+
+
+def _why_more(case: Mapping[str, Any], extra: list[str]) -> str | None:
+    """The rule under which placements that upstream forgets are looked at."""
+    readers = {
+        f"{_key(each)[1]}/{_key(each)[2]}"
+        for each in case["objects"]
+        if each["kind"] == "Placement" and "scores(" in str((each.get("spec") or {}).get("predicates"))
+    }
+    return _SCORES if case["event"].startswith("score") and readers.issuperset(extra) else None
+
+
+def _sees_no_change(case: Mapping[str, Any], name: str) -> bool:
+    """Whether a placement that reads labels only through its sets sees the cluster in the same of them."""
+    namespace, _, own_name = name.partition("/")
+    placement = next(each for each in case["objects"] if _key(each) == ("Placement", namespace, own_name))
+    spec = placement.get("spec") or {}
+    if spec.get("predicates") or spec.get("prioritizerPolicy"):
+        return False
+    bound = {
+        each["metadata"]["name"]
+        for each in case["objects"]
+        if each["kind"] == "ManagedClusterSetBinding" and each["metadata"]["namespace"] == namespace
+    }
+    eligible = bound & set(spec.get("clusterSets") or bound)
+    sets = [
+        each for each in case["objects"] if each["kind"] == "ManagedClusterSet" and each["metadata"]["name"] in eligible
+    ]
+    before, after = sets_of(case["oldObject"], sets), sets_of(case["object"], sets)
+    taints = [(each.get("spec") or {}).get("taints") for each in (case["oldObject"], case["object"])]
+    return bool(before) == bool(after) and taints[0] == taints[1]
+
+
+# --- Expressions ----------------------------------------------------------------------------------------------------
+
+
+def run_cel_library(data: Any) -> Iterator[CaseResult]:
+    """sdk-go's own tables of its CEL library: a value, or an error that says a certain thing, or a cost."""
+    env = environment("ocm")
+    scores = {"test-score": [{"name": "cpu", "value": 3}, {"name": "memory", "value": 4}], "fake-score": []}
+    for case in data["cases"]:
+        cluster = {**(case.get("cluster") or {"metadata": {"name": "test"}}), "@scores": scores}
+        name = f"{case['name']}: {case['expr'][:60]}"
+        ours = evaluated(case["expr"], env, {"managedCluster": cluster}, charging_of(env), 1_000_000)
+        expect = case["expect"]
+        if "cost" in expect:
+            same = ours.cost == expect["cost"]
+            yield CaseResult(name, detail=f"cost {ours.cost} instead of {expect['cost']}", cost_ok=same)
+        elif expect.get("compileErrors") or expect.get("runtimeErrorContains"):
+            texts = [*(expect.get("compileErrors") or ()), expect.get("runtimeErrorContains") or ""]
+            said = all(text in (ours.error or "") for text in texts)
+            detail = f"{ours.error!r} instead of {texts}"
+            yield CaseResult(name, ok=ours.error is not None, detail=detail, text_ok=said)
+        else:
+            yield CaseResult(name, ok=ours.value == expect["value"], detail=f"{ours.error or ours.value!r}")
 
 
 FILES = {
@@ -329,9 +505,11 @@ FILES = {
     "spread_and_sort_proposals.json": run_scenarios,
     "clusterset_controllers.json": run_memberships,
     "exclusivekey_proposal.json": run_memberships,
+    "reevaluation.json": run_reevaluation,
+    "cel_expressions.json": run_ocm_expressions,
+    "cel_library_upstream.json": run_cel_library,
 }
 PENDING = {
     "admission.json": "the admission rules of cluster sets",
-    "reevaluation.json": "the placement controller",
     "debugger_http.json": "the dry run over HTTP",
 }

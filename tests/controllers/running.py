@@ -5,23 +5,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muster.client import Connection
-from muster.controllers.manager import Manager, run_controllers
+from muster.controllers.manager import Manager, Options, run_controllers
+from muster.controllers.permissions import COLLECTOR, CONTROLLERS
+from muster.hub.auth.tokens import AUTHENTICATED
+from muster.hub.requests import User
 from tests.hub.rest.running import RunningHub, running_hub
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from muster.client import Candidate
 
 GROUP = "/apis/cluster.open-cluster-management.io"
 CLUSTERS = f"{GROUP}/v1/managedclusters"
 SETS = f"{GROUP}/v1beta2/managedclustersets"
 APPS = f"{GROUP}/v1beta1/namespaces/apps"
 PATIENCE = 20.0
+SERVICES = {CONTROLLERS: "the-token-of-the-controllers", COLLECTOR: "the-token-of-the-collector"}
 
 
 @dataclass
@@ -88,19 +96,24 @@ def eventually(question: Callable[[], Any], expected: Any) -> None:
         time.sleep(0.02)
 
 
+def connection_of(hub: RunningHub, user: str) -> Connection:
+    """A connection as one of the hub's services, with no more than its roles allow."""
+    return Connection(hub.url, "default", {"Authorization": f"Bearer {SERVICES[user]}"})
+
+
 @contextlib.contextmanager
-def controllers(hub: RunningHub) -> Iterator[Manager]:
-    """The controllers, connected to a hub."""
+def controllers(hub: RunningHub, candidate: Candidate | None = None) -> Iterator[Manager]:
+    """The controllers, connected to a hub as the users they are there."""
     found: list[Manager] = []
     ready = threading.Event()
     loop = asyncio.new_event_loop()
-    connection = Connection(hub.url, "default", {"Authorization": f"Bearer {hub.token}"})
+    options = Options(candidate, connection_of(hub, COLLECTOR))
 
     def started(manager: Manager) -> None:
         found.append(manager)
         ready.set()
 
-    task = loop.create_task(run_controllers(connection, started))
+    task = loop.create_task(run_controllers(connection_of(hub, CONTROLLERS), started, options))
 
     def main() -> None:
         with contextlib.suppress(asyncio.CancelledError):
@@ -119,8 +132,9 @@ def controllers(hub: RunningHub) -> Iterator[Manager]:
 
 @contextlib.contextmanager
 def driven_hub() -> Iterator[Driver]:
-    """A hub with the namespace `apps`."""
-    with running_hub() as hub:
+    """A hub with roles and the namespace `apps`."""
+    users = {token: User(name, name, (AUTHENTICATED,)) for name, token in SERVICES.items()}
+    with tempfile.TemporaryDirectory() as state, running_hub(state=Path(state), users=users) as hub:
         driver = Driver(hub)
         driver.send(
             "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "apps"}}

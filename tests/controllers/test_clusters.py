@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from muster.controllers.clusters import AVAILABLE, lease_ended, wanted_taints
+from muster.controllers.clusters import AVAILABLE, lease_ends, name_if_tainted_wrongly, wanted_taints
 from muster.controllers.conditions import merged
 from tests.builders import a_cluster, a_taint
 
@@ -32,10 +33,20 @@ def test_a_taint_that_is_right_already_keeps_its_time() -> None:
 
 def test_a_lease_ends_after_five_times_its_duration() -> None:
     cluster = a_cluster("c")
-    cluster["spec"]["leaseDurationSeconds"] = 60
-    assert not lease_ended({"spec": {"renewTime": "2025-12-31T23:55:00Z"}}, cluster, NOW)
-    assert lease_ended({"spec": {"renewTime": "2025-12-31T23:54:59.000000Z"}}, cluster, NOW)
-    assert not lease_ended({"spec": {}}, cluster, NOW)
+    assert lease_ends(NOW, cluster) == NOW + timedelta(seconds=300)
+    cluster["spec"]["leaseDurationSeconds"] = 10
+    assert lease_ends(NOW, cluster) == NOW + timedelta(seconds=50)
+
+
+@pytest.mark.parametrize("status", ["True", "False", "Unknown", None])
+@pytest.mark.parametrize("present", [[], [UNREACHABLE], [UNAVAILABLE], [UNREACHABLE, "x"], [UNREACHABLE, UNAVAILABLE]])
+def test_a_look_at_the_bytes_finds_exactly_the_clusters_with_wrong_taints(
+    status: str | None, present: list[str]
+) -> None:
+    conditions = [{"type": AVAILABLE, "status": status}] if status else []
+    cluster = a_cluster("c", taints=[a_taint(key) for key in present], conditions=conditions)
+    wrong = [taint["key"] for taint in wanted_taints(cluster)] != present
+    assert name_if_tainted_wrongly(json.dumps(cluster).encode()) == ("c" if wrong else None)
 
 
 def test_the_time_of_a_condition_moves_only_with_its_status() -> None:

@@ -61,8 +61,9 @@ def test_a_restart_alone_writes_nothing(hub: Driver) -> None:
     hub.create(a_binding("global"), *(a_cluster(name) for name in "abc"), a_placement("p1", numberOfClusters=2))
     with controllers(hub.hub) as manager:
         eventually(hub.decided, ["a", "b"])
-        eventually(lambda: manager.idle, True)
         eventually(lambda: hub.condition(f"{SETS}/global", "ClusterSetEmpty"), ("False", "ClustersSelected"))
+        eventually(lambda: hub.condition(f"{SETS}/default", "ClusterSetEmpty") is not None, True)
+        eventually(lambda: manager.idle, True)
     before = hub.hub.revision
     with controllers(hub.hub) as manager:
         eventually(lambda: manager.idle, True)

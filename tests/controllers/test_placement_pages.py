@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from muster.controllers.placement_pages import PageDelete, PageWrite, page_writes
+
+if TYPE_CHECKING:
+    from random import Random
 
 CLUSTERS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
@@ -26,21 +31,21 @@ def test_nothing_to_do_is_nothing_written() -> None:
 
 def test_a_cluster_that_moves_is_added_before_it_is_taken_away() -> None:
     assert page_writes({"p1": ("a", "b"), "p2": ("c",)}, {"p1": ("a",), "p2": ("b", "c")}) == [
-        PageWrite("p2", ("b", "c")),
-        PageWrite("p1", ("a",)),
+        [PageWrite("p2", ("b", "c"))],
+        [PageWrite("p1", ("a",))],
     ]
 
 
-@given(present=pages(), wanted=pages())
+@given(present=pages(), wanted=pages(), order=st.randoms())
 def test_clusters_that_stay_are_in_some_page_after_every_write(
-    present: dict[str, tuple[str, ...]], wanted: dict[str, tuple[str, ...]]
+    present: dict[str, tuple[str, ...]], wanted: dict[str, tuple[str, ...]], order: Random
 ) -> None:
     def members(now: dict[str, tuple[str, ...]]) -> set[str]:
         return {cluster for clusters in now.values() for cluster in clusters}
 
     staying = members(present) & members(wanted)
     now = dict(present)
-    for write in page_writes(present, wanted):
+    for write in [each for writes in page_writes(present, wanted) for each in order.sample(writes, len(writes))]:
         if isinstance(write, PageDelete):
             del now[write.name]
         else:

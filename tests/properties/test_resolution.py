@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 PACKAGES = ("a", "b", "c", "d")
 RANGES = (">=1.0.0", "<2.0.0", ">=2.0.0", "1.0.0", ">1.0.0 <3.0.0")
 SETTINGS = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+WHOLE = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # whole catalogs
 
 
 # --- strategies
@@ -176,7 +178,8 @@ def test_a_minimal_conflict_is_unsatisfiable_and_every_part_of_it_is_not(problem
         assert models(count, [each for each in core if each is not clause])
 
 
-@SETTINGS
+@pytest.mark.slow
+@WHOLE
 @given(blobs(), wants)
 def test_the_answer_meets_every_constraint_and_follows_the_rule(made: list[dict[str, Any]], asked: list[str]) -> None:
     problem = build_problem(a_request(made, asked))
@@ -190,7 +193,8 @@ def test_the_answer_meets_every_constraint_and_follows_the_rule(made: list[dict[
         assert not violations(set(outcome.solution.chosen), outcome.problem.clauses)
 
 
-@SETTINGS
+@pytest.mark.slow
+@WHOLE
 @given(blobs(), wants, st.randoms(use_true_random=False))
 def test_the_order_of_the_input_does_not_matter(made: list[dict[str, Any]], asked: list[str], dice: Any) -> None:
     shuffled, asked_again = list(made), list(asked)
@@ -207,7 +211,8 @@ def test_the_order_of_the_input_does_not_matter(made: list[dict[str, Any]], aske
         assert first.upstream_text == second.upstream_text
 
 
-@SETTINGS
+@pytest.mark.slow
+@WHOLE
 @given(blobs(), wants)
 def test_every_explanation_is_minimal_and_every_fix_works(made: list[dict[str, Any]], asked: list[str]) -> None:
     outcome = resolve(a_request(made, asked))
@@ -223,7 +228,8 @@ def test_every_explanation_is_minimal_and_every_fix_works(made: list[dict[str, A
         assert isinstance(resolve(fix.request), Resolved)
 
 
-@SETTINGS
+@pytest.mark.slow
+@WHOLE
 @given(blobs(), wants)
 def test_both_dialects_agree_on_catalogs_without_faults(made: list[dict[str, Any]], asked: list[str]) -> None:
     request = a_request(made, asked)
@@ -234,7 +240,8 @@ def test_both_dialects_agree_on_catalogs_without_faults(made: list[dict[str, Any
         assert {step.name for step in ours.plan.steps} == {step.name for step in upstream.plan.steps}
 
 
-@SETTINGS
+@pytest.mark.slow
+@WHOLE
 @given(blobs(), wants, st.sampled_from(PACKAGES))
 def test_a_wish_changes_nothing_that_is_required(made: list[dict[str, Any]], asked: list[str], liked: str) -> None:
     wish = {

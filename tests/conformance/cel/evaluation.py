@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import base64
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muster.cel.charging import charging_of
 from muster.cel.checker import check
 from muster.cel.codegen import generate
+from muster.cel.cost_estimate import estimate_cost
 from muster.cel.environments import environment
 from muster.cel.interpreter import interpret
 from muster.cel.parser import parse
 from muster.cel.planner import plan
+from muster.cel.ranges import Range
 from muster.cel.unification import displayed
 from muster.cel.values import OptionalValue
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
@@ -249,7 +251,19 @@ def run_oracle(data: Any) -> Iterator[CaseResult]:
         variables = case["vars"]
         variables = recorded if variables == "$MC" else {key: decode(value) for key, value in variables.items()}
         limited = {**case, "cost_limit": case.get("cost_limit", 1_000_000)}
-        yield _guarded(name, limited, env, variables, oracle_charging(case))
+        result = _guarded(name, limited, env, variables, oracle_charging(case))
+        yield _with_estimate(result, case, env)
+
+
+def _with_estimate(result: CaseResult, case: dict[str, Any], env: Env) -> CaseResult:
+    """The estimate counts as part of the cost."""
+    if case["est_min"] is None or result.rule is not None or result.apart is not None:
+        return result
+    wanted = Range(int(case["est_min"]), int(case["est_max"]))
+    ours = estimate_cost(check(parse(case["expr"], env), env), oracle_charging(case).estimates)
+    if ours == wanted:
+        return result
+    return replace(result, cost_ok=False, detail=f"{result.detail} wanted estimate {wanted}, got {ours}")
 
 
 def run_conformance(data: Any) -> Iterator[CaseResult]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,11 @@ RECORDED: tuple[Rule, ...] = (
         lambda case: _has_double_key(case.get("expect")),
         lambda ours: ours.error == "unsupported key type",
     ),
+    Rule(
+        "Map keys given twice",
+        lambda case: case.get("expect") is not None and _repeats_a_key(case.get("expr", "")),
+        lambda ours: ours.error == "Failed with repeated key",
+    ),
 )
 
 
@@ -56,6 +62,15 @@ def _has_double_key(expected: Any) -> bool:
             return any("double" in key for key, _ in entries)
         case _:
             return False
+
+
+def _repeats_a_key(expr: str) -> bool:
+    """Whether a map literal without further braces in it has a key twice."""
+    for literal in re.findall(r"\{([^{}]*)\}", expr):
+        keys = [entry.partition(":")[0].strip() for entry in literal.split(",") if ":" in entry]
+        if len(keys) != len(set(keys)):
+            return True
+    return False
 
 
 def of_recorded(case: dict[str, Any]) -> Rule | None:

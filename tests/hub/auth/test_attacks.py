@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from muster.hub.access import TOKENS
+from muster.hub.access import TOKENS, AccessSettings
+from muster.hub.auth.fairness import UserLimits
 from muster.hub.auth.token_file import TokenFile
 from muster.hub.rest import server
 from tests.hub.auth.guarded import (
@@ -28,6 +29,7 @@ from tests.hub.auth.guarded import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SECRET = "c3dvcmRmaXNo"  # what nobody but the administrator may see
 SECRETS = "/api/v1/namespaces/vault/secrets"
@@ -290,6 +292,23 @@ def test_a_token_ends_with_its_account_and_does_not_come_back_with_a_new_one(hub
     assert whoami(hub, token)[0] == 401
 
 
+def test_a_token_in_a_secret_ends_with_the_secret(hub: GuardedHub) -> None:
+    path = "/api/v1/namespaces/apps/secrets"
+    account = {"kind": "ServiceAccount", "metadata": {"name": "old-school"}}
+    hub.ok("admin", "POST", "/api/v1/namespaces/apps/serviceaccounts", account)
+    annotations = {"kubernetes.io/service-account.name": "old-school"}
+    kind = {"kind": "Secret", "type": "kubernetes.io/service-account-token"}
+    secret = hub.ok("admin", "POST", path, {**kind, "metadata": {"name": "t", "annotations": annotations}})
+    token = base64.b64decode(secret["data"]["token"]).decode()
+    assert whoami(hub, token) == (201, "system:serviceaccount:apps:old-school")
+    hub.ok("admin", "DELETE", f"{path}/t")
+    assert whoami(hub, token)[0] == 401
+    assert hub.refusal("admin", "POST", path, {**kind, "metadata": {"name": "t"}}) == (
+        422,
+        'Secret "t" is invalid: metadata.annotations[kubernetes.io/service-account.name]: Required value',
+    )
+
+
 def test_a_token_for_somebody_else_s_audience_is_none_of_ours(hub: GuardedHub) -> None:
     account = {"kind": "ServiceAccount", "metadata": {"name": "far"}}
     hub.ok("admin", "POST", "/api/v1/namespaces/apps/serviceaccounts", account)
@@ -496,3 +515,32 @@ def test_a_head_that_never_ends_is_cut_off_in_time(hub: GuardedHub, monkeypatch:
         assert connection.recv(4096).startswith(b"HTTP/1.1 408")
         assert connection.recv(4096) == b""
     assert time.monotonic() - started < 5
+
+
+def test_a_user_who_asks_too_much_is_told_to_wait(tmp_path: Path) -> None:
+    settings = AccessSettings(users=UserLimits(requests_per_second=1, burst=3))
+    with guarded_hub(tmp_path, settings) as hub:
+        codes = [hub.send("alice", "GET", "/api")[0] for _ in range(5)]
+        assert (codes[:3], codes[-1]) == ([200, 200, 200], 429)
+        assert hub.send("bob", "GET", "/api")[0] == 200
+        assert [hub.send("admin", "GET", "/api")[0] for _ in range(5)] == [200] * 5
+
+
+def test_with_strict_names_no_name_allows_a_create(tmp_path: Path) -> None:
+    with guarded_hub(tmp_path, AccessSettings(strict_names=True)) as hub:
+        hub.role("apac", rule("create", "namespaces", names="apac"))
+        hub.bind("apac", "apac", user("alice"))
+        namespace = {"kind": "Namespace", "metadata": {"name": "apac"}}
+        assert hub.refusal("alice", "POST", "/api/v1/namespaces", namespace)[0] == 403
+
+
+def test_nobody_is_anonymous_unless_that_is_switched_on(hub: GuardedHub, tmp_path: Path) -> None:
+    none = {"Authorization": ""}
+    assert hub.send("", "GET", "/api", headers=none)[0] == 401
+    assert hub.send("", "GET", "/healthz", headers=none)[0] == 200
+    with guarded_hub(tmp_path, AccessSettings(anonymous=True)) as open_hub:
+        assert open_hub.send("", "GET", "/api/v1/secrets", headers=none)[1]["message"] == (
+            'secrets is forbidden: User "system:anonymous" cannot list resource "secrets" in API group "" '
+            "at the cluster scope"
+        )
+        assert open_hub.send("", "GET", "/api/v1/secrets", headers={"Authorization": "Bearer wrong"})[0] == 401

@@ -160,9 +160,9 @@ def running_hub(
                 started.set()
 
             await serve(application, on_ready=ready, stop=stop, tls=tls)
-            await api.close()
             if access is not None:
                 await access.close()
+            await api.close()
         finally:
             await store.close()
 

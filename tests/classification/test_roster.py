@@ -1,0 +1,144 @@
+"""The roster: what runs when, who is told, and that keeping up to date gives what starting afresh gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from muster.classification import Classification, Roster, report
+from muster.classification.queries import PAUSED_AFTER
+from tests.classification.builders import SIZE, a_classification, a_roster, put, settle
+
+BIG = a_classification("big", query=".cpu.count > 4")
+MANY = a_classification("many", "disks", "many", "[.disks[]?] | length > 2")
+RUNAWAY = "(.n // 0) > 0 and (def f: f; . | f)"
+
+
+def test_a_heartbeat_that_changes_nothing_read_runs_nothing_and_tells_nobody() -> None:
+    roster = a_roster(BIG, MANY, a={"cpu": {"count": 8}})
+    settle(roster, {"a": {"cpu": {"count": 8}}})
+    roster.take_touched()
+    runs = roster.runs
+    put(roster, "a", {"cpu": {"count": 8, "flags": ["new"]}, "hostname": "h"}, {SIZE: "medium"}, {"size": "medium"})
+    plan = roster.plan("a")
+    assert plan is not None
+    assert (roster.runs - runs, plan.is_empty, roster.take_touched()) == (0, True, set())
+
+
+def test_an_event_without_any_change_is_not_even_looked_at() -> None:
+    roster = a_roster(BIG, a={"cpu": {"count": 8}})
+    roster.take_due()
+    put(roster, "a", {"cpu": {"count": 8}})
+    assert roster.take_due() == set()
+
+
+def test_only_the_queries_that_read_a_change_run_again() -> None:
+    roster = a_roster(BIG, MANY, a={"cpu": {"count": 8}})
+    roster.plan("a")
+    assert roster.runs == 2
+    put(roster, "a", {"cpu": {"count": 2}})
+    roster.plan("a")
+    assert roster.runs == 3
+
+
+def test_a_changed_query_runs_for_every_agent_and_the_others_do_not() -> None:
+    inventories = {name: {"cpu": {"count": number}} for number, name in enumerate("abcde")}
+    roster = a_roster(BIG, MANY, **inventories)
+    settle(roster, inventories)
+    assert (roster.query(BIG).runs, roster.query(MANY).runs) == (5, 1)
+    changed = a_classification("many", "disks", "many", ".cpu.count == 3")
+    roster.put_classification(changed)
+    assert roster.take_due() == set("abcde")
+    for name in inventories:
+        roster.plan(name)
+    assert (roster.query(BIG).runs, roster.query(changed).runs) == (5, 5)
+
+
+def test_a_runaway_is_paused_for_everybody_whatever_the_order_of_agents() -> None:
+    evil = a_classification("evil", "evil", "yes", RUNAWAY)
+    inventories: dict[str, dict[str, Any]] = {f"a{number}": {"n": number} for number in range(8)}
+    for order in (sorted(inventories), sorted(inventories, reverse=True)):
+        roster = a_roster(evil, BIG, **{name: inventories[name] for name in order})
+        settle(roster, inventories)
+        found = report(roster, evil)
+        assert (found.matched, found.errors) == (0, 8)
+        assert found.conditions["QueryPaused"][:2] == ("True", "BudgetExhausted")
+        assert roster.query(evil).runs <= PAUSED_AFTER + 1
+        assert report(roster, BIG).errors == 0
+
+
+def test_fewer_runaways_than_it_takes_leave_the_others_their_answers() -> None:
+    evil = a_classification("evil", "evil", "yes", f"{RUNAWAY} or true")
+    inventories: dict[str, dict[str, Any]] = {"a": {"n": 1}, "b": {"n": 2}, "c": {"n": 0}, "d": {}}
+    roster = a_roster(evil, **inventories)
+    settle(roster, inventories)
+    found = report(roster, evil)
+    assert (found.matched, found.errors, "QueryPaused" in found.conditions) == (2, 2, False)
+
+
+def test_an_agent_that_goes_is_no_longer_counted() -> None:
+    inventories = {"a": {"cpu": {"count": 8}}, "b": {"cpu": {"count": 9}}}
+    roster = a_roster(BIG, **inventories)
+    settle(roster, inventories)
+    roster.take_touched()
+    roster.remove_agent("a")
+    assert (report(roster, BIG).matched, roster.take_touched()) == (1, {"big"})
+    roster.remove_agent("nobody")
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("agent"), st.sampled_from("abc"), st.integers(0, 9), st.integers(0, 4)),
+        st.tuples(st.just("no agent"), st.sampled_from("abc")),
+        st.tuples(
+            st.just("classification"),
+            st.sampled_from("pqr"),
+            st.sampled_from(["size", "disks"]),
+            st.sampled_from(["x", "y"]),
+            st.sampled_from([".cpu.count > 4", "[.disks[]] | length > 2", "true", ".cpu.count", ".cpu.("]),
+            st.booleans(),
+        ),
+        st.tuples(st.just("no classification"), st.sampled_from("pqr")),
+    ),
+    max_size=12,
+)
+
+
+@settings(deadline=None)
+@given(operations=OPERATIONS)
+def test_keeping_up_to_date_gives_what_starting_afresh_gives(operations: list[tuple[Any, ...]]) -> None:
+    kept = Roster()
+    inventories: dict[str, dict[str, Any]] = {}
+    classifications: dict[str, Classification] = {}
+    for operation in operations:
+        match operation:
+            case ("agent", name, count, disks):
+                inventory: dict[str, Any] = {"cpu": {"count": count}}
+                if disks:
+                    inventory["disks"] = list(range(disks))
+                labels = dict(kept.labels(name)) if name in inventories else {}
+                applied = {key.rpartition("/")[2]: value for key, value in labels.items()}
+                inventories[name] = inventory
+                put(kept, name, inventory, labels, applied)
+            case ("no agent", name):
+                inventories.pop(name, None)
+                kept.remove_agent(name)
+            case ("classification", name, key, value, query, deleting):
+                old = classifications.get(name)
+                if old is not None:
+                    key, value = old.label.rpartition("/")[2], old.value
+                classifications[name] = a_classification(name, key, value, query, deleting=deleting)
+                kept.put_classification(classifications[name])
+            case ("no classification", name):
+                classifications.pop(name, None)
+                kept.remove_classification(name)
+        settle(kept, inventories)
+    fresh = a_roster(*classifications.values(), **inventories)
+    settle(fresh, inventories)
+    assert {name: dict(kept.labels(name)) for name in inventories} == {
+        name: dict(fresh.labels(name)) for name in inventories
+    }
+    for each in classifications.values():
+        assert report(kept, each) == report(fresh, each)

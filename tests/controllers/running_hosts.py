@@ -1,0 +1,136 @@
+"""The host controllers alone beside a hub, and what the tests say to it about agents and classifications."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from typing import TYPE_CHECKING, Any
+
+from muster.client import Client, Connection
+from muster.client.reflector import Reflector
+from muster.controllers.agents import HostControllers
+from muster.controllers.manager import utc_now
+from tests.controllers.running import PATIENCE, Driver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from muster.client.client import Reply
+    from tests.hub.rest.running import RunningHub
+
+PREFIX = "inventoryclassification.agent-install.openshift.io/"
+BASE = "/apis/agent-install.openshift.io/v1beta1/namespaces/apps"
+
+
+class MortalClient(Client):
+    """A client whose process dies at a write: just before it is sent, or when it is done and nobody knows yet."""
+
+    def __init__(self, connection: Connection, writes: int, *, before: bool, die: Callable[[], object]) -> None:
+        super().__init__(connection)
+        self._left = writes
+        self._before = before
+        self._die = die
+
+    async def request(self, method: str, path: str, **given: Any) -> Reply:
+        self._left -= method != "GET"
+        if self._left < 0 and self._before:
+            await self._end()
+        reply = await super().request(method, path, **given)
+        if self._left < 0:
+            await self._end()
+        return reply
+
+    async def _end(self) -> None:
+        self._die()
+        await asyncio.Event().wait()
+
+
+@contextlib.contextmanager
+def host_controllers(hub: RunningHub, dies_at: int | None = None, *, before: bool = True) -> Iterator[HostControllers]:
+    """The controllers in a thread, ended as a crash would: cancelled wherever they are, or at a certain write."""
+    found: list[HostControllers] = []
+    ready = threading.Event()
+    loop = asyncio.new_event_loop()
+
+    async def run() -> None:
+        connection = Connection(hub.url, "default", {"Authorization": f"Bearer {hub.token}"})
+        writes = 10**9 if dies_at is None else dies_at
+        async with MortalClient(connection, writes, before=before, die=lambda: task.cancel()) as client:
+            discovery = await client.discover()
+            hosts = HostControllers(client, utc_now)
+            reflectors = [Reflector(client, discovery.named(name), each) for name, each in hosts.handlers().items()]
+            async with asyncio.TaskGroup() as tasks:
+                for reflector in reflectors:
+                    tasks.create_task(reflector.run())
+                for reflector in reflectors:
+                    await reflector.synced.wait()
+                tasks.create_task(hosts.run())
+                found.append(hosts)
+                ready.set()
+
+    task = loop.create_task(run())
+
+    def main() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            loop.run_until_complete(task)
+
+    thread = threading.Thread(target=main, name="host controllers")
+    thread.start()
+    try:
+        assert ready.wait(PATIENCE)
+        yield found[0]
+    finally:
+        with contextlib.suppress(RuntimeError):  # it may have died already
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join(PATIENCE)
+        loop.close()
+
+
+def add_agent(hub: Driver, name: str, inventory: dict[str, Any] | None = None, **labels: str) -> None:
+    body = {
+        "apiVersion": "agent-install.openshift.io/v1beta1",
+        "kind": "Agent",
+        "metadata": {"name": name, "labels": {key.replace("__", PREFIX): value for key, value in labels.items()}},
+        "spec": {"approved": True, "role": "worker"},
+    }
+    hub.send("POST", f"{BASE}/agents", body)
+    if inventory is not None:
+        report(hub, name, inventory)
+
+
+def report(hub: Driver, name: str, inventory: dict[str, Any]) -> None:
+    """The host reports its hardware."""
+    hub.patch(f"{BASE}/agents/{name}/status", {"status": {"inventory": inventory}})
+
+
+def classify(hub: Driver, name: str, key: str, value: str, query: str) -> None:
+    body = {
+        "apiVersion": "agent-install.openshift.io/v1beta1",
+        "kind": "AgentClassification",
+        "metadata": {"name": name},
+        "spec": {"labelKey": key, "labelValue": value, "query": query},
+    }
+    hub.send("POST", f"{BASE}/agentclassifications", body)
+
+
+def requery(hub: Driver, name: str, query: str) -> None:
+    hub.patch(f"{BASE}/agentclassifications/{name}", {"spec": {"query": query}})
+
+
+def labels(hub: Driver, agent: str) -> dict[str, str]:
+    """An agent's labels, ours without their prefix."""
+    found = hub.get(f"{BASE}/agents/{agent}")["metadata"].get("labels") or {}
+    return {key.removeprefix(PREFIX): value for key, value in found.items()}
+
+
+def counts(hub: Driver, name: str) -> tuple[int, int] | None:
+    """Matched agents and errors, when the status has been written."""
+    status = hub.get(f"{BASE}/agentclassifications/{name}").get("status")
+    return (status["matchedCount"], status["errorCount"]) if status else None
+
+
+def message(hub: Driver, name: str, kind: str) -> str | None:
+    """The text of a condition."""
+    status = hub.get(f"{BASE}/agentclassifications/{name}").get("status") or {}
+    return next((each["message"] for each in status.get("conditions", ()) if each["type"] == kind), None)

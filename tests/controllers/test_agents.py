@@ -1,0 +1,160 @@
+"""Hosts that label themselves, over HTTP."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.controllers.running import Driver, driven_hub, eventually
+from tests.controllers.running_hosts import (
+    BASE,
+    PREFIX,
+    add_agent,
+    classify,
+    counts,
+    host_controllers,
+    labels,
+    message,
+    report,
+    requery,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.e2e
+
+GIB = 1024**3
+MEDIUM = ".cpu.count == 2 and .memory.physicalBytes >= 4294967296 and .memory.physicalBytes < 8589934592"
+STORAGE = "[.disks[] | select(.sizeBytes > 1073741824000)] | length > 5"
+
+
+@pytest.fixture
+def hub() -> Iterator[Driver]:
+    with driven_hub() as driver:
+        yield driver
+
+
+def disks(count: int, size: int = 2 * 1024**4) -> list[dict[str, Any]]:
+    return [{"id": f"d{number}", "sizeBytes": size} for number in range(count)]
+
+
+def test_the_labels_of_the_proposal_come_and_go_with_inventories_and_classifications(hub: Driver) -> None:
+    small = {"cpu": {"count": 2}, "memory": {"physicalBytes": 4 * GIB}, "disks": disks(6)}
+    with host_controllers(hub.hub):
+        classify(hub, "medium", "size", "medium", MEDIUM)
+        classify(hub, "storage", "storage", "large", STORAGE)
+        add_agent(hub, "a", small, rack="r1")
+        add_agent(hub, "b", {"cpu": {"count": 64}, "memory": {"physicalBytes": 512 * GIB}, "disks": disks(2)})
+        eventually(lambda: labels(hub, "a"), {"rack": "r1", "size": "medium", "storage": "large"})
+        eventually(lambda: labels(hub, "b"), {})
+        eventually(lambda: counts(hub, "medium"), (1, 0))
+        selected = hub.get(f"{BASE}/agents?labelSelector={PREFIX.replace('/', '%2F')}size%3Dmedium")
+        assert [each["metadata"]["name"] for each in selected["items"]] == ["a"]
+        annotations = hub.get(f"{BASE}/agents/a")["metadata"]["annotations"]
+        assert annotations[f"{PREFIX}updatedat"].endswith("Z")
+
+        report(hub, "a", {**small, "cpu": {"count": 4}, "disks": None})
+        eventually(lambda: labels(hub, "a"), {"rack": "r1", "storage": "QUERYERROR-large"})
+        eventually(lambda: counts(hub, "storage"), (0, 1))
+        path = f"{BASE}/agentclassifications/storage"
+        assert hub.condition(path, "QueryErrors") == ("True", "HasQueryErrors")
+        assert hub.condition(path, "QueryValid") == ("True", "QueryIsValid")
+        told = "1 Agents failed to apply the classification: cannot iterate over: null (for example a)"
+        assert message(hub, "storage", "QueryErrors") == told
+
+        hub.send("DELETE", path)
+        eventually(lambda: hub.get(path), None)
+        assert labels(hub, "a") == {"rack": "r1"}
+        assert f"{PREFIX}applied" not in hub.get(f"{BASE}/agents/a")["metadata"]["annotations"]
+
+
+def test_a_query_that_does_not_compile_is_shown_until_it_is_mended(hub: Driver) -> None:
+    with host_controllers(hub.hub):
+        add_agent(hub, "a", {"cpu": {"count": 2}})
+        classify(hub, "c", "size", "medium", ".cpu.count ==")
+        eventually(lambda: labels(hub, "a"), {"size": "QUERYERROR-medium"})
+        path = f"{BASE}/agentclassifications/c"
+        eventually(lambda: hub.condition(path, "QueryValid"), ("False", "QueryIsNotValid"))
+        assert "unexpected EOF\n | .cpu.count ==" in (message(hub, "c", "QueryValid") or "")
+        eventually(lambda: counts(hub, "c"), (0, 1))
+        requery(hub, "c", ".cpu.count == 2")
+        eventually(lambda: labels(hub, "a"), {"size": "medium"})
+        eventually(lambda: hub.condition(path, "QueryValid"), ("True", "QueryIsValid"))
+        eventually(lambda: counts(hub, "c"), (1, 0))
+
+
+def test_a_value_set_by_hand_stays_and_the_classification_says_so(hub: Driver) -> None:
+    with host_controllers(hub.hub):
+        add_agent(hub, "a", {"cpu": {"count": 2}}, __size="huge")
+        classify(hub, "c", "size", "medium", "true")
+        path = f"{BASE}/agentclassifications/c"
+        eventually(lambda: hub.condition(path, "LabelsApplied"), ("False", "LabelTaken"))
+        told = f"1 matching Agents carry another value of {PREFIX}size: a (huge, set by hand)"
+        assert message(hub, "c", "LabelsApplied") == told
+        assert labels(hub, "a") == {"size": "huge"}
+        hub.patch(f"{BASE}/agents/a", {"metadata": {"labels": {f"{PREFIX}size": None}}})
+        eventually(lambda: labels(hub, "a"), {"size": "medium"})
+        eventually(lambda: hub.condition(path, "LabelsApplied"), None)
+        eventually(lambda: counts(hub, "c"), (1, 0))
+
+
+def test_deleting_one_of_two_twins_ends_and_the_label_stays(hub: Driver) -> None:
+    with host_controllers(hub.hub):
+        add_agent(hub, "a", {"cpu": {"count": 2}})
+        classify(hub, "one", "size", "medium", "true")
+        classify(hub, "two", "size", "medium", ".cpu.count == 2")
+        eventually(lambda: counts(hub, "one"), (1, 0))
+        eventually(lambda: counts(hub, "two"), (1, 0))
+        hub.send("DELETE", f"{BASE}/agentclassifications/one")
+        eventually(lambda: hub.get(f"{BASE}/agentclassifications/one"), None)
+        assert labels(hub, "a") == {"size": "medium"}
+        hub.send("DELETE", f"{BASE}/agentclassifications/two")
+        eventually(lambda: hub.get(f"{BASE}/agentclassifications/two"), None)
+        assert labels(hub, "a") == {}
+
+
+def test_a_restart_alone_writes_nothing(hub: Driver) -> None:
+    for name in "abc":
+        add_agent(hub, name, {"cpu": {"count": ord(name)}})
+    classify(hub, "c", "size", "medium", ".cpu.count < 99")
+    classify(hub, "d", "odd", "yes", ".hostname - 1")
+    with host_controllers(hub.hub):
+        eventually(lambda: counts(hub, "c"), (2, 0))
+        eventually(lambda: counts(hub, "d"), (0, 3))
+        time.sleep(0.3)
+    before = hub.hub.revision
+    with host_controllers(hub.hub) as hosts:
+        time.sleep(0.5)
+        eventually(lambda: hosts.idle, True)
+    assert hub.hub.revision == before
+
+
+def test_runaways_cost_their_budget_a_few_times_and_hold_up_nobody(hub: Driver) -> None:
+    for number in range(12):
+        add_agent(hub, f"a{number:02}", {"hostname": f"h{number}", "cpu": {"count": number}})
+    with host_controllers(hub.hub) as hosts:
+        for number in range(10):
+            classify(hub, f"evil-{number}", f"evil-{number}", "yes", f".cpu.count == {number} or (def f: f; . | f)")
+        classify(hub, "good", "even", "yes", ".cpu.count % 2 == 0")
+        begun = time.monotonic()
+        assert hub.get(f"{BASE}/agents/a00") is not None
+        answered = time.monotonic() - begun
+        eventually(lambda: counts(hub, "good"), (6, 0))
+        assert labels(hub, "a04")["even"] == "yes"
+        for number in range(10):
+            eventually(lambda number=number: counts(hub, f"evil-{number}"), (0, 12))  # type: ignore[misc]
+        path = f"{BASE}/agentclassifications/evil-3"
+        eventually(lambda: hub.condition(path, "QueryPaused"), ("True", "BudgetExhausted"))
+        eventually(lambda: hosts.idle, True)
+        runs = hosts.world.roster("apps").runs
+        report(hub, "a00", {"hostname": "changed", "cpu": {"count": 2}})
+        eventually(lambda: labels(hub, "a00").get("evil-2"), "QUERYERROR-yes")
+        time.sleep(0.2)
+        assert hosts.world.roster("apps").runs - runs <= 1  # only the honest query
+        requery(hub, "evil-2", ".cpu.count == 2")
+        eventually(lambda: counts(hub, "evil-2"), (2, 0))
+        eventually(lambda: hub.condition(f"{BASE}/agentclassifications/evil-2", "QueryPaused"), None)
+    assert answered < 1.0

@@ -29,7 +29,12 @@ ASKED = 2000
 
 def role(name: str, namespace: str = "", names: tuple[str, ...] = ()) -> Object:
     rules = [
-        {"apiGroups": [OCM], "resources": ["managedclusters"], "verbs": ["get", "update"], "resourceNames": list(names)},
+        {
+            "apiGroups": [OCM],
+            "resources": ["managedclusters"],
+            "verbs": ["get", "update"],
+            "resourceNames": list(names),
+        },
         {"apiGroups": [""], "resources": ["configmaps", "secrets"], "verbs": ["get", "list", "watch"]},
         {"apiGroups": [OCM], "resources": ["placements", "placements/status"], "verbs": ["*"]},
     ]
@@ -102,7 +107,7 @@ async def measure(scene: str, count: int) -> dict[str, float]:
             await authorizer.authorize(user, attributes)
         measured[name] = (time.perf_counter() - started) / ASKED * 1e6
     started = time.perf_counter()
-    for user, attributes in asked:
+    for _, attributes in asked:
         await authorizer.authorize(ADMINISTRATOR, attributes)
     measured["masters"] = (time.perf_counter() - started) / ASKED * 1e6
     worst, total = 0.0, 0.0

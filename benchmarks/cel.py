@@ -2,7 +2,8 @@
 
 The Python libraries of PyPI are installed into a virtual environment of their own (CEL_PEERS names its folder); cel-go
 is built from benchmarks/peers/cel-go where Go and the modules are at hand. A line says what was left out. Times are the
-best of several passes over each thousand clusters. Ours is also measured with every text unique, so that remembered results do not help.
+best of several passes over each thousand clusters. Ours is also measured with every text unique, so that remembered
+results do not help.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def _timed(evaluate: Callable[[Any], Any], clusters: list[Any], repeats: int = 3
 
 
 def cel_expr_python(expression: str) -> Callable[[Any], Any]:
-    from cel_expr_python import cel
+    cel = importlib.import_module("cel_expr_python.cel")
 
     kinds = cel.Type
     overload = cel.Overload
@@ -66,7 +66,7 @@ def cel_expr_python(expression: str) -> Callable[[Any], Any]:
 
 
 def cel_python(expression: str) -> Callable[[Any], Any]:
-    import celpy
+    celpy = importlib.import_module("celpy")
 
     env = celpy.Environment()
     functions = {
@@ -79,7 +79,7 @@ def cel_python(expression: str) -> Callable[[Any], Any]:
 
 
 def common_expression_language(expression: str) -> Callable[[Any], Any]:
-    import cel
+    cel = importlib.import_module("cel")
 
     program = cel.compile(expression)
 

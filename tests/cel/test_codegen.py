@@ -113,6 +113,10 @@ def test_numbers_overflow_instead_of_growing() -> None:
         "!" * 40 + "true",
         "(" * 60 + "n" + ")" * 60 + " == 3",
         "".join("d[" for _ in range(40)) + "0" + "]" * 40,
+        "d" + "[0]" * 150,
+        "d" + ".?a" * 150,
+        "d" + "[n]" * 100,
+        "d" + "[?0]" * 100 + ".hasValue()",
     ],
 )
 @pytest.mark.parametrize("n", [0, 3, 101])
@@ -161,3 +165,16 @@ def test_a_declared_type_is_not_taken_for_granted_at_run_time() -> None:
     for value in ("a", 1, [1], None, {"a": 1}):
         trace = made.trace({"s": value})
         assert (str(made.run({"s": value}, NO_LIMIT)[0]), made.cost({"s": value})) == (str(trace.outcome), trace.cost)
+
+
+def test_long_runs_of_steps_lead_where_short_ones_do() -> None:
+    deep: Any = 7
+    for _ in range(60):
+        deep = {"a": [deep]}
+    assert both("d" + ".a[0]" * 60, d=deep)[0] == 7
+    assert both("d" + ".a[n]" * 60, d=deep, n=0)[0] == 7
+    assert str(both("d" + ".?a[?0]" * 60, d=deep)[0]) == "optional(7)"
+    assert str(both("d" + ".?a[?0]" * 61, d=deep)[0]) == "optional.none()"
+    assert str(both("d" + ".a[0]" * 61, d=deep)[0]) == "no such key: a"
+    assert both("has(d" + ".a[0]" * 59 + ".a)", d=deep)[0] is True
+    assert both("has(d" + ".?a[0]" * 60 + ".a)", d=deep)[0] is False

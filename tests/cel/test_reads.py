@@ -92,3 +92,16 @@ def test_matching_elements_keep_their_order_and_their_duplicates() -> None:
     assert first == project(path, {"m": [{"n": "y"}, {"n": "k", "v": 1}, {"n": "k", "v": 2}]})
     assert first != project(path, {"m": [{"n": "k", "v": 2}, {"n": "k", "v": 1}]})
     assert first != project(path, {"m": [{"n": "k", "v": 1}, {"n": "k", "v": 2}, {"n": "k", "v": 2}]})
+
+
+def test_values_of_any_depth_have_a_key() -> None:
+    def nested(innermost: Any) -> Any:
+        value = innermost
+        for _ in range(5000):
+            value = [{"a": value}]
+        return value
+
+    assert project(("m",), {"m": nested(1)}) == project(("m",), {"m": nested(1)})
+    assert project(("m",), {"m": nested(1)}) != project(("m",), {"m": nested(1.0)})
+    assert project(("m",), {"m": nested("1")}) != project(("m",), {"m": nested(1)})
+    hash(project(("m",), {"m": nested(1)}))

@@ -33,7 +33,7 @@ from muster.cel.libraries.strings import strings_library
 from muster.cel.macros import STANDARD_MACROS
 from muster.cel.types import ANY, DYN, STRING, list_of, map_of
 from muster.cel.validators import duration_literals, homogeneous_literals, regex_literals, timestamp_literals
-from muster.errors import MusterError
+from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,12 +46,12 @@ PROPERTIES = Variable(
 )
 
 
-class UnknownEnvironmentError(MusterError):
+class UnknownEnvironmentError(InvalidObjectError):
     """No environment has that name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(name)
+        super().__init__(name, "is not the name of a CEL environment")
 
     def __str__(self) -> str:
         return f"unknown CEL environment '{self.name}': choose one of {', '.join(NAMES)}"
@@ -78,14 +78,14 @@ def _kubernetes(minor: int) -> Env:
         (33, semver_library()),
         (34, lists_library()),
     )
-    options = Options(optional_syntax=True, cross_type_comparisons=True, optimize=True)
+    options = Options(optional_syntax=True, identifier_escapes=True, cross_type_comparisons=True, optimize=True)
     libraries = tuple(library for since, library in history if since <= minor)
     return Env(name=f"kubernetes-1.{minor}", options=options).extend(*libraries)
 
 
 def _ocm() -> Env:
     """What OCM's placement controller offers to celSelector."""
-    return Env(name="ocm", options=Options(optional_syntax=True)).extend(
+    return Env(name="ocm", options=Options(optional_syntax=True, identifier_escapes=True)).extend(
         STANDARD,
         optional_library(),
         strings_library(),
@@ -105,12 +105,16 @@ def _ocm() -> Env:
 
 def _olm() -> Env:
     """What the Operator Lifecycle Manager offers to olm.constraint."""
-    return Env(name="olm").extend(STANDARD, olm.SEMVER_COMPARE, variables=(PROPERTIES,))
+    return Env(name="olm", options=Options(identifier_escapes=True)).extend(
+        STANDARD, olm.SEMVER_COMPARE, variables=(PROPERTIES,)
+    )
 
 
 def _muster() -> Env:
     """Every library; literals are not validated, because OCM does not."""
-    return Env(name="muster", options=Options(optional_syntax=True, cross_type_comparisons=True)).extend(
+    return Env(
+        name="muster", options=Options(optional_syntax=True, identifier_escapes=True, cross_type_comparisons=True)
+    ).extend(
         STANDARD,
         optional_library(),
         strings_library(),

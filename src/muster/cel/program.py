@@ -81,7 +81,8 @@ def make_program(text: str, env: Env, charging: Charging | None = None) -> Progr
     """Compile without looking at or adding to the programs that are kept."""
     charging = charging or charging_of(env)
     tree = compile_expression(text, env)
-    planned = plan(tree, env, charging.costs, charging.optimize, charging.lenient)
+    optimize = charging.optimize or env.options.optimize
+    planned = plan(tree, env, charging.costs, optimize, charging.lenient)
     return Program(text, env, tree, planned, charging, generate(planned, tree.types, charging.costs.work_limit))
 
 

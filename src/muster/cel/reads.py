@@ -290,15 +290,47 @@ def _may_matter(element: Any, where: Where) -> bool:
     return found is MISSING or equals(found, where.value)
 
 
-def freeze(value: Any) -> Hashable:
+def freeze(value: Any, depth: int = 0) -> Hashable:
     """The value as a hashable key that keeps types and order: 1, 1.0 and true differ, and so do [1, 2] and [2, 1]."""
     if isinstance(value, str):
         return value
-    if isinstance(value, Mapping):
-        return ("map", *((freeze(key), freeze(element)) for key, element in value.items()))
+    if isinstance(value, (dict, Mapping)):
+        if depth >= _DEEPEST:
+            return ("deep", _written(value))
+        below = depth + 1
+        return ("map", *((freeze(key), freeze(element, below)) for key, element in value.items()))
     if isinstance(value, (list, tuple)):
-        return ("list", *map(freeze, value))
+        if depth >= _DEEPEST:
+            return ("deep", _written(value))
+        below = depth + 1
+        return ("list", *(freeze(element, below) for element in value))
     return (type(value).__name__, repr(value))
+
+
+_DEEPEST = 64  # below that a key is a text: Python hashes nested tuples by recursion
+
+
+def _written(value: Any) -> str:
+    """The value as text that no other value has, however deep it is."""
+    parts: list[str] = []
+    pending: list[tuple[bool, Any]] = [(False, value)]
+    while pending:
+        is_text, item = pending.pop()
+        if is_text:
+            parts.append(item)
+        elif isinstance(item, (dict, Mapping)):
+            pending.append((True, "}"))
+            for key, element in reversed(list(item.items())):
+                pending.extend(((True, ","), (False, element), (True, ":"), (False, key)))
+            parts.append("{")
+        elif isinstance(item, (list, tuple)):
+            pending.append((True, "]"))
+            for element in reversed(item):
+                pending.extend(((True, ","), (False, element)))
+            parts.append("[")
+        else:
+            parts.append(repr(item) if isinstance(item, str) else f"{type(item).__name__} {item!r}")
+    return "".join(parts)
 
 
 def show_path(path: ReadPath) -> str:

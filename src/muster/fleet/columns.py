@@ -36,6 +36,11 @@ class Derived:
             self._codes.append(code)
         self._array = np.array([*self._codes, _NO_CODE], dtype=np.int32)
 
+    @property
+    def by_code(self) -> NDArray[np.int32]:
+        """The code here for each code of the column, and -1 at the end, for rows without an object."""
+        return self._array
+
     def codes(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """From codes of the column to codes of this; -1 stays -1."""
         return self._array[codes]

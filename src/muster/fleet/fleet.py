@@ -3,11 +3,16 @@
 A change costs what it changes: only watched paths that differ are compared, only selectors that read them are
 evaluated again, for that one object, and only their subscribers are told. Controllers own one fleet; one-shot
 commands build theirs from files. No I/O and no clock: time is told by `advance`.
+
+Filling a column or a mask can take long. `steps` does it a bit at a time, so that a caller with other work may pause in
+between; whoever asks for a mask that is not filled yet has it filled at once.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import deque
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -31,9 +36,10 @@ if TYPE_CHECKING:
     from muster.selectors.paths import Path
 
 _FIRST_CAPACITY = 1024
-_DELETION = key_path("metadata", "deletionTimestamp")
+DELETION = key_path("metadata", "deletionTimestamp")
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
+_CHUNK = 1024  # rows of a column that are filled in one step
 
 
 class _Name(msgspec.Struct, gc=False):
@@ -48,6 +54,14 @@ _DECODER = msgspec.json.Decoder()
 _NAME_DECODER = msgspec.json.Decoder(_Named)
 
 
+_NEWCOMER = object()  # holds on to masks while a subscription is exchanged
+
+
+def _exhaust(steps: Iterator[None] | None) -> None:
+    if steps is not None:
+        deque(steps, maxlen=0)
+
+
 class Fleet:
     """All objects of one kind that selections are made from."""
 
@@ -59,6 +73,8 @@ class Fleet:
         self._free: list[int] = []
         self._sorted: list[str] = []
         self._ranks: NDArray[np.int32] | None = None
+        self._order: NDArray[np.intp] | None = None  # rows by name
+        self._in_place = False
         self._capacity = _FIRST_CAPACITY
         self._columns: dict[Path, Column] = {}
         self._masks: dict[Selector, Mask] = {}
@@ -67,7 +83,12 @@ class Fleet:
         self._subscriptions: dict[Hashable, tuple[tuple[Selector, ...], tuple[Path, ...]]] = {}
         self._scopes: dict[Hashable, list[Mask]] = {}
         self._watched = WatchedPaths()
-        self.column(_DELETION)
+        self._unfilled: dict[Path, Iterator[None]] = {}
+        self._unevaluated: dict[Selector, Iterator[None]] = {}
+        self._deferred: set[Selector] = set()
+        self.flips = 0  # verdicts that have changed since the beginning
+        self.generation = 0  # moves whenever an object comes or goes, and with it the meaning of a row
+        self.column(DELETION)
 
     # ------------------------------------------------------------------------------------------------- asking
 
@@ -107,11 +128,22 @@ class Fleet:
     @property
     def present(self) -> NDArray[np.bool_]:
         """Rows whose object is there and not on its way out."""
-        column = self._columns[_DELETION]
-        missing = column.code(project({"metadata": {}}, _DELETION))
-        null = column.code(project({"metadata": {"deletionTimestamp": None}}, _DELETION))
+        column = self.column(DELETION)
+        missing = column.code(project({"metadata": {}}, DELETION))
+        null = column.code(project({"metadata": {"deletionTimestamp": None}}, DELETION))
         there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
         return there
+
+    def in_order(self, mask: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The rows of a mask in the order of their names."""
+        if self._order is None:
+            row_of = self._row_of
+            order = np.fromiter((row_of[name] for name in self._sorted), dtype=np.intp, count=len(self._sorted))
+            self._order = order
+            self._in_place = bool((order[1:] > order[:-1]).all())
+        if self._in_place:  # as they are after a load: names and rows go together
+            return np.flatnonzero(mask)
+        return self._order[mask[self._order]]
 
     @property
     def ranks(self) -> NDArray[np.int32]:
@@ -126,28 +158,47 @@ class Fleet:
 
     def column(self, path: Path) -> Column:
         """The column of a path, built from the stored objects if it is new, and kept up to date from then on."""
-        column = self._columns.get(path)
-        if column is None:
-            column = self._columns[path] = Column(self._capacity)
-            self._fill(path, column)
-            self._watched.add(path)
+        column = self._open_column(path)
+        _exhaust(self._unfilled.pop(path, None))
         return column
 
     def mask(self, selector: Selector) -> Mask:
         """The verdicts of a selector, evaluated now if it is new, and kept up to date from then on."""
+        mask = self._open_mask(selector)
+        if selector in self._unevaluated:
+            for path in selector.reads - {WHOLE}:
+                self.column(path)
+            _exhaust(self._unevaluated.pop(selector))
+        return mask
+
+    def _open_column(self, path: Path) -> Column:
+        column = self._columns.get(path)
+        if column is None:
+            column = self._columns[path] = Column(self._capacity)
+            self._watched.add(path)
+            self._unfilled[path] = self._fill(path, column)
+        return column
+
+    def _open_mask(self, selector: Selector) -> Mask:
         mask = self._masks.get(selector)
         if mask is None:
             reads = sorted(selector.reads, key=repr)
-            columns: list[Column] | None = [self.column(path) for path in reads if path != WHOLE]
+            columns: list[Column] | None = [self._open_column(path) for path in reads if path != WHOLE]
             if WHOLE in reads:
                 columns = None
-            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self.load)
-            mask.evaluate_all(self.rows())
-            if columns is None:
                 self._watched.add(WHOLE)
+            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self.load)
             for path in reads:
                 self._mask_readers.setdefault(path, []).append(mask)
+            self._unevaluated[selector] = self._fill_mask(mask)
         return mask
+
+    def _fill_mask(self, mask: Mask) -> Iterator[None]:
+        # A generator of its own, so that the rows are those of the moment at which it starts.
+        yield from mask.fill(self.rows(), self._holds_object)
+
+    def _holds_object(self, row: int) -> bool:
+        return self._encoded[row] is not None
 
     # ------------------------------------------------------------------------------------------- being told
 
@@ -157,22 +208,52 @@ class Fleet:
         selectors: Iterable[Selector],
         paths: Iterable[Path],
         within: Iterable[Selector] | None = None,
+        *,
+        lazily: bool = False,
     ) -> None:
         """Tell `key` whenever a verdict of these selectors or a value at these paths changes.
 
         With `within`, a value matters only on objects that one of those selectors selects; their verdicts matter too.
+        Lazily, nothing is evaluated yet, and only changes after that are told: `steps` does it, or who needs a verdict.
         """
-        self.unsubscribe(key)
         scope = None if within is None else tuple(within)
         subscription = ((*selectors, *(scope or ())), tuple(paths))
+        # What both the old subscription and the new one need must not be dropped in between.
+        for selector in subscription[0]:
+            self._open_mask(selector).subscribers.add(_NEWCOMER)
+        self.unsubscribe(key)
         self._subscriptions[key] = subscription
         for selector in subscription[0]:
-            self.mask(selector).subscribers.add(key)
+            subscribers = self._masks[selector].subscribers
+            subscribers.discard(_NEWCOMER)
+            subscribers.add(key)
         if scope is not None:
             self._scopes[key] = [self._masks[selector] for selector in scope]
         for path in subscription[1]:
-            self.column(path)
+            self._open_column(path)
             self._path_subscribers.setdefault(path, set()).add(key)
+        if not lazily:
+            _exhaust(self.steps(key))
+
+    def steps(self, key: Hashable) -> Iterator[None]:
+        """Fill and evaluate whatever the subscriber needs, with a pause after every bit of work."""
+        selectors, paths = self._subscriptions.get(key, ((), ()))
+        for path in {*paths, *(path for selector in selectors for path in selector.reads - {WHOLE})}:
+            if path in self._unfilled:
+                yield from self._unfilled[path]
+                self._unfilled.pop(path, None)
+        for selector in selectors:
+            if selector in self._unevaluated:
+                yield from self._unevaluated[selector]
+                self._unevaluated.pop(selector, None)
+
+    def defer(self, selector: Selector) -> None:
+        """From now on, evaluate a selector not when an object changes but when its subscribers are worked on.
+
+        For selectors that take long: a change then costs its subscribers time, and nobody else.
+        """
+        if selector in self._masks:
+            self._deferred.add(selector)
 
     def unsubscribe(self, key: Hashable) -> None:
         """Forget a subscriber, and the masks and columns that nobody else needs."""
@@ -183,6 +264,8 @@ class Fleet:
             mask.subscribers.discard(key)
             if not mask.subscribers:
                 del self._masks[selector]
+                self._unevaluated.pop(selector, None)
+                self._deferred.discard(selector)
                 for path in selector.reads:
                     self._mask_readers[path].remove(mask)
         for path in paths:
@@ -193,10 +276,11 @@ class Fleet:
         unread = [
             path
             for path in paths
-            if not self._mask_readers.get(path) and not self._path_subscribers.get(path) and path != _DELETION
+            if not self._mask_readers.get(path) and not self._path_subscribers.get(path) and path != DELETION
         ]
         for path in unread:
             self._columns.pop(path, None)
+            self._unfilled.pop(path, None)
             self._mask_readers.pop(path, None)
             self._path_subscribers.pop(path, None)
         if unread:
@@ -205,20 +289,19 @@ class Fleet:
     # ----------------------------------------------------------------------------------------------- changing
 
     def put_many(self, objects: Iterable[bytes]) -> None:
-        """Load many objects at once; nobody is told. Columns and masks are made anew afterwards."""
-        for encoded in objects:
-            name = _NAME_DECODER.decode(encoded).metadata.name
+        """Load many objects at once; nobody is told. Columns and masks are made anew when they are next needed."""
+        named = [(_NAME_DECODER.decode(encoded).metadata.name, encoded) for encoded in objects]
+        if not self._row_of:
+            named.sort(key=itemgetter(0))  # rows in the order of names save sorting later
+        for name, encoded in named:
             row = self._row_of.get(name)
             if row is None:
                 row = self._new_row(name, in_order=False)
             self._encoded[row] = encoded
         self._sorted = sorted(self._row_of)
-        self._ranks = None
-        for path, column in self._columns.items():
-            self._fill(path, column)
-        rows = self.rows()
-        for mask in self._masks.values():
-            mask.evaluate_all(rows)
+        self._ranks = self._order = None
+        self._unfilled = {path: self._fill(path, column) for path, column in self._columns.items()}
+        self._unevaluated = {selector: self._fill_mask(mask) for selector, mask in self._masks.items()}
 
     def put(self, encoded: bytes) -> frozenset[Hashable]:
         """An object is new or changed. Returns who has to know."""
@@ -240,9 +323,10 @@ class Fleet:
         if row is None:
             return _NOBODY
         del self._sorted[bisect_left(self._sorted, name)]
-        self._ranks = None
+        self._ranks = self._order = None
         self._encoded[row] = None
         self._free.append(row)
+        self.generation += 1
         told: set[Hashable] = set()
         for path, column in self._columns.items():
             column.clear(row)
@@ -250,15 +334,17 @@ class Fleet:
         told = self._in_scope(told, row)
         for mask in self._masks.values():
             if mask.clear(row):
+                self.flips += 1
                 told |= mask.subscribers
         return frozenset(told)
 
     def _in_scope(self, keys: set[Hashable], row: int) -> set[Hashable]:
         """Those of the subscribers to paths whom a change of this object concerns."""
         scopes = self._scopes
-        return {
-            key for key in keys if key not in scopes or any(mask.verdicts[row] == Verdict.YES for mask in scopes[key])
-        }
+        return {key for key in keys if key not in scopes or any(self._may_select(mask, row) for mask in scopes[key])}
+
+    def _may_select(self, mask: Mask, row: int) -> bool:
+        return bool(mask.verdicts[row] == Verdict.YES) or mask.selector in self._unevaluated
 
     def put_score(self, cluster: str, name: str, score: Score) -> frozenset[Hashable]:
         """A score is new or changed. Returns who has to know."""
@@ -303,33 +389,46 @@ class Fleet:
                         mask.forget()
             told |= self._path_subscribers.get(path, _NOBODY)
             stale.update((id(mask), mask) for mask in self._mask_readers.get(path, ()))
-        flipped = [mask for mask in (self._masks.values() if evaluate_all else stale.values()) if mask.update(row)]
+        concerned = list(self._masks.values() if evaluate_all else stale.values())
+        flipped = [mask for mask in concerned if self._flips(mask, row)]
         told = self._in_scope(told, row)
         for mask in flipped:
             told |= mask.subscribers
         return frozenset(told)
+
+    def _flips(self, mask: Mask, row: int) -> bool:
+        """Evaluate a row again now, or have it evaluated later; whether subscribers have to know."""
+        selector = mask.selector
+        if selector in self._unevaluated:
+            mask.redo.add(row)  # whoever is filling the mask comes back to it
+            return False
+        if selector in self._deferred:
+            mask.redo.add(row)
+            self._unevaluated[selector] = mask.catch_up(self._holds_object)
+            return True
+        if mask.update(row):
+            self.flips += 1
+            return True
+        return False
 
     def _projection(self, name: str, obj: Mapping[str, Any], path: Path) -> Hashable:
         if path and path[0] == SCORES:
             return self.scores.projection(name, path)
         return project(obj, path)
 
-    def _fill(self, path: Path, column: Column) -> None:
-        if path and path[0] == SCORES:
-            for name, row in self._row_of.items():
-                column.put(row, self.scores.projection(name, path))
-            return
-        extract, code = extractor(path), column.code
-        rows = self.rows()
-        column.codes[rows] = np.fromiter(
-            (code(extract(encoded)) for encoded in self._encoded_objects(rows)), dtype=np.int32, count=len(rows)
-        )
-
-    def _encoded_objects(self, rows: NDArray[np.intp]) -> Iterator[bytes]:
-        for row in rows.tolist():
-            encoded = self._encoded[row]
-            if encoded is not None:
-                yield encoded
+    def _fill(self, path: Path, column: Column) -> Iterator[None]:
+        """Fill a column from the stored objects, with a pause after every chunk."""
+        scores = bool(path) and path[0] == SCORES
+        extract, code = None if scores else extractor(path), column.code
+        rows = self.rows().tolist()
+        for start in range(0, len(rows), _CHUNK):
+            for row in rows[start : start + _CHUNK]:
+                encoded = self._encoded[row]
+                if encoded is None:
+                    continue
+                value = self.scores.projection(self._names[row], path) if extract is None else extract(encoded)
+                column.codes[row] = code(value)
+            yield
 
     def _new_row(self, name: str, *, in_order: bool) -> int:
         if self._free:
@@ -342,14 +441,15 @@ class Fleet:
             if row >= self._capacity:
                 self._grow()
         self._row_of[name] = row
+        self.generation += 1
         if in_order:
             insort(self._sorted, name)
-            self._ranks = None
+            self._ranks = self._order = None
         return row
 
     def _grow(self) -> None:
         self._capacity *= 2
-        self._ranks = None
+        self._ranks = self._order = None
         for column in self._columns.values():
             column.grow(self._capacity)
         for mask in self._masks.values():

@@ -9,7 +9,7 @@ import numpy as np
 from muster.selectors import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MOST_REMEMBERED = 200_000
 _KEY_SPACE = 2**62
+_CHUNK = 8192  # rows that are grouped at once while a mask is filled
 
 
 class Mask:
@@ -33,6 +34,7 @@ class Mask:
         self.selector = selector
         self.verdicts: NDArray[np.int8] = np.zeros(capacity, dtype=np.int8)
         self.subscribers: set[Hashable] = set()
+        self.redo: set[int] = set()  # rows that have changed since they were evaluated
         self._columns = columns
         self._load = load
         self._known: dict[tuple[int, ...], int] = {}
@@ -42,56 +44,74 @@ class Mask:
         selected: NDArray[np.bool_] = self.verdicts == Verdict.YES
         return selected
 
-    def evaluate_all(self, rows: NDArray[np.intp]) -> None:
-        """Fill the mask for the given rows (all that hold an object)."""
+    def fill(self, rows: NDArray[np.intp], holds_object: Callable[[int], bool]) -> Iterator[None]:
+        """Evaluate the given rows (all that hold an object), with a pause after every evaluation.
+
+        The fleet may change in the pauses: rows that do are handed in through `redo` and looked at again at the end.
+        """
         self.verdicts[:] = Verdict.NO
         self._known.clear()
-        if len(rows) == 0:
-            return
-        if self._columns is None:
-            for row in rows:
-                self.verdicts[row] = self._verdict(int(row))
-        elif not self._columns:
-            self.verdicts[rows] = self._verdict(int(rows[0]))
-        elif len(self._columns) == 1:
-            self._evaluate_column(self._columns[0], rows)
-        else:
-            self._evaluate_columns(self._columns, rows)
+        self.redo = set()
+        for start in range(0, len(rows), _CHUNK):
+            chunk = rows[start : start + _CHUNK]
+            if self._columns is None:
+                yield from self._fill_each(chunk.tolist(), holds_object)
+            else:
+                yield from self._fill_groups(self._columns, chunk, holds_object)
+        while self.redo:
+            yield from self._fill_each([self.redo.pop()], holds_object)
 
-    def _evaluate_column(self, column: Column, rows: NDArray[np.intp]) -> None:
-        codes = column.codes[rows]
-        representative = np.full(column.distinct, -1, dtype=np.intp)
-        representative[codes] = rows  # any row with the code will do
-        by_code = np.zeros(column.distinct, dtype=np.int8)
-        for code in np.flatnonzero(representative >= 0):
-            by_code[code] = self._remember((int(code),), int(representative[code]))
-        self.verdicts[rows] = by_code[codes]
+    def catch_up(self, holds_object: Callable[[int], bool]) -> Iterator[None]:
+        """Evaluate only the rows in `redo`, with a pause after every evaluation."""
+        while self.redo:
+            yield from self._fill_each([self.redo.pop()], holds_object)
 
-    def _evaluate_columns(self, columns: list[Column], rows: NDArray[np.intp]) -> None:
-        combined = _combined(columns, rows)
+    def _fill_each(self, rows: list[int], holds_object: Callable[[int], bool]) -> Iterator[None]:
+        for row in rows:
+            if holds_object(row):
+                self.verdicts[row] = self._current(row)
+                yield
+
+    def _fill_groups(
+        self, columns: list[Column], rows: NDArray[np.intp], holds_object: Callable[[int], bool]
+    ) -> Iterator[None]:
+        """Rows with the same codes in all columns have the same verdict: one of them is evaluated."""
+        combined = _combined(columns, rows) if columns else np.zeros(len(rows), dtype=np.int64)
         _, first, inverse = np.unique(combined, return_index=True, return_inverse=True)
+        inverse = inverse.reshape(-1)
         by_group = np.zeros(len(first), dtype=np.int8)
-        for group, at in enumerate(first):
+        changed: list[int] = []
+        for group, at in enumerate(first.tolist()):
             row = int(rows[at])
-            by_group[group] = self._remember(tuple(int(column.codes[row]) for column in columns), row)
-        self.verdicts[rows] = by_group[inverse.reshape(-1)]
+            if row in self.redo or not holds_object(row):
+                changed.append(group)  # it no longer stands for the others
+                continue
+            known = len(self._known)
+            by_group[group] = self._current(row)
+            if len(self._known) != known:
+                yield
+        for group in changed:
+            self.redo.update(rows[inverse == group].tolist())
+        self.verdicts[rows] = by_group[inverse]
+
+    def _current(self, row: int) -> int:
+        if self._columns is None:
+            return self._verdict(row)
+        return self._remember(tuple(int(column.codes[row]) for column in self._columns), row)
 
     def update(self, row: int) -> bool:
         """Evaluate one row again; whether its verdict is another one now."""
-        if self._columns is None:
-            verdict = self._verdict(row)
-        else:
-            verdict = self._remember(tuple(int(column.codes[row]) for column in self._columns), row)
+        verdict = self._current(row)
         if self.verdicts[row] == verdict:
             return False
         self.verdicts[row] = verdict
         return True
 
     def clear(self, row: int) -> bool:
-        """The row has no object any more; whether it was selected."""
-        was_selected = self.verdicts[row] == Verdict.YES
+        """The row has no object any more; whether that matters to anybody: it was selected, or an error."""
+        mattered = self.verdicts[row] != Verdict.NO
         self.verdicts[row] = Verdict.NO
-        return bool(was_selected)
+        return bool(mattered)
 
     def grow(self, capacity: int) -> None:
         more = np.zeros(capacity - len(self.verdicts), dtype=np.int8)

@@ -62,6 +62,9 @@ class PredicateFilter:
     def errors(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Candidates for which a part of some predicate could not be evaluated, and that nothing else selected."""
         failing = np.zeros_like(candidates)
+        masks = [cycle.fleet.mask(part) for parts in cycle.plan.predicates for part in parts]
+        if not any((mask.verdicts == Verdict.ERROR).any() for mask in masks):
+            return failing
         for parts in cycle.plan.predicates:
             before = candidates.copy()
             for part in parts:

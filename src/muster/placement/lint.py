@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from muster.cel.libraries.ocm_sizes import managed_cluster_sizes
 from muster.placement.taints import TAINTS
 from muster.placement.tolerations import taints_of
-from muster.selectors.bounds import size_hints
 from muster.selectors.cel import CelSelector, path_of
 from muster.selectors.labels import LabelSelector
 from muster.selectors.paths import LABELS, SCORES, Element, Path
@@ -139,7 +139,7 @@ def _expression(part: CelSelector, where: str, fleet: Fleet, known: Vocabulary, 
     for program in part.programs:
         for path in sorted({path_of(read) for read in program.reads}, key=repr):
             yield from _read(path, where, program.text, fleet, known)
-        worst = program.estimate(size_hints).max
+        worst = program.estimate(managed_cluster_sizes).max
         if worst > _COSTLY * limit:
             share = f"{worst / limit:.0%} of the limit"
             yield Finding(where, f"'{program.text}' may cost up to {worst}, {share}", "compare fewer or shorter things")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from muster.placement.result import Condition
 
 _EXAMPLES: Final = 3
+_DISLIKE: Final = 2**40  # more than any sum of scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,7 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     for stage in profile.filters:
         passing = passing & stage.passes(cycle, passing)
         stages.append(Stage(stage.name, passing))
-    feasible = np.flatnonzero(passing)
-    feasible = feasible[np.argsort(fleet.ranks[feasible], kind="stable")]
+    feasible = fleet.in_order(passing)
     # 2. Score. Weights apply to the sum; clusters with a PreferNoSelect taint come after all others.
     results = tuple(
         ScorerResult(each.scorer.name, each.weight, each.scorer.scores(cycle, feasible)) for each in plan.scorers
@@ -58,17 +58,20 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
         totals += result.weight * result.scores
     # 3. Pick. By dislike, then total, then name, so that equal clusters never flap.
     taints = standings(cycle, passing)
-    order = np.lexsort((-totals, taints.disliked[feasible]))
-    ranked = feasible[order]
-    wanted = len(ranked) if plan.number is None else plan.number
+    wanted = len(feasible) if plan.number is None else plan.number
+    merit = totals - np.where(taints.disliked[feasible], _DISLIKE, 0)
     if plan.spread:
-        ranked = spread(fleet, plan.spread, ranked, wanted)
+        ranked = spread(fleet, plan.spread, feasible[np.argsort(-merit, kind="stable")], wanted)
         shortfall = (min(wanted, len(feasible)) if plan.number is None else wanted) - len(ranked)
     else:
-        ranked = ranked[:wanted]
+        ranked = feasible[_best(merit, wanted)]
         shortfall = 0 if plan.number is None else wanted - len(ranked)
     # 4. Group. Decisions are shown by name unless the placement asks for the order of scores.
-    shown = ranked if plan.by_score else ranked[np.argsort(fleet.ranks[ranked], kind="stable")]
+    shown = ranked
+    if not plan.by_score:
+        selected = np.zeros_like(passing)
+        selected[ranked] = True
+        shown = fleet.in_order(selected)
     failing = _failing(cycle, available, profile)
     return ScheduleResult(
         cycle=cycle,
@@ -88,6 +91,18 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
         if taints.ends
         else None,
     )
+
+
+def _best(merit: NDArray[np.int64], wanted: int) -> NDArray[np.intp]:
+    """The places of the best, best first; of equals the first. Sorts only what is taken."""
+    if wanted >= len(merit):
+        return np.argsort(-merit, kind="stable")
+    if wanted <= 0:
+        return np.array([], dtype=np.intp)
+    least = np.partition(merit, len(merit) - wanted)[len(merit) - wanted]
+    better = np.flatnonzero(merit > least)
+    taken = np.concatenate((better, np.flatnonzero(merit == least)[: wanted - len(better)]))
+    return taken[np.argsort(-merit[taken], kind="stable")]
 
 
 def why_not(result: ScheduleResult, name: str, profile: Profile = STANDARD) -> str | None:

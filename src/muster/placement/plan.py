@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from muster.selectors.cluster import CelCompiler
     from muster.selectors.paths import Path
 
+_BROKEN_EXPRESSION: Final = "failed to compile CEL expression "
 DEFAULT_WEIGHTS: Final[Mapping[str, int]] = {"Balance": 1, "Steady": 1}
 
 
@@ -35,7 +36,8 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.stage}:{self.message}"
+        # The specification gives the message of a broken expression, and it does not begin with the stage.
+        return self.message if self.message.startswith(_BROKEN_EXPRESSION) else f"{self.stage}:{self.message}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,29 +37,40 @@ class Standings:
 def standings(cycle: Cycle, candidates: NDArray[np.bool_]) -> Standings:
     column = cycle.fleet.column(TAINTS)
     timeless = column.derive(_without_times)
-    codes = timeless.codes(column.codes)
-    blocked, disliked = np.zeros_like(candidates), np.zeros_like(candidates)
+    # Flags per set of taints, then per value of the column, then per row: one look-up in the size of the fleet.
+    flags = np.array([*(_flags(cycle, taints) for taints in timeless.values), 0], dtype=np.uint8)
+    of_rows = flags[timeless.by_code][column.codes]
+    blocked = (of_rows & _BLOCKS_NEW) != 0
+    if ((flags & _BLOCKS_NEW) << 1 != (flags & _BLOCKS_OWN)).any():
+        blocked = np.where(cycle.decided.own, (of_rows & _BLOCKS_OWN) != 0, blocked)
+    disliked = (of_rows & _DISLIKED) != 0
     ends: dict[int, datetime] = {}
-    for code, taints in enumerate(timeless.values):
-        if not isinstance(taints, tuple) or not taints:
-            continue
-        rows = np.flatnonzero(candidates & (codes == code))
-        if len(rows) == 0:
-            continue
-        own = cycle.decided.own[rows]
-        if _depends_on_time(cycle, taints):
-            for row, is_own in zip(rows.tolist(), own.tolist(), strict=True):
-                exact = taints_of(column.values[column.codes[row]])
-                standing = tolerance(exact, cycle.plan.tolerations, cycle.now, decided=is_own)
-                blocked[row], disliked[row] = standing.blocked_by is not None, standing.disliked
-                if standing.until is not None:
-                    ends[row] = standing.until
-            continue
-        for is_own in (False, True):
-            standing = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=is_own)
-            chosen = rows[own == is_own]
-            blocked[chosen], disliked[chosen] = standing.blocked_by is not None, standing.disliked
+    if (flags & _TIMED).any():
+        for row in np.flatnonzero(candidates & ((of_rows & _TIMED) != 0)).tolist():
+            exact = taints_of(column.values[column.codes[row]])
+            own = bool(cycle.decided.own[row])
+            standing = tolerance(exact, cycle.plan.tolerations, cycle.now, decided=own)
+            blocked[row], disliked[row] = standing.blocked_by is not None, standing.disliked
+            if standing.until is not None:
+                ends[row] = standing.until
     return Standings(blocked, disliked, ends)
+
+
+_BLOCKS_NEW, _BLOCKS_OWN, _DISLIKED, _TIMED = 1, 2, 4, 8
+
+
+def _flags(cycle: Cycle, taints: Hashable) -> int:
+    """How a set of taints stands for clusters that are new, and for those that are decided already."""
+    if not isinstance(taints, tuple) or not taints:
+        return 0
+    if _depends_on_time(cycle, taints):
+        return _TIMED
+    new, own = (tolerance(taints, cycle.plan.tolerations, cycle.now, decided=is_own) for is_own in (False, True))
+    return (
+        _BLOCKS_NEW * (new.blocked_by is not None)
+        + _BLOCKS_OWN * (own.blocked_by is not None)
+        + _DISLIKED * new.disliked
+    )
 
 
 def _without_times(projection: Hashable) -> tuple[Taint, ...]:

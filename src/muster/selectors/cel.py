@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from muster.cel.environments import environment
+from muster.cel.libraries.ocm_sizes import STATIC_COST_LIMIT, managed_cluster_sizes
 from muster.cel.program import compile_program
 from muster.cel.reads import PRESENT as CEL_PRESENT
 from muster.cel.reads import Where
 from muster.cel.types import Kind
 from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
-from muster.selectors.bounds import size_hints
 from muster.selectors.match import Match, failed, no, yes
 from muster.selectors.paths import ALL_SCORES, PRESENT, SCORES, Element, Path, describe
 
@@ -32,7 +32,7 @@ _SHOWN_LENGTH: Final = 60
 class CelLimits:
     """What an expression may cost: at worst by estimate, when it runs, and all of a selector's on one cluster."""
 
-    estimate: int = 10_000_000
+    estimate: int = STATIC_COST_LIMIT
     expression: int = 1_000_000
     cluster: int = 10_000_000
 
@@ -130,7 +130,7 @@ def compile_cel(text: str, limits: CelLimits) -> Program:
         raise InvalidObjectError(
             "", f"failed to compile CEL expression '{text}': must evaluate to bool, not {program.result_type}"
         )
-    worst = program.estimate(size_hints).max
+    worst = program.estimate(managed_cluster_sizes).max
     if worst > limits.estimate:
         raise CostLimitError(
             "",

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.cel import plan as p
-from muster.cel.codegen.writer import Val
+from muster.cel.codegen.writer import Function, Val, Writer
 from muster.cel.runtime_cost import SELECT
 
 if TYPE_CHECKING:
-    from muster.cel.codegen.writer import Constants, Writer
+    from muster.cel.codegen.writer import Constants
     from muster.cel.walking import Walk
+
+
+MAX_STEPS = 12  # of one function; they nest, and CPython refuses more than 100 levels
 
 
 class AttributeWriter:
@@ -18,6 +21,7 @@ class AttributeWriter:
 
     writer: Writer
     constants: Constants
+    functions: list[Function]
     lazy: dict[int, str]
     unread: dict[int, tuple[str, int]]
     steady: set[int]
@@ -26,6 +30,7 @@ class AttributeWriter:
 
         def node(self, node: p.Node) -> Walk[Val]: ...
         def named(self, value: Val) -> str: ...
+        def _arguments(self) -> tuple[str, ...]: ...
 
     def attribute(self, node: p.Attribute) -> Walk[Val]:
         fields, rest = _leading_fields(node.qualifiers)
@@ -152,6 +157,10 @@ class AttributeWriter:
                 yield self._optional_steps(target, steps[index:])
                 kind = None
                 break
+            if index == MAX_STEPS:
+                yield self._outlined_steps(target, steps[index:], optional=False)
+                kind = None
+                break
             writer.flush()
             writer.line(f"if {target}.__class__ is not E:")
             writer.indent += 1
@@ -221,10 +230,15 @@ class AttributeWriter:
         writer.line(f"if {target}.__class__ is not E and {target} is not NONE:")
         writer.indent += 1
         depth = 1
-        for step in steps:
+        wrapped = False
+        for index, step in enumerate(steps):
+            if index == MAX_STEPS:
+                yield self._outlined_steps(target, steps[index:], optional=True)
+                wrapped = True
+                break
             key = self.named((yield self.node(step.dynamic))) if step.dynamic is not None else self._key(step.key)
-            helper = "opt_presence" if step.presence else "opt_step"
-            writer.line(f"{target} = {helper}({target}, {key}, {step.strict})")
+            function = "opt_presence" if step.presence else "opt_step"
+            writer.line(f"{target} = {function}({target}, {key}, {step.strict})")
             writer.flush()
             writer.line(f"if {target} is MISSING: {target} = NONE")
             writer.line(f"elif {target}.__class__ is not E:")
@@ -239,12 +253,31 @@ class AttributeWriter:
                 writer.line(f"if {target} is not NONE:")
                 writer.indent += 1
                 depth += 1
-        writer.line(f"{target} = {'True' if steps[-1].presence else f'optional({target})'}")
+        if not wrapped:
+            writer.line(f"{target} = {'True' if steps[-1].presence else f'optional({target})'}")
         for _ in range(depth):
             writer.flush()
             writer.indent -= 1
         if steps[-1].presence:
             writer.line(f"if {target} is NONE: {target} = False")
+
+    def _outlined_steps(self, target: str, steps: tuple[p.Qualifier, ...], optional: bool) -> Walk[None]:
+        """The rest of a long run of steps, in a function of its own: every step nests one level deeper."""
+        outer = self.writer
+        function = Function(f"f{len(self.functions)}", (*self._arguments(), "x"), [])
+        self.functions.append(function)
+        self.writer = Writer(function)
+        if optional:
+            yield self._optional_steps("x", steps)
+            result = "x"
+        else:
+            stepped: Val = yield self._steps(Val("x"), steps)
+            result = stepped.code
+        self.writer.flush()
+        self.writer.line(f"return {result}, c")
+        self.writer = outer
+        outer.flush()
+        outer.line(f"{target}, c = {function.name}({', '.join(self._arguments())}, {target})")
 
 
 def _leading_fields(steps: tuple[p.Qualifier, ...]) -> tuple[list[str], tuple[p.Qualifier, ...]]:

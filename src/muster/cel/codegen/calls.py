@@ -91,9 +91,13 @@ class CallWriter:
     # --- equality
 
     def equality(self, node: p.Equality) -> Walk[Val]:
+        left: Val = yield self.node(node.left)
+        right: Val = yield self.node(node.right)
+        return self.compared(node, left, right)
+
+    def compared(self, node: p.Equality, left: Val, right: Val) -> Val:
+        """The operands are there: whether they are equal, or an error."""
         writer = self.writer
-        left = yield self.node(node.left)
-        right = yield self.node(node.right)
         target = writer.temporary()
         operator = "!=" if node.negated else "=="
         kind = self._compared_class(node, left, right)
@@ -110,11 +114,11 @@ class CallWriter:
             return Val(target, "bool")
         if not guards:
             writer.line(f"{target} = {left_name} {operator} {right_name}")
-            self._charge_comparison(kind, node.left, node.right, left_name, right_name)
+            self.charge_comparison(kind, node.left, node.right, left_name, right_name)
             return Val(target, "bool", fails=False)
         with writer.block(f"if {' and '.join(guards)}:"):
             writer.line(f"{target} = {left_name} {operator} {right_name}")
-            self._charge_comparison(kind, node.left, node.right, left_name, right_name)
+            self.charge_comparison(kind, node.left, node.right, left_name, right_name)
         with writer.block("else:"):
             self._slow_equality(node, left_name, right_name, target)
         writer.joined()
@@ -131,7 +135,7 @@ class CallWriter:
                 return expected if expected in {"str", "int", "bool", "float"} else None
         return "str"
 
-    def _charge_comparison(self, kind: str, left: p.Node, right: p.Node, left_name: str, right_name: str) -> None:
+    def charge_comparison(self, kind: str, left: p.Node, right: p.Node, left_name: str, right_name: str) -> None:
         """A tenth of the shorter text, rounded up; 1 for everything that has no length."""
         writer = self.writer
         if kind != "str":

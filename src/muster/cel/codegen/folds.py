@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muster.cel import plan as p
 from muster.cel.codegen.writer import Val
@@ -28,6 +28,11 @@ class FoldWriter:
         def node(self, node: p.Node) -> Walk[Val]: ...
         def named(self, value: Val) -> str: ...
         def deferred(self, slot: int, node: p.Node) -> Walk[None]: ...
+        def constant(self, value: Any) -> Val: ...
+        def compared(self, node: p.Equality, left: Val, right: Val) -> Val: ...
+        def charge_comparison(
+            self, kind: str, left: p.Node, right: p.Node, left_name: str, right_name: str
+        ) -> None: ...
 
     def fold(self, node: p.Fold) -> Walk[Val]:
         if _is_bind(node):
@@ -78,7 +83,7 @@ class FoldWriter:
         with writer.block(self._loop_head(node, iterator)):
             writer.loops += 1
             writer.charge(condition_cost + SELECT)
-            value = yield self.node(predicate)
+            value = yield self._predicate(predicate, decisive)
             name = self.named(value)
             writer.flush()
             # Most elements decide nothing, so that is what is looked at first.
@@ -98,6 +103,45 @@ class FoldWriter:
         self._leave(node)
         writer.charge(SELECT)
         writer.line(f"{target} = {accumulator}")
+
+    def _predicate(self, predicate: p.Node, decisive: bool) -> Walk[Val]:
+        """The predicate of a loop. `a && b` under exists() goes on to the next element as soon as `a` is false."""
+        writer = self.writer
+        if not isinstance(predicate, p.Logic) or predicate.decisive is decisive or len(predicate.terms) != 2:
+            value: Val = yield self.node(predicate)
+            return value
+        left, right = predicate.terms
+        first: Val = yield self._unless_skipped(left, decisive)
+        first_name = self.named(first)
+        writer.flush()
+        writer.line(f"if {first_name} is {not decisive}:")
+        writer.line("    if c > limit: raise Limit")
+        writer.line("    continue")
+        second: Val = yield self.node(right)
+        if first.kind == "bool" and not first.fails:
+            return second
+        name = self.named(second)
+        target = writer.temporary()
+        writer.line(
+            f"{target} = {name} if {first_name} is {decisive} or {name} is {not decisive} else bool_error({first_name})"
+        )
+        return Val(target)
+
+    def _unless_skipped(self, node: p.Node, decisive: bool) -> Walk[Val]:
+        """A conjunct of the form `e.field == "text"` is what most elements fail: they are done with two comparisons."""
+        text = _compared_text(node) if isinstance(node, p.Equality) and node.negated is not decisive else None
+        if text is None or not isinstance(node, p.Equality):
+            value: Val = yield self.node(node)
+            return value
+        writer = self.writer
+        operand: Val = yield self.node(node.left)
+        name, constant = self.named(operand), self.constant(text)
+        with writer.block(f"if {name}.__class__ is str and {name} != {constant.code}:"):
+            self.charge_comparison("str", node.left, node.right, name, constant.code)
+            writer.flush()
+            writer.line("if c > limit: raise Limit")
+            writer.line("continue")
+        return self.compared(node, Val(name, operand.kind, operand.fails), constant)
 
     def _general_fold(self, node: p.Fold, iterator: str, target: str) -> Walk[None]:
         writer = self.writer
@@ -155,6 +199,15 @@ class FoldWriter:
         result = self.named((yield self.node(node.result)))
         self.scope.pop()
         return Val(result)
+
+
+def _compared_text(node: p.Equality) -> str | None:
+    """The constant text on the right of a comparison."""
+    match node.right:
+        case p.Const(value=str(text)) if not isinstance(node.left, p.Const):
+            return text
+        case _:
+            return None
 
 
 def _is_bind(node: p.Fold) -> bool:

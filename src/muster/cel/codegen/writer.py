@@ -6,6 +6,7 @@ values, functions) is a constant: it gets a name like k3 and is handed to the fu
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,9 +35,10 @@ class Constants:
         if type(value) is str and value in self._texts:
             return self._texts[value]
         name = f"k{len(self.values)}"
-        self.values.append(value)
         if type(value) is str:
+            value = sys.intern(value)  # the keys of decoded objects often are, and equal by identity is found faster
             self._texts[value] = name
+        self.values.append(value)
         return name
 
 

@@ -50,4 +50,6 @@ def test_paths_read_as_people_write_them() -> None:
 @given(obj=st.dictionaries(KEYS, JSON, max_size=4), path=PATHS)
 def test_extraction_from_bytes_equals_projection_of_the_object(obj: dict[str, object], path: tuple[str, ...]) -> None:
     encoded = msgspec.json.encode(obj)
-    assert extractor(path)(encoded) == project(msgspec.json.decode(encoded), path)
+    expected = project(msgspec.json.decode(encoded), path)
+    assert extractor(path)([encoded]) == [expected]
+    assert extractor(path)([encoded, b'{"a":{"a":"x"}}', encoded])[::2] == [expected, expected]

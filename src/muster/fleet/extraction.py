@@ -7,53 +7,68 @@ that both ways always agree.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from muster.selectors.paths import Element, frozen, project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     from muster.selectors.paths import Path
 
 _WHOLE = msgspec.json.Decoder()
 
 
-def extractor(path: Path) -> Callable[[bytes], Hashable]:
-    """A function from an object's JSON to its projection on the path."""
+Extractor: TypeAlias = Callable[[Sequence[bytes]], list[Hashable]]
+
+
+def extractor(path: Path) -> Extractor:
+    """A function from the JSON of objects to their projections on the path."""
     keys = [step for step in path if isinstance(step, str)]
     if not keys or len(keys) < len(path) - 1:
-        return lambda encoded: project(_WHOLE.decode(encoded), path)
+        return lambda objects: [_projected(encoded, path) for encoded in objects]
     last = path[-1]
     if isinstance(last, Element):
-        found = _element_finder(last)
-        return _extractor(keys, list[msgspec.Raw], found, path)
+        return _extractor(keys, list[msgspec.Raw], _element_finder(last), path)
     if isinstance(last, str):
         return _extractor(keys, Any, _plain, path)
     return _extractor(keys, msgspec.Raw, lambda _: True, path)
 
 
-def _extractor(
-    keys: list[str], kind: Any, finish: Callable[[Any], Hashable], path: Path
-) -> Callable[[bytes], Hashable]:
-    """Walk down the keys, then let `finish` make the projection of what is there."""
-    decode = msgspec.json.Decoder(_shape(keys, kind)).decode
-    depth = len(keys)
+def _extractor(keys: list[str], kind: Any, finish: Callable[[Any], Hashable], path: Path) -> Extractor:
+    """Walk down the keys of all objects at once, then let `finish` make the projection of what is there."""
+    decode_lines = msgspec.json.Decoder(_shape(keys, kind)).decode_lines
+    innermost = attrgetter(".".join(["step"] * len(keys)))
 
-    def extract(encoded: bytes) -> Hashable:
+    def extract_all(objects: Sequence[bytes]) -> list[Hashable]:
         try:
-            value: Any = decode(encoded)
-            for level in range(depth):
-                value = value.step
-                if value is msgspec.UNSET:
-                    return (level,)
-            return finish(value)
-        except msgspec.ValidationError:  # not shaped as the path expects
-            return project(_WHOLE.decode(encoded), path)
+            return [_walked(shape) for shape in decode_lines(b"\n".join(objects))]
+        except msgspec.ValidationError:  # one of them is not shaped as the path expects
+            return [_projected(encoded, path) for encoded in objects]
 
-    return extract
+    def _walked(shape: Any) -> Hashable:
+        try:
+            value = innermost(shape)
+        except AttributeError:  # the way ends before its last step
+            value = msgspec.UNSET
+        if type(value) is str:
+            return value
+        return finish(value) if value is not msgspec.UNSET else _end_of_the_way(shape)
+
+    return extract_all
+
+
+def _end_of_the_way(shape: Any) -> Hashable:
+    level = 0
+    while (shape := shape.step) is not msgspec.UNSET:
+        level += 1
+    return (level,)
+
+
+def _projected(encoded: bytes, path: Path) -> Hashable:
+    return project(_WHOLE.decode(encoded), path)
 
 
 def _plain(value: Any) -> Hashable:

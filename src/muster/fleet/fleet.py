@@ -420,14 +420,14 @@ class Fleet:
         """Fill a column from the stored objects, with a pause after every chunk."""
         scores = bool(path) and path[0] == SCORES
         extract, code = None if scores else extractor(path), column.code
-        rows = self.rows().tolist()
+        rows = self.rows()
         for start in range(0, len(rows), _CHUNK):
-            for row in rows[start : start + _CHUNK]:
-                encoded = self._encoded[row]
-                if encoded is None:
-                    continue
-                value = self.scores.projection(self._names[row], path) if extract is None else extract(encoded)
-                column.codes[row] = code(value)
+            chunk = [row for row in rows[start : start + _CHUNK].tolist() if self._encoded[row] is not None]
+            if extract is None:
+                values = [self.scores.projection(self._names[row], path) for row in chunk]
+            else:
+                values = extract([encoded for row in chunk if (encoded := self._encoded[row]) is not None])
+            column.codes[chunk] = [code(value) for value in values]
             yield
 
     def _new_row(self, name: str, *, in_order: bool) -> int:

@@ -23,7 +23,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 def commands() -> Iterator[tuple[str, str]]:
     """Every command of the page with what is shown below it."""
     for block in re.findall(r"```console\n(.*?)```", TUTORIAL.read_text(encoding="utf-8"), re.DOTALL):
-        command, shown, document = "", [], False
+        command, document = "", False
+        shown: list[str] = []
         for line in block.splitlines():
             if line.startswith("$ ") and not document:
                 if command:

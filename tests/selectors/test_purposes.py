@@ -22,7 +22,8 @@ def a_purposed(name: str = "c", *purposes: str, **labels: str) -> dict[str, Any]
 
 
 def test_null_identities_restrict_nothing_and_an_empty_list_matches_nothing() -> None:
-    null, empty = (purposed_selector("IdentitySelector", {"matchIdentities": given}) for given in (None, []))
+    null = purposed_selector("IdentitySelector", {"matchIdentities": None})
+    empty = purposed_selector("IdentitySelector", {"matchIdentities": []})
     assert (null.is_empty, bool(null.match(a_purposed()))) == (True, True)
     assert (empty.is_empty, bool(empty.match(a_purposed()))) == (False, False)
 

@@ -32,8 +32,8 @@ BASE64 = "base64.binary.k8s.io"
 BINARY = "binary.k8s.io"
 PROTOCOLS = (BASE64, BINARY)
 _COUNTED_AT_ONCE = 64  # a counter costs as much as a send
-# With many watchers every change is many sends. A pause after each lets changes gather, so that one send carries several;
-# it grows with the number of watchers and is nothing to speak of while there are few.
+# With many watchers every change is many sends. A pause after each lets changes gather, so that one send carries
+# several; it grows with the number of watchers and is nothing to speak of while there are few.
 _PAUSE_PER_WATCH = 40e-6
 _LONGEST_PAUSE = 0.04
 _FEW_WATCHES = 50

@@ -51,6 +51,7 @@ Anonymous = Annotated[bool, typer.Option("--anonymous", help="Serve requests wit
 StrictNames = Annotated[
     bool, typer.Option("--strict-names", help="resourceNames never allow a create, as in plain Kubernetes.")
 ]
+LeaseNamespace = Annotated[str, typer.Option("--lease-namespace", help="Where the lease of the leader is kept.")]
 Audit = Annotated[AuditLevel, typer.Option("--audit", help="What the audit log records.")]
 Placements = Annotated[
     PlacementAdmission, typer.Option("--placement-admission", help="What happens to a misconfigured placement.")
@@ -86,6 +87,7 @@ def run(
     _log_to_stderr()
     directory = data or default_directory()
     announced = _Announcement(demo, port)
+    succession = _Succession(_identity())
     shared = ["--data", str(directory), "--supervised"]
 
     def server() -> list[str]:
@@ -105,7 +107,7 @@ def run(
     code = asyncio.run(
         supervise(
             Part("the API server", server, announced.server_ready),
-            Part("the controllers", lambda: ["hub", "controllers", *shared], lambda _: None),
+            Part("the controllers", lambda: ["hub", "controllers", *shared, *succession.next()], lambda _: None),
         )
     )
     if code:
@@ -170,17 +172,26 @@ def serve(
 
 @app.command()
 def controllers(
-    data: Data = None, context: Context = None, kubeconfig: Kubeconfig = None, supervised: Supervised = False
+    data: Data = None,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+    lease_namespace: LeaseNamespace = "kube-system",
+    identity: Annotated[str, typer.Option("--identity", hidden=True)] = "",
+    succeeds: Annotated[str, typer.Option("--succeeds", hidden=True)] = "",
+    supervised: Supervised = False,
 ) -> None:
-    """Run the controllers alone, against the hub in --data or the server of a kubeconfig."""
+    """Run the controllers alone, against the hub in --data or the server of a kubeconfig. One of several leads."""
     import uvloop
 
-    from muster.app import KUBECONFIG, default_directory
-    from muster.client import load_connection
-    from muster.controllers.manager import Manager, run_controllers
+    from muster.app import CONTROLLERS_ADDRESS, CONTROLLERS_KUBECONFIG, default_directory
+    from muster.client import Candidate, load_connection
+    from muster.controllers.manager import Manager, Options, run_controllers
+    from muster.controllers.permissions import COLLECTOR
 
     _log_to_stderr()
-    path = kubeconfig or (None if context else str((data or default_directory()) / KUBECONFIG))
+    directory = None if kubeconfig or context else data or default_directory()
+    patience = (5.0, 3.0, 1.0) if supervised else (15.0, 10.0, 2.0)
+    candidate = Candidate("muster-controllers", identity or _identity(), lease_namespace, succeeds, *patience)
 
     def ready(manager: Manager) -> None:
         if supervised:
@@ -190,9 +201,36 @@ def controllers(
             sys.stdout.flush()
 
     async def work() -> None:
-        await run_controllers(await load_connection(context, path), ready)
+        if directory is None:
+            # A Kubernetes server collects garbage itself.
+            await run_controllers(await load_connection(context, kubeconfig), ready, Options(candidate))
+            return
+        file = str(directory / CONTROLLERS_KUBECONFIG)
+        options = Options(candidate, await load_connection(COLLECTOR, file), directory / CONTROLLERS_ADDRESS)
+        await run_controllers(await load_connection(None, file), ready, options)
 
     uvloop.run(_while_wanted(work(), supervised))
+
+
+def _identity() -> str:
+    """Who we are to other candidates: nobody else is called so, not even we after a restart."""
+    import secrets
+    import socket
+
+    return f"{socket.gethostname()}_{secrets.token_hex(8)}"
+
+
+class _Succession:
+    """Names for one process after the other, each of which may take over from the one before, which is dead."""
+
+    def __init__(self, family: str) -> None:
+        self._family = family
+        self._number = 0
+
+    def next(self) -> list[str]:
+        self._number += 1
+        options = ["--identity", f"{self._family}_{self._number}"]
+        return [*options, "--succeeds", f"{self._family}_{self._number - 1}"] if self._number > 1 else options
 
 
 class _Announcement:

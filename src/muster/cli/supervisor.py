@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 _FIRST_PAUSE = 0.2
-_LONGEST_PAUSE = 10.0
+_LONGEST_PAUSE = 5.0
 _STEADY = 30.0  # seconds of running after which a death is the first again
 _GRACE = 15.0  # seconds that a child has to end by itself
 

@@ -1,7 +1,7 @@
 """The controllers beside a hub: from a changed label to the decision, a storm of heartbeats, memory.
 
-`MUSTER_CLUSTERS` and `MUSTER_PLACEMENTS` set the size (10,000 and 100); `MUSTER_MEMORY_CLUSTERS` that of the second hub,
-which is only filled and measured (100,000; 0 leaves it out).
+`MUSTER_CLUSTERS` and `MUSTER_PLACEMENTS` set the size (10,000 and 100); `MUSTER_MEMORY_CLUSTERS` that of the second
+hub, which is only filled and measured (100,000; 0 leaves it out).
 """
 
 from __future__ import annotations
@@ -78,6 +78,11 @@ async def _fill(server: Server, count: int) -> None:
         for number in numbers:
             obj = a_cluster(1, number).object
             name = obj["metadata"]["name"] = f"c{number:06d}"
+            obj["spec"].pop("taints", None)
+            obj["status"] |= {
+                "version": {"kubernetes": f"v1.{30 + number % 5}.{number % 7}"},
+                "conditions": [_condition()],
+            }
             await _sent(connection, "POST", _FLEET, obj)
             await _sent(connection, "PATCH", f"{_FLEET}/{name}/status", {"status": obj["status"]}, _MERGE)
 
@@ -88,12 +93,22 @@ async def _fill(server: Server, count: int) -> None:
         connection.close()
 
 
+def _condition(message: str = "") -> dict[str, str]:
+    return {
+        "type": "ManagedClusterConditionAvailable",
+        "status": "True",
+        "reason": "ManagedClusterAvailable",
+        "message": message,
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+
+
 async def _place(server: Server) -> None:
     """Placements of all sizes: by a label that changes, by CEL, by a number of clusters."""
     connection = await Connection.open(server)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "apps"}}
     await _sent(connection, "POST", "/api/v1/namespaces", namespace)
-    binding = {"kind": "ManagedClusterSetBinding", "apiVersion": "cluster.open-cluster-management.io/v1beta2"}
+    binding: dict[str, Any] = {"kind": "ManagedClusterSetBinding", "apiVersion": "cluster.open-cluster-management.io/v1beta2"}
     binding |= {"metadata": {"name": "global", "namespace": "apps"}, "spec": {"clusterSet": "global"}}
     await _sent(connection, "POST", f"{_GROUP}/v1beta2/namespaces/apps/managedclustersetbindings", binding)
     for number in range(PLACEMENTS):
@@ -141,8 +156,9 @@ async def _changes(server: Server) -> None:
         name, group = f"c{number:06d}", order.randrange(PLACEMENTS)
         started = time.perf_counter()
         await _sent(writer, "PATCH", f"{_FLEET}/{name}", {"metadata": {"labels": {_LABEL: f"g{group}"}}}, _MERGE)
-        while f'"clusterName":"{name}"'.encode() not in await reader.readline():
-            pass
+        async with asyncio.timeout(30):
+            while f'"clusterName":"{name}"'.encode() not in await reader.readline():
+                pass
         delays.append((time.perf_counter() - started) * 1000)
     delays.sort()
     p99 = delays[int(len(delays) * 0.99)]
@@ -172,14 +188,7 @@ async def _storm(server: Server) -> None:
             if due > now:
                 await asyncio.sleep(due - now)
             number = (first + count * len(connections)) % CLUSTERS
-            condition = {
-                "type": "ManagedClusterConditionAvailable",
-                "status": "True",
-                "reason": "ManagedClusterAvailable",
-                "message": f"beat {count}",
-                "lastTransitionTime": "2026-01-01T00:00:00Z",
-            }
-            body = {"status": {"conditions": [condition]}}
+            body = {"status": {"conditions": [_condition(f"beat {count}")]}}
             await _sent(connections[first], "PATCH", f"{_FLEET}/c{number:06d}/status", body, _MERGE)
             count += 1
             sent += 1
@@ -204,7 +213,7 @@ async def _storm(server: Server) -> None:
 
 async def _memory(server: Server) -> None:
     connection = await Connection.open(server)
-    while (await _metric(connection, "muster_fleet_clusters ")) != [float(MEMORY_CLUSTERS)]:
+    while (await _metric(connection, "muster_fleet_clusters ")) != [float(MEMORY_CLUSTERS)]:  # noqa: ASYNC110 - asked
         await asyncio.sleep(0.5)
     await asyncio.sleep(2)
     (used,) = await _metric(connection, "muster_controllers_process_resident_memory_bytes")

@@ -138,7 +138,7 @@ def real(path: Path) -> None:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--catalog", type=Path)
-    options = arguments.parse_args()
+    options, _ = arguments.parse_known_args()  # `python -m benchmarks resolution` leaves its own argument
     for size in SIZES:
         synthetic(*size)
     if options.catalog:

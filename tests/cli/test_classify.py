@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from muster.cli import main
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "05-classify-hosts"
 GROUP = "agent-install.openshift.io/v1beta1"
 
 
@@ -120,3 +120,11 @@ def test_bad_input_is_told(agents: str, tmp_path: Path) -> None:
     assert (code, out) == (2, "")
     assert err == 'muster: AgentClassification big: spec.labelValue: Invalid value: "": must not be empty\n'
     assert called("-f", agents, "--agents", agents)[2] == f"muster: {agents}: there is no AgentClassification here\n"
+
+
+def test_the_example_prints_what_its_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLE)
+    page = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```console\n\$ muster classify (.*?)\n(.*?)```", page, re.DOTALL)
+    assert [called(*arguments.split())[1] for arguments, _ in shown] == [output for _, output in shown]
+    assert len(shown) == 2

@@ -76,6 +76,8 @@ def test_a_kubeconfig_is_written_for_its_owner_only(tmp_path: Path) -> None:
     "args",
     [
         ("token", "create", "--user", "alice", "--expires", "tomorrow"),
+        ("token", "create", "--user", ""),
+        ("token", "create", "--user", "alice", "--expires", "0h"),
         ("token", "create", "--user", "alice", "--expires", "99999999d"),
         ("token", "create", "--user", "alice", "--kubeconfig", "x"),
         ("certificate", "create", "--user", "alice", "--kubeconfig", "x"),

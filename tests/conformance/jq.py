@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
 from muster.jq import Host, InvalidJsonError, Limits, compile_query, from_json, to_json
 from muster.jq.builtins import all_names
+from tests.conformance.jq_classification import run_agentclassification
 from tests.conformance.results import CaseResult
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ LIMITS = Limits(steps=20_000_000, cells=20_000_000, outputs=200_000, seconds=60)
 HOST = Host(zone=ZoneInfo("America/Los_Angeles"))
 """gojq's own tests run with that local time."""
 
-PENDING = {"agentclassification.json": "the classification controllers"}
 GOALS = {"texts": 0.95}
 
 _OUTSIDE = {
@@ -316,4 +316,5 @@ FILES = {
     "jq.json": run_jq,
     "classify_outcomes.json": run_outcomes,
     "gojq_builtins.json": run_builtins,
+    "agentclassification.json": run_agentclassification,
 }

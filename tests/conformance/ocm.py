@@ -22,6 +22,7 @@ from muster.selectors.cel import cel_compiler
 from muster.selectors.membership import members, sets_of
 from tests.conformance.cel.evaluation import evaluated, run_ocm_expressions
 from tests.conformance.results import CaseResult
+from tests.controllers.replaying import Replay, replaying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -53,7 +54,7 @@ class World:
 
     def _is_own(self, obj: Object) -> bool:
         metadata, own = obj["metadata"], self.placement["metadata"]
-        return (
+        return bool(
             metadata.get("namespace") == own.get("namespace")
             and (metadata.get("labels") or {}).get(PLACEMENT_LABEL) == own["name"]
         )
@@ -370,6 +371,66 @@ CONTROLLER_ROWS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 }
 
 
+# --- The same over HTTP ---------------------------------------------------------------------------------------------
+
+
+def run_sequences(data: Any) -> Iterator[CaseResult]:
+    """Sequences by the core alone, and then through a running hub, whose end state after each step must be the same."""
+    cases = data if isinstance(data, list) else data["cases"]
+    yield from run_scenarios(cases)
+    with replaying() as replay:
+        for case in cases:
+            yield from _replayed(case, replay)
+
+
+def _replayed(case: Mapping[str, Any], replay: Replay) -> Iterator[CaseResult]:
+    world = World(case)
+    replay.clear()
+    replay.advance(world.now)
+    for obj in (*world.objects.values(), world.placement):
+        replay.apply(obj)
+    yield _same_end(f"{case['id']} over HTTP", world, replay)
+    for number, step in enumerate(case.get("steps") or (), start=1):
+        for obj in step.get("apply") or ():
+            world.apply(obj)
+            replay.apply(obj)
+        for reference in step.get("delete") or ():
+            world.delete(reference)
+            replay.delete(reference["kind"], reference.get("namespace", ""), reference["name"])
+        if step.get("now"):
+            world.now = parse_time(step["now"])
+            replay.advance(world.now)
+        yield _same_end(f"{case['id']} step {number} over HTTP", world, replay)
+
+
+def _same_end(name: str, world: World, replay: Replay) -> CaseResult:
+    replay.settle()
+    _, result = world.converge()
+    pages = {
+        page["metadata"]["name"]: tuple(each["clusterName"] for each in (page.get("status") or {}).get("decisions", ()))
+        for page in replay.pages()
+        if page["metadata"].get("labels", {}).get(PLACEMENT_LABEL) == world.placement["metadata"]["name"]
+    }
+    status = replay.placement(world.placement).get("status") or {}
+    found: Any = {
+        each["type"]: (each["status"], each["reason"], each["message"]) for each in status.get("conditions") or ()
+    }
+    wanted: Any = {kind: (each.status, each.reason, each.message) for kind, each in result.conditions.items()}
+    selected = sorted(cluster for clusters in pages.values() for cluster in clusters)
+    differences = [] if found == wanted else [f"conditions {found} instead of {wanted}"]
+    if result.fault is not None:
+        expected_pages = None
+    else:
+        expected_pages = {page.name: page.clusters for page in result.pages()}
+        if status.get("numberOfSelectedClusters") != len(result.ranked):
+            differences.append(f"numberOfSelectedClusters is {status.get('numberOfSelectedClusters')}")
+    if expected_pages is not None and pages != expected_pages:
+        differences.append(f"pages {pages} instead of {expected_pages}")
+    if selected != sorted(world.own):
+        differences.append(f"selected {selected} instead of {sorted(world.own)}")
+    return CaseResult(name, ok=not differences, detail="; ".join(differences))
+
+
 # --- Who is woken by an event ---------------------------------------------------------------------------------------
 
 _PUT: Final[Mapping[str, str]] = {
@@ -501,7 +562,7 @@ FILES = {
     "placement_groups.json": run_scenarios,
     "placement_clustersets.json": run_scenarios,
     "placement_schedule.json": run_scenarios,
-    "placement_sequences.json": run_scenarios,
+    "placement_sequences.json": run_sequences,
     "spread_and_sort_proposals.json": run_scenarios,
     "clusterset_controllers.json": run_memberships,
     "exclusivekey_proposal.json": run_memberships,

@@ -13,7 +13,7 @@ CASES = Path(os.environ.get("MUSTER_CASES") or Path(__file__).resolve().parents[
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """One case. `ok` is about value, verdict and type; texts and costs have columns of their own (None: not in the case).
+    """One case. `ok` is about value, verdict and type; texts and costs have columns of their own (None: not recorded).
 
     `rule` names the difference of docs/differences.md under which the case falls, and then `ok` says whether we did
     what the rule expects. `apart` names why a case is out of scope (counted, never run).

@@ -29,6 +29,10 @@ BUNDLE = make_bundle(
 )
 
 
+A_PACKAGE = {"package": {"packageName": "a", "versionRange": ">=0.0.0"}}
+AN_API = {"gvk": {"group": "g", "version": "v1", "kind": "K"}}
+
+
 def check(value: dict[str, Any], *, upstream: bool = False) -> bool:
     requirement = read_requirement(Property("olm.constraint", value))
     assert requirement is not None
@@ -95,14 +99,24 @@ def test_an_evaluation_error_is_no_match_and_is_kept() -> None:
 @pytest.mark.parametrize(
     ("value", "numbers"),
     [
-        ({"package": {"packageName": "a", "versionRange": ">=0.0.0"}}, [0, 1]),
-        ({"gvk": {"group": "g", "version": "v1", "kind": "K"}}, [2]),
-        ({"all": {"constraints": [{"package": {"packageName": "a", "versionRange": ">=0.0.0"}}, {"rule": "true"}]}}, [0, 1]),
-        ({"any": {"constraints": [{"label": {"label": "x"}}, {"gvk": {"group": "g", "version": "v1", "kind": "K"}}]}}, [2]),
+        (A_PACKAGE, [0, 1]),
+        (AN_API, [2]),
+        (
+            {"all": {"constraints": [{"package": {"packageName": "a", "versionRange": ">=0.0.0"}}, {"rule": "true"}]}},
+            [0, 1],
+        ),
+        (
+            {
+                "any": {
+                    "constraints": [{"label": {"label": "x"}}, {"gvk": {"group": "g", "version": "v1", "kind": "K"}}]
+                }
+            },
+            [2],
+        ),
         ({"any": {"constraints": [{"label": {"label": "x"}}, {"rule": "true"}]}}, None),
         ({"not": {"constraints": []}}, None),
     ],
-)  # fmt: skip
+)
 def test_indexes_narrow_the_search(value: dict[str, Any], numbers: list[int] | None) -> None:
     catalog = a_catalog(bundle("a", "1.0.0"), bundle("a", "2.0.0"), bundle("k", "1.0.0", provides("K")))
     requirement = read_requirement(Property("olm.constraint", value))

@@ -66,6 +66,14 @@ def test_a_head_that_cannot_be_falls_back_and_says_so() -> None:
     assert step.passed_over[0].why == "it needs an operator of package nope in >=0.0.0, and there is none"
 
 
+def test_leaving_the_default_channel_is_said() -> None:
+    two_heads = (bundle("a", "1.0.0"), bundle("a", "2.0.0", replaces=""))
+    outcome = resolve(wanting("a")(a_catalog(*two_heads, bundle("a", "0.9.0", channel="old"))))
+    assert chosen(outcome) == ["a.v0.9.0"]
+    assert isinstance(outcome, Resolved)
+    assert outcome.plan.notes == ("a comes from channel old, not from its default channel stable, which is broken",)
+
+
 def test_a_later_choice_is_not_blamed_for_an_earlier_one() -> None:
     """Nothing tells at once that b 2 is wrong: only together with a's d does it lead nowhere."""
     catalog = a_catalog(
@@ -218,3 +226,18 @@ def test_time_that_is_up_is_an_outcome_of_its_own() -> None:
 def test_deprecated_bundles_are_not_chosen() -> None:
     catalog = a_catalog(bundle("a", "1.0.0"), bundle("a", "2.0.0", {"type": "olm.deprecated", "value": {}}))
     assert resolved("a", catalog=catalog) == ["a.v1.0.0"]
+
+
+def test_what_is_chosen_already_is_named_when_it_stands_in_the_way() -> None:
+    catalog = a_catalog(
+        bundle("a", "1.0.0"),
+        bundle("b", "1.0.0"),
+        bundle("b", "2.0.0", needs("d", "<2.0.0")),
+        bundle("d", "1.0.0"),
+        bundle("d", "2.0.0"),
+    )
+    outcome = resolve(Request((catalog,), (Want("1", "d"), Want("2", "b"))))
+    assert isinstance(outcome, Resolved)
+    assert [each.why for step in outcome.plan.steps for each in step.passed_over] == [
+        "it needs an operator of package d in <2.0.0, but d.v2.0.0 of package d is chosen already"
+    ]

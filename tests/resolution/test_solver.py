@@ -5,6 +5,8 @@ from __future__ import annotations
 from muster.resolution.clauses import Clause, Kind
 from muster.resolution.solver import solve
 
+_KINDS = {"!": Kind.MANDATORY, ">": Kind.DEPENDENCY, "^": Kind.CONFLICT, "-": Kind.PROHIBITED, "?": Kind.OPTIONAL}
+
 
 def clauses(text: str) -> tuple[int, list[Clause], dict[int, str]]:
     """`a!` mandatory, `a>bc` dependency, `a^b` conflict, `a-` prohibited, `<abc` at most one, `a?b` optional."""

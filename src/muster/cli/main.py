@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "jq": ("muster.cli.jq", "Run jq queries within budgets."),
     "lint": ("muster.cli.lint", "Find mistakes in placements before they are applied."),
     "plan": ("muster.cli.plan", "Show what applying files would change in decisions."),
+    "resolve": ("muster.cli.resolve", "Find operators that work together, and say why."),
     "select": ("muster.cli.select", "Select clusters without a hub, and say why."),
     "version": ("muster.cli.version", "Print the versions of muster and of the server."),
 }

@@ -1,0 +1,147 @@
+"""A catalog, indexed: its entries in the order in which they are preferred, and who provides what.
+
+Entries are numbered by preference: those in default channels first, then by package, channel and place in the channel,
+head first. Entries that cannot be chosen anew (skipped ones, and all of a broken channel) come last; they are still
+found by name. Built from blobs by `blobs.py`, or from entries.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from muster.resolution.channels import BrokenChannelError, sorted_channel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muster.resolution.bundles import Bundle, CatalogKey, Entry
+    from muster.resolution.properties import Api
+
+
+class ChannelKey(NamedTuple):
+    package: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something in a catalog that cannot be used: where, and what is wrong. Everything else goes on."""
+
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}" if self.where else self.text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Catalog:
+    """Entries with their indexes; every index lists numbers in ascending order."""
+
+    key: CatalogKey
+    priority: int
+    entries: tuple[Entry, ...]
+    ordered: int  # entries from this number on are not candidates for a new installation
+    left_over: frozenset[Entry]  # those entries
+    by_package: Mapping[str, Sequence[int]]
+    by_api: Mapping[Api, Sequence[int]]
+    by_label: Mapping[str, Sequence[int]]
+    broken: Mapping[ChannelKey, BrokenChannelError]
+    faults: tuple[Fault, ...] = ()
+    unavailable: str = ""  # why the catalog as a whole cannot be used
+    deprecations: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+
+    def is_candidate(self, entry: Entry) -> bool:
+        return entry not in self.left_over
+
+    def channels(self, package: str) -> list[str]:
+        found = (self.entries[number] for number in self.by_package.get(package, ()))
+        return sorted({entry.channel for entry in found if entry.package == package})
+
+    def default_channel(self, package: str) -> str:
+        found = (self.entries[number] for number in self.by_package.get(package, ()))
+        return next((entry.channel for entry in found if entry.package == package and entry.in_default_channel), "")
+
+
+def index_catalog(
+    key: CatalogKey,
+    entries: Iterable[Entry],
+    *,
+    priority: int = 0,
+    faults: Iterable[Fault] = (),
+    unavailable: str = "",
+    deprecations: Mapping[tuple[str, ...], str] | None = None,
+) -> Catalog:
+    """Put the entries in order and index them. The order in which they come does not matter."""
+    groups: dict[tuple[bool, str, str], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        groups[not entry.in_default_channel, entry.package, entry.channel].append(entry)
+    ranked: list[Entry] = []
+    others: list[Entry] = []
+    broken: dict[ChannelKey, BrokenChannelError] = {}
+    for (_, package, channel), members in sorted(groups.items()):
+        members.sort(key=lambda entry: (entry.name, entry.replaces, entry.skips, entry.skip_range))
+        try:
+            chain = sorted_channel(members, package, channel)
+        except BrokenChannelError as error:
+            broken[ChannelKey(package, channel)] = error
+            others += members
+            continue
+        ranked += chain
+        if len(chain) < len(members):
+            kept = set(map(id, chain))
+            others += [entry for entry in members if id(entry) not in kept]
+    return _indexed(
+        key, (*ranked, *others), len(ranked), priority, broken, tuple(faults), unavailable, deprecations or {}
+    )
+
+
+def index_in_order(key: CatalogKey, entries: Sequence[Entry]) -> Catalog:
+    """The same for entries that have no channels: their order is their preference."""
+    return _indexed(key, tuple(entries), len(entries))
+
+
+def _indexed(
+    key: CatalogKey,
+    entries: tuple[Entry, ...],
+    ordered: int,
+    priority: int = 0,
+    broken: Mapping[ChannelKey, BrokenChannelError] = MappingProxyType({}),
+    faults: tuple[Fault, ...] = (),
+    unavailable: str = "",
+    deprecations: Mapping[tuple[str, ...], str] = MappingProxyType({}),
+) -> Catalog:
+    by_package: dict[str, list[int]] = defaultdict(list)
+    by_api: dict[Api, list[int]] = defaultdict(list)
+    by_label: dict[str, list[int]] = defaultdict(list)
+    for number, entry in enumerate(entries):
+        bundle = entry.bundle
+        for name in _packages(bundle):
+            by_package[name].append(number)
+        for api in bundle.apis:
+            by_api[api].append(number)
+        for label in dict.fromkeys(bundle.labels):
+            by_label[label].append(number)
+    return Catalog(
+        key=key,
+        priority=priority,
+        entries=entries,
+        ordered=ordered,
+        left_over=frozenset(entries[ordered:]),
+        by_package=dict(by_package),
+        by_api=dict(by_api),
+        by_label=dict(by_label),
+        broken=broken,
+        faults=faults,
+        unavailable=unavailable,
+        deprecations=deprecations,
+    )
+
+
+def _packages(bundle: Bundle) -> Iterable[str]:
+    if len(bundle.packages) == 1 and bundle.packages[0].name == bundle.package:
+        return (bundle.package,)
+    return dict.fromkeys((bundle.package, *(said.name for said in bundle.packages)))

@@ -1,0 +1,78 @@
+"""The SAT solver behind a small protocol of our own, so that the library can be changed.
+
+MiniSat 2.2 by python-sat: fastest of those measured, and the answer of the resolver does not depend on which it is.
+Time is limited without a thread: the solver works in slices of conflicts and asks between them whether to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias
+
+from pysat.solvers import Minisat22
+
+from muster.errors import MusterError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+Literal: TypeAlias = int
+GoOn: TypeAlias = Callable[[], bool]  # asked between slices of work; false ends it
+_SLICE: Final = 2_000  # conflicts
+
+
+class UndecidedError(MusterError):
+    """The time was up before the question was decided."""
+
+    def __str__(self) -> str:
+        return "not decided in the time allowed"
+
+
+def always() -> bool:
+    """No limit of time."""
+    return True
+
+
+class Sat(Protocol):
+    """Clauses, questions under assumptions, and what a yes or a no is made of."""
+
+    def add(self, clause: Iterable[Literal]) -> None: ...
+
+    def solve(self, assumptions: Sequence[Literal] = ()) -> bool: ...
+
+    def core(self) -> list[Literal]: ...
+
+
+class Minisat:
+    """A Sat of python-sat's MiniSat 2.2. Use it in a `with` block: the memory is not Python's."""
+
+    def __init__(self, go_on: GoOn = always) -> None:
+        self._solver: Any = Minisat22()  # the library has no type hints
+        self._go_on = go_on
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._solver.delete()
+
+    def add(self, clause: Iterable[Literal]) -> None:
+        self._solver.add_clause(clause)
+
+    def solve(self, assumptions: Sequence[Literal] = ()) -> bool:
+        """Whether the clauses and assumptions can all be met. Raises UndecidedError."""
+        if not self._go_on():
+            raise UndecidedError
+        while True:
+            self._solver.conf_budget(_SLICE)
+            answer = self._solver.solve_limited(assumptions=assumptions)
+            if answer is not None:
+                return bool(answer)
+            if not self._go_on():
+                raise UndecidedError
+
+    def core(self) -> list[Literal]:
+        """Assumptions that suffice for the last no."""
+        return list(self._solver.get_core() or ())

@@ -1,0 +1,201 @@
+"""Requirements as the Operator Lifecycle Manager reads them, for its compatibility mode.
+
+Narrower than ours in what it takes (one spelling, no message but failureMessage) and wider in what it lets pass
+(trailing text, empty lists, several kinds). Error texts are those of the shipped program, which is Go's JSON decoder.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import msgspec
+
+from muster.resolution import constraints as c
+from muster.resolution.constraints import InvalidConstraintError, Origin, Requirement
+from muster.resolution.properties import CONSTRAINT, Api, Property
+from muster.resolution.spellings import MOST_BYTES
+from muster.values.quoting import go_quote
+
+_FIELDS: Final = {
+    "Constraint": {
+        "failuremessage": "string",
+        "cel": "Cel",
+        "package": "PackageConstraint",
+        "gvk": "GVKConstraint",
+        "all": "CompoundConstraint",
+        "any": "CompoundConstraint",
+        "not": "CompoundConstraint",
+    },
+    "Cel": {"rule": "string"},
+    "PackageConstraint": {"packagename": "string", "versionrange": "string"},
+    "GVKConstraint": {"group": "string", "version": "string", "kind": "string"},
+    "CompoundConstraint": {"constraints": "[]Constraint"},
+}
+
+
+class _Unfit(Exception):  # noqa: N818 - never leaves this module
+    """What Go's decoder or the converter says."""
+
+
+_COMPOUNDS: Final = (("all", c.AllConstraint), ("any", c.AnyConstraint), ("not", c.NotConstraint))
+
+
+def read_upstream(prop: Property, index: int = 0) -> Requirement | None:
+    """The requirement of a property, None if upstream ignores it. Raises InvalidConstraintError in its words."""
+    if prop.type == CONSTRAINT:
+        constraint, syntax = parse_upstream(prop), "shipped"
+    elif prop.type in _LEGACY:
+        constraint, syntax = _legacy(prop), "legacy"
+    else:
+        return None
+    return Requirement(constraint, origin=Origin(index, syntax))
+
+
+def parse_upstream(prop: Property) -> c.Constraint:
+    """A value of olm.constraint."""
+    size = len(msgspec.json.encode(prop.value) if prop.unreadable is None else prop.unreadable.encode())
+    if size > MOST_BYTES:
+        raise InvalidConstraintError(
+            "", f"parse olm.constraint: olm.constraint value is greater than max constraint size {MOST_BYTES} bytes"
+        )
+    try:
+        checked = _struct("Constraint", _first_value(prop), None)
+    except _Unfit as error:
+        raise InvalidConstraintError("", f"parse olm.constraint: {error}") from None
+    try:
+        return _converted(checked)
+    except _Unfit as error:
+        raise InvalidConstraintError("", f"convert olm.constraint to resolver predicate: {error}") from None
+
+
+def _first_value(prop: Property) -> Any:
+    """Only the first JSON value is read; what follows it is ignored."""
+    if prop.unreadable is None:
+        return prop.value
+    try:
+        value, _ = json.JSONDecoder().raw_decode(prop.unreadable.lstrip())
+    except (ValueError, RecursionError):
+        raise _Unfit(_go_syntax_error(prop.unreadable)) from None
+    return value
+
+
+def _go_syntax_error(text: str) -> str:
+    stripped = text.strip()
+    if not stripped:
+        return "EOF"
+    try:
+        json.loads(stripped)
+    except ValueError as error:
+        position = getattr(error, "pos", 0)
+        if position >= len(stripped):
+            return "unexpected EOF"
+        return f"invalid character {go_quote(stripped[position])[1:-1]!r} looking for beginning of value"
+    return "unexpected EOF"
+
+
+def _struct(name: str, value: Any, field: str | None) -> dict[str, Any]:
+    """A mapping checked against a Go struct: keys in any case, unknown ones refused, null counts as absent."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        where = f"Go struct field {field} of type" if field else "Go value of type"
+        raise _Unfit(f"json: cannot unmarshal {_go_kind(value)} into {where} constraints.{name}")
+    fields = _FIELDS[name]
+    result: dict[str, Any] = {}
+    for key, item in value.items():
+        lower = key.lower()
+        if lower not in fields:
+            raise _Unfit(f"json: unknown field {go_quote(key)}")
+        if item is None:
+            continue
+        place = f"{name}.{lower}"
+        match fields[lower]:
+            case "string":
+                if not isinstance(item, str):
+                    raise _Unfit(f"json: cannot unmarshal {_go_kind(item)} into Go struct field {place} of type string")
+                result[lower] = item
+            case "[]Constraint":
+                if not isinstance(item, list):
+                    raise _Unfit(
+                        f"json: cannot unmarshal {_go_kind(item)} into Go struct field {place} of type"
+                        " []constraints.Constraint"
+                    )
+                result[lower] = [_struct("Constraint", member, place) for member in item]
+            case nested:
+                result[lower] = _struct(nested, item, place)
+    return result
+
+
+def _converted(fields: dict[str, Any]) -> c.Constraint:
+    """The first kind in upstream's order counts."""
+    message = fields.get("failuremessage")
+    if "gvk" in fields:
+        gvk = fields["gvk"]
+        api = Api(gvk.get("group", ""), gvk.get("version", ""), gvk.get("kind", ""))
+        return c.ApiConstraint(api, message)
+    if "package" in fields:
+        package = fields["package"]
+        return c.PackageConstraint(package.get("packagename", ""), package.get("versionrange", ""), message)
+    for name, kind in _COMPOUNDS:
+        if name in fields:
+            return kind(tuple(map(_converted, fields[name].get("constraints", ()))), message)
+    if "cel" in fields:
+        return c.CelConstraint(fields["cel"].get("rule", ""), message)
+    raise _Unfit("constraint is empty")
+
+
+_LEGACY: Final = {
+    "olm.gvk.required": ("group", "version", "kind"),
+    "olm.package.required": ("packageName", "versionRange"),
+    "olm.label.required": ("label",),
+}
+
+
+def _legacy(prop: Property) -> c.Constraint:
+    names = _LEGACY[prop.type]
+    if prop.unreadable is not None:
+        raise InvalidConstraintError("", _unmarshal_error(prop.unreadable))
+    value = prop.value
+    if value is not None and not isinstance(value, dict):
+        struct = "; ".join(f'{name[0].upper()}{name[1:]} string "json:\\"{name}\\""' for name in names)
+        raise InvalidConstraintError(
+            "", f"json: cannot unmarshal {_go_kind(value)} into Go value of type struct {{ {struct} }}"
+        )
+    folded = {key.lower(): item for key, item in (value or {}).items()}
+    texts = []
+    for name in names:
+        item = folded.get(name.lower())
+        if item is not None and not isinstance(item, str):
+            raise InvalidConstraintError(
+                "", f"json: cannot unmarshal {_go_kind(item)} into Go struct field .{name} of type string"
+            )
+        texts.append(item or "")
+    match prop.type:
+        case "olm.gvk.required":
+            return c.ApiConstraint(Api(*texts))
+        case "olm.package.required":
+            return c.PackageConstraint(*texts)
+        case _:
+            return c.LabelConstraint(*texts)
+
+
+def _unmarshal_error(text: str) -> str:
+    error = _go_syntax_error(text)
+    return "unexpected end of JSON input" if error in {"EOF", "unexpected EOF"} else error
+
+
+def _go_kind(value: Any) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case None:
+            return "null"
+        case _:
+            return "number"

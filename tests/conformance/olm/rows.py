@@ -1,0 +1,217 @@
+"""Whole resolutions: every row in OLM v0's dialect, and again in ours with the rules by which it differs."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+from muster.resolution.constraints import InvalidConstraintError, shipped_form
+from muster.resolution.matching import Matcher
+from muster.resolution.request import Dialect
+from muster.resolution.resolve import Impossible, Refused, Resolved, resolve
+from muster.resolution.spellings import from_dependency, read_any_spelling
+from muster.resolution.upstream_spelling import read_upstream
+from tests.conformance.olm.requests import a_catalog, a_property, a_request, shown, wanted
+from tests.conformance.results import CaseResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def upstream_result(row: dict[str, Any]) -> CaseResult:
+    """The row in OLM v0's dialect: outcome and, for failures, upstream's text."""
+    outcome = resolve(a_request(row, Dialect.OLM_V0))
+    got = shown(outcome)
+    ok = got in wanted(row["expect"])
+    detail = "" if ok else f"wanted {wanted(row['expect'])}, got {got}"
+    text_ok = None
+    if "error" in row["expect"] and ok:
+        text = outcome.text if isinstance(outcome, Refused) else outcome.upstream_text  # type: ignore[union-attr]
+        text_ok = text in row["expect"]["error"]["upstreamTexts"]
+        detail = detail or ("" if text_ok else f"text {text!r}, wanted {row['expect']['error']['upstreamTexts'][0]!r}")
+    return CaseResult(f"{row['id']} (olm-v0)", ok, detail, text_ok=text_ok)
+
+
+# --- our own dialect: the same answers, except by rule
+
+
+CONTAINED = "A fault takes out only what it concerns"
+SPELLINGS = "Every spelling of a constraint is understood"
+ANY_VALUES = "Property values have any type"
+STRICT = "Constraints are read strictly"
+SLASHES = "Channel names may have slashes"
+UNTYPED = "cannot be range of a comprehension"
+
+
+def own_result(row: dict[str, Any]) -> CaseResult:
+    """The row in our dialect. What we expect where a rule applies: upstream's answer to the row as we understand it,
+    every constraint in the shipped spelling and what cannot be used left out."""
+    name = f"{row['id']} (muster)"
+    outcome = resolve(a_request(row, Dialect.MUSTER))
+    got = shown(outcome)
+    rule = rule_of(row)
+    if rule is None:
+        ok = got in wanted(row["expect"])
+        return CaseResult(name, ok, "" if ok else f"wanted {wanted(row['expect'])}, got {got}")
+    if rule == ANY_VALUES:
+        return CaseResult(name, got != "InputError", f"{rule}: got {got}", rule=rule)
+    if rule == SLASHES:
+        plain = shown(resolve(a_request(without_slashes(row), Dialect.OLM_V0)))
+        names = [sorted(line.split()[0] for line in each) for each in (got, plain)]
+        return CaseResult(name, names[0] == names[1], f"{rule}: got {got}, wanted {plain}", rule=rule)
+    told = isinstance(outcome, Resolved | Impossible) and (rule == SPELLINGS or bool(outcome.problem.faults))
+    ours = shown(resolve(a_request(understood(row), Dialect.OLM_V0)))
+    # What an optional requirement brings comes on top; upstream has no word for it.
+    same = got == ours or (isinstance(got, list) and has_optional(row) and set(ours) <= set(got))
+    ok = same and (told or isinstance(outcome, Refused))
+    return CaseResult(name, ok, f"{rule}: got {got}, wanted {ours}, faults told: {told}", rule=rule)
+
+
+def rule_of(row: dict[str, Any]) -> str | None:
+    """The rule under which we differ from the recorded answer."""
+    recorded = str(row["expect"].get("error", {}).get("upstreamTexts", ""))
+    if UNTYPED in recorded:
+        return ANY_VALUES
+    if "unable to parse identifier" in recorded:
+        return SLASHES
+    properties = [prop for prop, _ in all_requirements(row)]
+    ours = [_as_we_read(prop) for prop in properties]
+    refused = row["expect"].get("error", {}).get("kind") == "InputError"
+    if refused and not row["namespaces"]:
+        return None
+    if any(isinstance(each, str) for each in ours):  # what upstream cannot read either fails everything there
+        return CONTAINED if refused else STRICT if _reads_more(row) else None
+    upstream_ignores = any(prop["type"] == "olm.constraint.cel" for prop in properties)
+    if (refused and any(_upstream_refuses(prop) for prop in properties)) or upstream_ignores:
+        return SPELLINGS
+    return CONTAINED if refused else None
+
+
+def all_requirements(row: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every requirement, with the bundle that has it."""
+    for owner in [*(b for catalog in row["catalogs"] for b in catalog["bundles"]), *row["installed"]]:
+        for prop in owner.get("properties", ()):
+            if prop["type"].startswith("olm.constraint") or prop["type"].endswith(".required"):
+                yield prop, owner
+        for prop in owner.get("dependencies", ()):
+            yield prop, owner
+
+
+def _as_we_read(raw: dict[str, Any]) -> dict[str, Any] | str | None:
+    """The shipped spelling of a requirement, None if it is none, or our error."""
+    try:
+        requirement = read_any_spelling(a_property(raw))
+        if requirement is not None:
+            Matcher().check(requirement.constraint)
+    except InvalidConstraintError as error:
+        return str(error)
+    return None if requirement is None else {"type": "olm.constraint", "value": shipped_form(requirement)}
+
+
+def _upstream_refuses(raw: dict[str, Any]) -> bool:
+    prop = a_property(raw)
+    try:
+        requirement = read_upstream(from_dependency(prop) or prop)
+        if requirement is not None:
+            Matcher(upstream=True).check(requirement.constraint)
+    except InvalidConstraintError:
+        return True
+    return False
+
+
+def without_slashes(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with channel names that upstream can take apart."""
+    result = copy.deepcopy(row)
+    for each in [
+        *result["subscriptions"],
+        *(bundle for catalog in result["catalogs"] for bundle in catalog["bundles"]),
+    ]:
+        if "channel" in each:
+            each["channel"] = each["channel"].replace("/", "-")
+    return result
+
+
+def has_optional(row: dict[str, Any]) -> bool:
+    read = [_as_we_read(prop) for prop, _ in all_requirements(row)]
+    return any(isinstance(each, dict) and "action" in each["value"] for each in read)
+
+
+def understood(row: dict[str, Any]) -> dict[str, Any]:
+    """The row as we understand it, in words that upstream understands."""
+    result = copy.deepcopy(row)
+    result.pop("sourceError", None)
+    result["installed"] = list({each["name"]: each for each in reversed(result["installed"])}.values())
+    for owner in result["installed"]:
+        owner["properties"] = [each for each in map(_rewritten, owner.get("properties", ())) if each]
+    for catalog in result["catalogs"]:
+        kept = []
+        for bundle in catalog["bundles"]:
+            properties = [_rewritten(each) for each in bundle.get("properties", ())]
+            dependencies = [_rewritten(each, dependency=True) for each in bundle.get("dependencies", ())]
+            if None not in properties and None not in dependencies:
+                converted = [each for each in (*properties, *dependencies) if each]
+                kept.append({**bundle, "properties": converted, "dependencies": []})
+        catalog["bundles"] = _without_broken_channels(kept, catalog, result["subscriptions"])
+    return result
+
+
+def _reads_more(row: dict[str, Any]) -> bool:
+    """Whether upstream reads a requirement that we refuse."""
+    pairs = ((prop, _as_we_read(prop)) for prop, _ in all_requirements(row))
+    return any(isinstance(ours, str) and not _upstream_refuses(prop) for prop, ours in pairs)
+
+
+def _rewritten(raw: dict[str, Any], *, dependency: bool = False) -> dict[str, Any] | None:
+    """A property in shipped spelling; None if we cannot read it; {} for one that means nothing to upstream."""
+    if not dependency and not (raw["type"].startswith("olm.constraint") or raw["type"].endswith(".required")):
+        return raw
+    read = _as_we_read(raw)
+    if isinstance(read, str):
+        return None
+    if read is None:
+        return {} if dependency else raw
+    if "action" in read["value"]:
+        return {}
+    return {**read, "value": _in_upstreams_kinds(read["value"])}
+
+
+def _in_upstreams_kinds(value: dict[str, Any]) -> dict[str, Any]:
+    """Kinds that olm.constraint never had, as the rules they stand for."""
+    message = {key: item for key, item in value.items() if key == "failureMessage"}
+    (kind,) = value.keys() - message.keys()
+    content = value[kind]
+    match kind:
+        case "propertyEquals":
+            name, equal = json.dumps(content["name"]), json.dumps(content["value"])
+            return message | {"cel": {"rule": f"properties.exists(p, p.type == {name} && p.value == {equal})"}}
+        case "label":
+            label = json.dumps(content["label"])
+            return message | {
+                "cel": {"rule": f"properties.exists(p, p.type == 'olm.label' && p.value.label == {label})"}
+            }
+        case "all" | "any" | "not":
+            return message | {kind: {"constraints": [_in_upstreams_kinds(each) for each in content["constraints"]]}}
+        case _:
+            return value
+
+
+def _without_broken_channels(
+    bundles: list[dict[str, Any]], catalog: dict[str, Any], subscriptions: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Nothing in a broken channel can be chosen; what is installed from it stays."""
+    indexed = a_catalog({**catalog, "bundles": bundles})
+    kept = [each for each in bundles if (each.get("package", ""), each.get("channel", "")) not in indexed.broken]
+    kept += [
+        {"name": each["installedCSV"], "package": key.package, "channel": key.channel}
+        for key in indexed.broken
+        for each in subscriptions
+        if each["package"] == key.package and each.get("installedCSV")
+    ]
+    return kept
+
+
+def run_rows(rows: Any) -> Iterator[CaseResult]:
+    for row in rows:
+        yield upstream_result(row)
+        yield own_result(row)

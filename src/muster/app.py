@@ -10,20 +10,22 @@ import asyncio
 import base64
 import gc
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from muster.api import RESOURCES
+from muster.controllers.answers import ask_metrics
+from muster.controllers.permissions import COLLECTOR, CONTROLLERS
 from muster.demo import Fleet, fleet_objects
 from muster.errors import MusterError, StorageError
+from muster.hub.access import Access, AccessSettings
 from muster.hub.api import Api
-from muster.hub.auth.certificates import serving_certificate
-from muster.hub.auth.masters import MastersAuthorizer
-from muster.hub.auth.tokens import ADMINISTRATOR, TokenAuthenticator, administrator_token
-from muster.hub.requests import Given, PatchType, Target, WriteOptions
+from muster.hub.auth.certificates import given_certificate, serving_certificate
+from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_token
+from muster.hub.requests import Given, PatchType, Target, User, WriteOptions
 from muster.hub.rest.application import Application
 from muster.hub.rest.metrics import Metrics
 from muster.hub.rest.server import serve
@@ -32,9 +34,13 @@ from muster.hub.storage import Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from muster.hub.auth.certificates import ServingCertificate
+
 DATABASE = "muster.db"
 TOKEN = "admin-token"  # noqa: S105 - the name of a file
 KUBECONFIG = "kubeconfig"
+CONTROLLERS_KUBECONFIG = "controllers.kubeconfig"
+CONTROLLERS_ADDRESS = "controllers.json"
 _DEMO_WRITES_AT_ONCE = 32
 
 
@@ -50,6 +56,11 @@ class HubSettings:
     host: str = "127.0.0.1"
     port: int = 0
     demo: Fleet | None = None
+    access: AccessSettings = field(default_factory=AccessSettings)
+    names: tuple[str, ...] = ()  # more names for the generated certificate
+    certificate: Path | None = None  # given instead of a generated one, with its key and whom clients trust
+    key: Path | None = None
+    authority: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +81,26 @@ def default_directory() -> Path:
 
 async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) -> None:
     """Run until cancelled. What was acknowledged is on disk at any moment; stopping only tidies up."""
-    if not _is_loopback(settings.host):
+    if settings.access.anonymous and not _is_loopback(settings.host):
         raise SettingsError(
-            f"{settings.host} can be reached from other machines, and the hub knows only one user so far, who may do "
-            "everything: listen on 127.0.0.1"
+            f"{settings.host} can be reached from other machines: without credentials only loopback is served"
         )
     _prepare(settings.directory)
     token = administrator_token(settings.directory / TOKEN)
-    tls = serving_certificate(settings.directory)
+    tls = _certificate(settings)
     async with Store.open(settings.directory / DATABASE) as store:
-        authorizer = MastersAuthorizer()
-        authenticator = TokenAuthenticator({token: ADMINISTRATOR})
-        api = Api(store, authorizer, authenticator=authenticator)
+        services = service_users(settings.directory)
+        access = Access(store, settings.directory, {token: ADMINISTRATOR, **services}, settings.access)
+        api = Api(
+            store,
+            access.authorizer,
+            admission=access.admission,
+            authenticator=access.authenticator,
+            names_on_create=not settings.access.strict_names,
+        )
         await api.start()
         try:
+            await access.start(api)
             if settings.demo is not None and not store.count("managedclusters.cluster.open-cluster-management.io"):
                 await load_fleet(api, fleet_objects(settings.demo))
             # What is loaded by now stays: the collector need not look at it again.
@@ -92,24 +109,48 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             application = Application(
                 api,
                 RESOURCES,
-                authenticator,
-                authorizer,
-                metrics=_metrics(store),
-                checks={"storage": lambda: store.problem},
+                access.authenticator,
+                access.authorizer,
+                door=access.door,
+                audit=access.audit,
+                subresources=access.subresources,
+                metrics=_metrics(store, settings.directory / CONTROLLERS_ADDRESS),
+                checks={
+                    "storage": lambda: store.problem,
+                    "audit": lambda: None if access.audit is None else access.audit.problem,
+                },
             )
 
-            def ready(url: str) -> None:
+            def ready(bound: str) -> None:
+                url = _reachable(bound)
                 kubeconfig = settings.directory / KUBECONFIG
-                write_kubeconfig(kubeconfig, url, token, tls.authority)
+                write_kubeconfig(kubeconfig, url, {"muster-admin": token}, tls.authority)
+                named = {user.name: secret for secret, user in services.items()}
+                write_kubeconfig(settings.directory / CONTROLLERS_KUBECONFIG, url, named, tls.authority)
                 announce(Running(url, kubeconfig, sum(store.statistics().objects.values()), store.revision))
 
             await serve(application, settings.host, settings.port, ready, tls=tls)
         finally:
+            await access.close()
             await api.close()
 
 
-def _metrics(store: Store) -> Metrics:
-    metrics = Metrics()
+def _certificate(settings: HubSettings) -> ServingCertificate:
+    if settings.certificate is None or settings.key is None:
+        if settings.certificate is not None or settings.key is not None:
+            raise SettingsError("a certificate and its key go together: give both files or none")
+        return serving_certificate(settings.directory, hosts=(settings.host, *settings.names))
+    return given_certificate(settings.directory, settings.certificate, settings.key, settings.authority)
+
+
+def service_users(directory: Path) -> dict[str, User]:
+    """The users that the hub's own controllers are, by their tokens. What they may do is in their roles."""
+    users = [User(name, uid=name, groups=(AUTHENTICATED,)) for name in (CONTROLLERS, COLLECTOR)]
+    return {administrator_token(directory / f"{user.name.rpartition(':')[2]}-token"): user for user in users}
+
+
+def _metrics(store: Store, controllers: Path) -> Metrics:
+    metrics = Metrics(lambda: ask_metrics(controllers))
     metrics.gauge("muster_store_revision", "The newest revision.", lambda: store.revision)
     metrics.gauge("muster_store_compacted_revision", "History below this is gone.", lambda: store.compacted)
     return metrics
@@ -144,14 +185,17 @@ async def _create(api: Api, obj: Mapping[str, Any]) -> None:
         await api.patch(ADMINISTRATOR, target, PatchType.MERGE, Given({"status": obj["status"]}), options)
 
 
-def write_kubeconfig(path: Path, url: str, token: str, authority: bytes) -> None:
-    """A kubeconfig for the administrator, readable only by its owner, replaced in one step."""
+def write_kubeconfig(path: Path, url: str, tokens: Mapping[str, str], authority: bytes) -> None:
+    """A kubeconfig with a context for each user, the first one current, readable only by its owner."""
+    contexts = {("muster" if number == 0 else name): name for number, name in enumerate(tokens)}
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "muster", "cluster": {"server": url, "certificate-authority-data": _base64(authority)}}],
-        "users": [{"name": "muster-admin", "user": {"token": token}}],
-        "contexts": [{"name": "muster", "context": {"cluster": "muster", "user": "muster-admin"}}],
+        "users": [{"name": name, "user": {"token": token}} for name, token in tokens.items()],
+        "contexts": [
+            {"name": context, "context": {"cluster": "muster", "user": name}} for context, name in contexts.items()
+        ],
         "current-context": "muster",
     }
     draft = path.with_suffix(".new")
@@ -169,6 +213,11 @@ def _prepare(directory: Path) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(f"{directory}: cannot be made or used: {error.strerror}") from error
+
+
+def _reachable(url: str) -> str:
+    """The address for this machine's own kubeconfigs: one cannot connect to all addresses at once."""
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
 def _is_loopback(host: str) -> bool:

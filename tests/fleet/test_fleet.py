@@ -194,3 +194,44 @@ def test_after_any_events_the_masks_equal_those_of_naive_evaluation(
 
 def _chosen(clusters: Mapping[str, Mapping[str, Any]], selector: Selector) -> list[str]:
     return sorted(name for name, each in clusters.items() if selector.match(each).verdict is Verdict.YES)
+
+
+def test_steps_that_are_left_in_between_are_taken_up_again() -> None:
+    selector = compile_label_selector(
+        {"matchExpressions": [{"key": "n", "operator": "In", "values": ["3", "4", "20"]}]}
+    )
+    fleet = a_fleet(*(a_cluster(f"c{number:02d}", {"n": str(number)}) for number in range(20)))
+    fleet.subscribe("someone", [selector], (), lazily=True)
+    for _ in range(8):
+        next(iter(fleet.steps("someone")))  # one step, as somebody does who has other work
+    # What has been evaluated changes, goes, comes.
+    fleet.put(encoded(a_cluster("c00", {"n": "4"})))
+    fleet.remove("c03")
+    fleet.put(encoded(a_cluster("c20", {"n": "20"})))
+    for _ in fleet.steps("someone"):
+        pass
+    assert sorted(fleet.names(fleet.mask(selector).selected.nonzero()[0].tolist())) == ["c00", "c04", "c20"]
+    assert fleet.put(encoded(a_cluster("c04", {"n": "x"}))) == {"someone"}
+
+
+def test_a_deferred_selector_is_evaluated_when_its_subscriber_is_worked_on() -> None:
+    seen: list[str] = []
+
+    class Counting:
+        is_empty = False
+        reads = AMAZON.reads
+
+        def match(self, obj: Mapping[str, Any]) -> Any:
+            seen.append(obj["metadata"]["name"])
+            return AMAZON.match(obj)
+
+    selector, fleet = Counting(), a_fleet(a_cluster("a", {"cloud": "Azure"}), a_cluster("b", {"cloud": "Amazon"}))
+    fleet.subscribe("slow", [selector], ())
+    fleet.defer(selector)
+    seen.clear()
+    assert fleet.put(encoded(a_cluster("a", {"cloud": "Elsewhere"}))) == {"slow"}
+    assert seen == []
+    for _ in fleet.steps("slow"):
+        pass
+    assert seen == ["a"]
+    assert selected(fleet, selector) == ["b"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.api import RESOURCES
 from muster.hub.api import Api
-from muster.hub.requests import AccessRules, Attributes, Decision, Given, Target, User, WriteOptions
+from muster.hub.requests import API_AUDIENCE, AccessRules, Attributes, Decision, Given, Target, User, WriteOptions
 from muster.hub.storage import Store
 from tests.hub.a_hub import complaint, story
 
@@ -38,7 +38,7 @@ class Clerk:
 
 
 class Doorman:
-    async def authenticate(self, token: str) -> User | None:
+    async def authenticate(self, token: str, audience: str = API_AUDIENCE) -> User | None:
         return ALICE if token == "alicetoken" else None
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from muster.api import parts
 from muster.api.agent import GROUP
 from muster.api.parts import Condition, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
 from muster.values.causes import Cause, invalid
+from muster.values.names import label_value_problems, qualified_name_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LABEL_PREFIX: Final = "inventoryclassification.agent-install.openshift.io/"
+ERROR_PREFIX: Final = "QUERYERROR-"
+_RESERVED: Final = "QUERYERROR"
+_LONGEST_VALUE: Final = 63 - len(ERROR_PREFIX)  # so that the error form is a label value too
 
 
 class AgentClassificationSpec(Part, frozen=True):
@@ -30,15 +39,31 @@ class AgentClassification(Node, frozen=True):
 
 
 def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
-    """The label may not change: agents would keep the old one."""
+    """The label must be one, in its error form too. It may not change: agents would keep the old one."""
     if old is None:
-        return []
+        return label_causes(new.get("spec") or {})
     spec, before = new.get("spec") or {}, old.get("spec") or {}
     return [
         invalid(f"spec.{name}", spec.get(name), "field is immutable")
         for name in ("labelKey", "labelValue")
         if spec.get(name) != before.get(name)
     ]
+
+
+def label_causes(spec: Mapping[str, Any]) -> list[Cause]:
+    """What is wrong with the label of a classification."""
+    key, value = LABEL_PREFIX + str(spec.get("labelKey", "")), str(spec.get("labelValue", ""))
+    causes = [invalid("spec.labelKey", key, problem) for problem in qualified_name_problems(key)]
+    problems = label_value_problems(value)
+    if value.startswith(_RESERVED):
+        problems.append(f"label must not start with {_RESERVED} as this is reserved")
+    if not value:
+        problems.append("must not be empty")
+    elif not problems and len(value) > _LONGEST_VALUE:
+        problems.append(
+            f"must be no more than {_LONGEST_VALUE} characters, because {ERROR_PREFIX}<value> is a label too"
+        )
+    return causes + [invalid("spec.labelValue", value, problem) for problem in problems]
 
 
 _SPEC = parts.obj(

@@ -49,7 +49,10 @@ def resolve_command(
     context: typer.Context,
     catalog: _Catalogs = None,
     want: Annotated[
-        list[str] | None, typer.Option("--want", "-w", help="package[@range][:channel]", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--want", "-w", help="PACKAGE, PACKAGE@RANGE, PACKAGE:CHANNEL or PACKAGE@RANGE:CHANNEL.", show_default=False
+        ),
     ] = None,
     installed: Annotated[
         str, typer.Option("--installed", help="What is installed: a list, or a lock file.", show_default=False)

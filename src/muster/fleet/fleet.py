@@ -62,6 +62,12 @@ def _exhaust(steps: Iterator[None] | None) -> None:
         deque(steps, maxlen=0)
 
 
+def _without_ending(steps: Iterator[None]) -> Iterator[None]:
+    """The steps, so that others can go on with them when whoever takes them stops: `yield from` would end them then."""
+    for _ in steps:
+        yield
+
+
 class Fleet:
     """All objects of one kind that selections are made from."""
 
@@ -240,11 +246,11 @@ class Fleet:
         selectors, paths = self._subscriptions.get(key, ((), ()))
         for path in {*paths, *(path for selector in selectors for path in selector.reads - {WHOLE})}:
             if path in self._unfilled:
-                yield from self._unfilled[path]
+                yield from _without_ending(self._unfilled[path])
                 self._unfilled.pop(path, None)
         for selector in selectors:
             if selector in self._unevaluated:
-                yield from self._unevaluated[selector]
+                yield from _without_ending(self._unevaluated[selector])
                 self._unevaluated.pop(selector, None)
 
     def defer(self, selector: Selector) -> None:

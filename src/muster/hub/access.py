@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 from muster.admission import Settings as AdmissionSettings
 from muster.hub.admission import ObjectChecks
 from muster.hub.audit import AuditLevel, AuditLog, AuditSettings
+from muster.hub.auth.account_secrets import AccountSecrets
+from muster.hub.auth.certificates import AUTHORITY
 from muster.hub.auth.door import Door
 from muster.hub.auth.fairness import UserLimits
+from muster.hub.auth.rbac.aggregation import Aggregation
 from muster.hub.auth.rbac.authorizer import RbacAuthorizer
 from muster.hub.auth.rbac.bootstrap import ensure_roles
 from muster.hub.auth.rbac.escalation import EscalationGuard
@@ -57,6 +60,7 @@ class Access:
         self.settings = settings or AccessSettings()
         self._store = store
         self.authorizer = RbacAuthorizer(store)
+        self._aggregation: Aggregation | None = None
         issuer = TokenIssuer(signing_key(directory / SIGNING_KEY))
         self.authenticator = Credentials(
             TokenAuthenticator(users),
@@ -64,7 +68,8 @@ class Access:
             ServiceAccountAuthenticator(issuer, store),
         )
         checks = ObjectChecks(store, self.authorizer, self.settings.admission, permissions=self.authorizer.read)
-        self.admission: tuple[Admission, ...] = (checks, EscalationGuard(self.authorizer))
+        secrets = AccountSecrets(store, issuer, directory / AUTHORITY)
+        self.admission: tuple[Admission, ...] = (checks, secrets, EscalationGuard(self.authorizer))
         self.door = Door(
             self.authenticator, self.authorizer, anonymous=self.settings.anonymous, limits=self.settings.users
         )
@@ -77,8 +82,13 @@ class Access:
         """Follow roles and bindings, and make sure of those every hub has."""
         await self.authorizer.start()
         await ensure_roles(api, self._store)
+        self._aggregation = Aggregation(api, self.authorizer)
+        self._aggregation.start()
 
     async def close(self) -> None:
+        """Before the API and the store are closed."""
+        if self._aggregation is not None:
+            await self._aggregation.close()
         await self.authorizer.close()
         if self.audit is not None:
             self.audit.close()

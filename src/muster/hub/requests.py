@@ -274,6 +274,7 @@ class AccessRules:
     resource_rules: tuple[JsonObject, ...] = ()
     non_resource_rules: tuple[JsonObject, ...] = ()
     incomplete: bool = False
+    error: str = ""  # what went wrong while they were gathered
 
 
 class Authorizer(Protocol):
@@ -287,10 +288,13 @@ class Authorizer(Protocol):
     async def rules(self, user: User, namespace: str) -> AccessRules: ...
 
 
-class Authenticator(Protocol):
-    """Answers who a bearer token belongs to; TokenReview asks it."""
+API_AUDIENCE = "https://kubernetes.default.svc"  # whom tokens for this API are meant for
 
-    async def authenticate(self, token: str) -> User | None: ...
+
+class Authenticator(Protocol):
+    """Answers who a bearer token belongs to; TokenReview asks it, for other audiences too."""
+
+    async def authenticate(self, token: str, audience: str = API_AUDIENCE) -> User | None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from muster.hub import status
 from muster.hub.objects import encode, merge_versions
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
-from muster.hub.requests import Answer, Attributes, User
+from muster.hub.requests import API_AUDIENCE, Answer, Attributes, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from muster.hub.options import Write
     from muster.hub.requests import Authenticator, Authorizer, JsonObject, Target
 
-_AUDIENCE = "https://kubernetes.default.svc"
+
+_MOST_AUDIENCES = 32  # looked at in one review
 
 
 class Reviews:
@@ -77,18 +78,26 @@ class Reviews:
             "nonResourceRules": list(rules.non_resource_rules),
             "incomplete": rules.incomplete,
         }
+        if rules.error:
+            found["evaluationError"] = rules.error
         return {"metadata": {}, "spec": {}, "status": found}
 
     async def _token(self, obj: JsonObject) -> JsonObject:
         spec = _object(obj.get("spec"))
         token = spec.get("token")
         found = None
+        accepted: list[str] = []
         if isinstance(token, str) and token and self._authenticator is not None:
-            found = await self._authenticator.authenticate(token)
+            # Whoever asks says whom the token must be meant for, or it could be one that was given to somebody else.
+            for audience in (spec.get("audiences") or [API_AUDIENCE])[:_MOST_AUDIENCES]:
+                user = await self._authenticator.authenticate(token, str(audience))
+                if user is not None:
+                    found = user
+                    accepted.append(audience)
         if found is None:
             answer: JsonObject = {"user": {}, "error": "invalid bearer token"}
         else:
-            answer = {"authenticated": True, "user": _user_info(found), "audiences": [_AUDIENCE]}
+            answer = {"authenticated": True, "user": _user_info(found), "audiences": accepted}
         return {"metadata": {}, "spec": spec, "status": answer}
 
     def _own(self, target: Target, answered: JsonObject, options: Write) -> None:

@@ -10,6 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from muster.hub.access import TOKENS, AccessSettings
 from muster.hub.auth.fairness import UserLimits
@@ -131,6 +134,32 @@ def test_no_spelling_of_a_path_leads_around_a_role(hub: GuardedHub, path: str) -
     for who in ("alice", "carol"):
         code, answer = hub.send(who, "GET", path)
         assert (code in (400, 403, 404), SECRET in json.dumps(answer)) == (True, False), (who, code, answer)
+
+
+def protocol_of(token: str) -> Subprotocol:
+    """How a browser sends a token."""
+    return Subprotocol(f"base64url.bearer.authorization.k8s.io.{unpadded(token.encode())}")
+
+
+@pytest.mark.parametrize(
+    ("headers", "protocols", "code"),
+    [
+        ({}, None, 401),
+        ({"Authorization": "Bearer wrong"}, None, 401),
+        ({"Authorization": "Bearer alice-token-0123456789"}, None, 403),
+        ({"Authorization": "Bearer alice-token-0123456789", "Impersonate-User": "muster:admin"}, None, 403),
+        ({"Authorization": "Bearer alice-token-0123456789"}, "a-token-for-tests-only", 403),
+        ({}, "alice-token-0123456789", 403),
+    ],
+)
+def test_a_websocket_is_no_back_door(
+    hub: GuardedHub, headers: dict[str, str], protocols: str | None, code: int
+) -> None:
+    url = f"ws://{hub.running.host}:{hub.running.port}{SECRETS}?watch=true"
+    offered = None if protocols is None else [protocol_of(protocols), Subprotocol("base64.binary.k8s.io")]
+    with pytest.raises(InvalidStatus) as caught, connect(url, additional_headers=headers, subprotocols=offered):
+        pass
+    assert caught.value.response.status_code == code
 
 
 def test_other_methods_on_a_secret_tell_nothing(hub: GuardedHub) -> None:

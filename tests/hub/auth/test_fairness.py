@@ -54,8 +54,19 @@ def test_bytes_under_way_are_bounded_though_one_request_always_fits() -> None:
     fairness.enter("alice", 40)
 
 
+def test_open_watches_are_bounded() -> None:
+    fairness = Fairness(UserLimits(watches=1))
+    with fairness.watching("alice"):
+        with pytest.raises(StatusError, match=r"limit users\.watches"), fairness.watching("alice"):
+            pass
+        with fairness.watching("bob"):
+            pass
+    with fairness.watching("alice"):
+        pass
+
+
 def test_no_limit_is_no_limit() -> None:
-    fairness = Fairness(UserLimits(0, 0, 0, 0))
+    fairness = Fairness(UserLimits(0, 0, 0, 0, 0))
     for _ in range(1000):
         fairness.enter("alice", 10**9)
 

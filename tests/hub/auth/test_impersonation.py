@@ -115,6 +115,15 @@ def test_nobody_becomes_a_master_by_the_narrow_permission() -> None:
     assert (code, message.endswith("impersonating the system:masters group is not allowed")) == (403, True)
 
 
+def test_an_identity_without_a_name_is_shown_as_a_real_server_shows_it() -> None:
+    headers = [("Impersonate-Group", "devs"), ("Impersonate-Group", "ops"), ("Impersonate-Extra-Scope", "a")]
+    assert refusal(ADMINISTRATOR, *headers) == (
+        400,
+        'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"devs", "ops"}, '
+        'Extra:map[string][]string{"scope":[]string{"a"}}} without impersonating a user name',
+    )
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -10,7 +10,7 @@ import pytest
 
 from muster.hub.auth.token_file import InvalidTokenError, TokenFile, TokenFileAuthenticator
 from muster.hub.auth.tokens import Credentials, TokenFileError
-from muster.hub.requests import User
+from muster.hub.requests import API_AUDIENCE, User
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,7 +117,7 @@ def test_credentials_ask_each_in_turn_and_refuse_what_is_absurdly_long(tmp_path:
     token, _ = TokenFile(path).create("alice", (), None)
 
     class Other:
-        async def authenticate(self, token: str) -> User | None:
+        async def authenticate(self, token: str, audience: str = API_AUDIENCE) -> User | None:
             return User("other") if token == "other" or len(token) > 5000 else None
 
     both = Credentials(Other(), TokenFileAuthenticator(path))

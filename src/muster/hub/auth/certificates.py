@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
+AUTHORITY = "ca.crt"
 _AUTHORITY_LIFE = timedelta(days=3650)
 _SERVING_LIFE = timedelta(days=365)
 _RENEW_BEFORE = timedelta(days=30)
@@ -62,7 +63,7 @@ def serving_certificate(directory: Path, now: datetime | None = None, hosts: Seq
     It is good for loopback, this machine's name, and the hosts given.
     """
     moment = now or datetime.now(UTC)
-    clients = directory / "ca.crt"
+    clients = directory / AUTHORITY
     files = ServingCertificate(directory / "tls.crt", directory / "tls.key", b"", clients)
     names = _names(hosts)
     try:
@@ -92,7 +93,7 @@ def given_certificate(
         raise CertificateError(f"{key} is not the key of {certificate}")
     if (now or datetime.now(UTC)) >= chain[0].not_valid_after_utc:
         raise CertificateError(f"{certificate} expired on {chain[0].not_valid_after_utc:%Y-%m-%d %H:%M} UTC")
-    return ServingCertificate(certificate, key, trusted, directory / "ca.crt")
+    return ServingCertificate(certificate, key, trusted, directory / AUTHORITY)
 
 
 def client_certificate(
@@ -124,7 +125,7 @@ def client_certificate(
 
 
 def _authority(directory: Path, now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    certificate_file, key_file = directory / "ca.crt", directory / "ca.key"
+    certificate_file, key_file = directory / AUTHORITY, directory / "ca.key"
     if certificate_file.exists() and key_file.exists():
         certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
         key = serialization.load_pem_private_key(key_file.read_bytes(), None)

@@ -6,6 +6,7 @@ where that is switched on.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from muster.hub import status
@@ -16,11 +17,13 @@ from muster.hub.requests import Attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from muster.hub.auth.peers import Peer
     from muster.hub.requests import Authenticator, Authorizer, User
 
 PEER = "muster.peer"  # where the server leaves the Peer of a connection in an ASGI scope
+_OWN = "system:muster:"  # the hub's own controllers, which are not counted
 _UNKNOWN_SIZE = 1024 * 1024  # what a body without a stated length is counted as
 
 
@@ -61,11 +64,17 @@ class Door:
 
     def enter(self, user: User, headers: Mapping[bytes, bytes]) -> int:
         """The request begins: raises 429 if the user has too much under way. Returns what `leave` needs."""
-        if MASTERS in user.groups:
+        if MASTERS in user.groups or user.name.startswith(_OWN):
             return -1
         size = _size(headers)
         self._fairness.enter(user.name, size)
         return size
+
+    def watching(self, user: User) -> AbstractContextManager[None]:
+        """While a watch is open. Raises 429 if the user has too many."""
+        if MASTERS in user.groups or user.name.startswith(_OWN):
+            return contextlib.nullcontext()
+        return self._fairness.watching(user.name)
 
     def leave(self, user: User, size: int) -> None:
         """The request has been answered."""

@@ -1,11 +1,12 @@
 """What one user may ask for at once: requests and bytes under way, requests per second.
 
 So that no user, by accident or on purpose, takes the hub from the others. `door` asks for every request; members of
-system:masters are not counted. A refusal is 429 with the time to wait.
+system:masters and the hub's own controllers are not counted. A refusal is 429 with the time to wait.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from muster.hub import status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _MOST_USERS = 10_000  # remembered at once; those who ask for nothing are forgotten first
 
@@ -26,14 +27,16 @@ class UserLimits:
     bytes_in_flight: int = 64 * 1024 * 1024
     requests_per_second: float = 2_000.0
     burst: int = 4_000
+    watches: int = 1_000
 
 
 class _Account:
-    __slots__ = ("bytes", "requests", "tokens", "updated")
+    __slots__ = ("bytes", "requests", "tokens", "updated", "watches")
 
     def __init__(self, tokens: float, now: float) -> None:
         self.requests = 0
         self.bytes = 0
+        self.watches = 0
         self.tokens = tokens
         self.updated = now
 
@@ -76,8 +79,24 @@ class Fairness:
         account.requests -= 1
         account.bytes -= size
 
+    @contextlib.contextmanager
+    def watching(self, user: str) -> Iterator[None]:
+        """A watch is open. Raises 429."""
+        account = self._accounts.get(user)
+        if account is None:
+            account = self._accounts[user] = _Account(float(self._limits.burst), self._clock())
+        if self._limits.watches and account.watches >= self._limits.watches:
+            raise _too_many(f"more than {self._limits.watches} open watches", "watches")
+        account.watches += 1
+        try:
+            yield
+        finally:
+            account.watches -= 1
+
     def _forget_idle(self) -> None:
-        self._accounts = {user: account for user, account in self._accounts.items() if account.requests}
+        self._accounts = {
+            user: account for user, account in self._accounts.items() if account.requests or account.watches
+        }
 
 
 def _too_many(what: str, limit: str) -> status.StatusError:

@@ -14,9 +14,10 @@ from urllib.parse import unquote
 from muster.hub import status
 from muster.hub.auth.tokens import ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from muster.hub.requests import Attributes, User
+from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from muster.hub.requests import Authorizer
 
@@ -97,9 +98,20 @@ def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> Wanted | None:
         raise status.bad_request(f"more than {_MOST_VALUES} impersonated groups and extra values")
     if not name:
         if groups or uid or extra:
-            raise status.bad_request("requested other identity without impersonating a user name")
+            raise status.bad_request(f"requested {_go_syntax(uid, groups, extra)} without impersonating a user name")
         return None
     return Wanted(name, uid, tuple(groups), {key: tuple(values) for key, values in extra.items()})
+
+
+def _go_syntax(uid: str, groups: Sequence[str], extra: Mapping[str, Sequence[str]]) -> str:
+    """An incomplete identity as the real server shows it."""
+
+    def strings(values: Sequence[str]) -> str:
+        return f"[]string{{{', '.join(map(go_quote, values))}}}" if values else "[]string(nil)"
+
+    pairs = ", ".join(f"{go_quote(key)}:{strings(values)}" for key, values in sorted(extra.items()))
+    shown = f"map[string][]string{{{pairs}}}" if extra else "map[string][]string(nil)"
+    return f'&user.DefaultInfo{{Name:"", UID:{go_quote(uid)}, Groups:{strings(groups)}, Extra:{shown}}}'
 
 
 def _modes(wanted: Wanted) -> Iterator[str]:

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from muster.hub.auth.files import write_private
 from muster.hub.auth.impersonation import service_account_groups
 from muster.hub.auth.tokens import AUTHENTICATED, TokenFileError, digest
-from muster.hub.requests import User
+from muster.hub.requests import API_AUDIENCE, User
 from muster.hub.storage import Key
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from muster.hub.storage import Store
 
-AUDIENCE = "https://kubernetes.default.svc"
 _HEADER = {"alg": "ES256", "typ": "JWT"}
 _HALF = 32  # bytes of each number of a signature on this curve
 _MOST_REMEMBERED = 4096
@@ -126,7 +125,7 @@ class TokenIssuer:
         now = int(self._clock())
         claims = _Claims(
             aud=tuple(audiences),
-            iss=AUDIENCE,
+            iss=API_AUDIENCE,
             iat=now,
             nbf=now,
             jti=secrets.token_hex(16),
@@ -161,7 +160,7 @@ class ServiceAccountAuthenticator:
         self._clock = clock
         self._remembered: dict[bytes, tuple[_Claims, User]] = {}
 
-    async def authenticate(self, token: str) -> User | None:
+    async def authenticate(self, token: str, audience: str = API_AUDIENCE) -> User | None:
         if token.count(".") != 2:
             return None
         known = self._remembered.get(digest(token))
@@ -173,11 +172,11 @@ class ServiceAccountAuthenticator:
                 self._remembered.clear()
             known = self._remembered[digest(token)] = (claims, _user(claims))
         claims, user = known
-        return user if self._is_good(claims) else None
+        return user if self._is_good(claims, audience) else None
 
-    def _is_good(self, claims: _Claims) -> bool:
+    def _is_good(self, claims: _Claims, audience: str) -> bool:
         now = self._clock()
-        if AUDIENCE not in claims.aud or claims.nbf > now + _SKEW or (claims.exp is not None and claims.exp <= now):
+        if audience not in claims.aud or claims.nbf > now + _SKEW or (claims.exp is not None and claims.exp <= now):
             return False
         bound = claims.kubernetes
         if not self._exists("serviceaccounts", bound.namespace, bound.serviceaccount):

@@ -18,9 +18,10 @@ from uuid import uuid4
 
 import msgspec
 
+from muster.errors import InvalidObjectError
 from muster.hub.auth.files import write_private
 from muster.hub.auth.tokens import ANONYMOUS, AUTHENTICATED, TokenFileError, digest
-from muster.hub.requests import User
+from muster.hub.requests import API_AUDIENCE, User
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ _SECRET_BYTES = 32
 _PREFIX = "muster-"
 
 
-class InvalidTokenError(TokenFileError):
+class InvalidTokenError(InvalidObjectError):
     """A token that cannot be made as asked: why."""
 
 
@@ -72,9 +73,9 @@ class TokenFile:
         for group in groups:
             _check_name("group", group)
         if user == ANONYMOUS.name:
-            raise InvalidTokenError(f"{user} is nobody in particular, and has no token")
+            raise InvalidTokenError("", f"{user} is nobody in particular, and has no token")
         if lifetime is not None and lifetime <= timedelta(0):
-            raise InvalidTokenError("a token that has expired from the start is of no use")
+            raise InvalidTokenError("", "a token that has expired from the start is of no use")
         moment = (now or datetime.now(UTC)).replace(microsecond=0)
         with self._changing() as known:
             taken = {each.id for each in known}
@@ -148,9 +149,8 @@ def read_tokens(path: Path) -> tuple[Token, ...]:
 
 def _check_name(noun: str, name: str) -> None:
     if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
-        raise InvalidTokenError(
-            f"{name!r} cannot be a {noun}: it takes 1 to {_LONGEST_NAME} printable characters without space around them"
-        )
+        rule = f"it takes 1 to {_LONGEST_NAME} printable characters without space around them"
+        raise InvalidTokenError("", f"{name!r} cannot be a {noun}: {rule}")
 
 
 class TokenFileAuthenticator:
@@ -161,8 +161,8 @@ class TokenFileAuthenticator:
         self._seen: tuple[int, ...] | None = None
         self._known: dict[bytes, tuple[User, float | None]] = {}
 
-    async def authenticate(self, token: str) -> User | None:
-        if not token.startswith(_PREFIX):
+    async def authenticate(self, token: str, audience: str = API_AUDIENCE) -> User | None:
+        if not token.startswith(_PREFIX) or audience != API_AUDIENCE:
             return None
         self._refresh()
         found = self._known.get(digest(token))

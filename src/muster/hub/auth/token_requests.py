@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from muster.hub import status
-from muster.hub.auth.service_accounts import AUDIENCE
 from muster.hub.objects import decode, encode
-from muster.hub.requests import MalformedBodyError
+from muster.hub.requests import API_AUDIENCE, MalformedBodyError
 from muster.hub.storage import Key
 from muster.values.causes import invalid
 
@@ -64,7 +63,7 @@ class TokenRequests:
         spec = _read(body)
         _check(spec)
         secret = self._bound_secret(target, spec.bound_object_ref)
-        audiences = spec.audiences or [AUDIENCE]
+        audiences = spec.audiences or [API_AUDIENCE]
         seconds = spec.expiration_seconds or _DEFAULT_SECONDS
         issued = self.issuer.issue(target.namespace, (target.name, account["uid"]), audiences, seconds, secret)
         now = datetime.now(UTC)

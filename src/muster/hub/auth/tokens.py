@@ -14,7 +14,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from muster.errors import MusterError
-from muster.hub.requests import User
+from muster.hub.requests import API_AUDIENCE, User
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,8 +90,8 @@ class TokenAuthenticator:
     def __init__(self, users: Mapping[str, User]) -> None:
         self._users = {digest(token): user for token, user in users.items()}
 
-    async def authenticate(self, token: str) -> User | None:
-        return self._users.get(digest(token))
+    async def authenticate(self, token: str, audience: str = API_AUDIENCE) -> User | None:
+        return self._users.get(digest(token)) if audience == API_AUDIENCE else None
 
 
 def digest(token: str) -> bytes:
@@ -105,11 +105,11 @@ class Credentials:
     def __init__(self, *authenticators: Authenticator) -> None:
         self._authenticators = authenticators
 
-    async def authenticate(self, token: str) -> User | None:
+    async def authenticate(self, token: str, audience: str = API_AUDIENCE) -> User | None:
         if len(token) > _LONGEST:
             return None
         for each in self._authenticators:
-            user = await each.authenticate(token)
+            user = await each.authenticate(token, audience)
             if user is not None:
                 return user
         return None

@@ -12,7 +12,7 @@ import binascii
 import contextlib
 import logging
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +20,6 @@ import msgspec
 from starlette.websockets import WebSocket
 
 from muster.hub import status
-from muster.hub.audit import Entry, answered
 from muster.hub.auth.door import Door, path_attributes, wants_to_act
 from muster.hub.rest import health
 from muster.hub.rest import query as queries
@@ -33,6 +32,7 @@ from muster.hub.rest.metrics import CONTENT_TYPE, Metrics
 from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError, form_of, prettier
 from muster.hub.rest.openapi import OpenApi
 from muster.hub.rest.routes import Routes
+from muster.hub.rest.seen import Seen, audit_entry
 from muster.hub.rest.tables import Tables
 from muster.hub.rest.verbs import Call, Verbs, verb_of
 from muster.hub.rest.watching import PROTOCOLS, Watches
@@ -65,16 +65,6 @@ class Subresource(Protocol):
     """Answers requests on a subresource that is more than a part of its object, such as serviceaccounts/token."""
 
     async def answer(self, call: Call, limits: Limits) -> Reply: ...
-
-
-@dataclass(slots=True)
-class _Seen:
-    """What is known of a request so far, for metrics and the audit log."""
-
-    known: User | None = None  # whose credentials it carries
-    user: User | None = None  # whom it acts as
-    call: Call | None = None
-    what: tuple[str, str, str, str, str] = ("", "", "", "", "")
 
 
 class Application:
@@ -129,7 +119,7 @@ class Application:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         headers: Headers = dict(scope["headers"])
-        seen = _Seen()
+        seen = Seen()
         audit = audit_id()
         watching = False
         try:
@@ -145,11 +135,13 @@ class Application:
                 self._in_flight -= 1
             if reply is None:
                 assert seen.call is not None  # noqa: S101 - only a watch has no reply
-                stream = await self._opened(seen.call)
-                if self._audit is not None:
-                    self._record(scope, seen, Reply(200, b""), time.perf_counter() - started, audit)
-                watching = True
-                await self._watch(seen.call, stream, send)
+                assert seen.known is not None  # noqa: S101 - identified before
+                with self._door.watching(seen.known):
+                    stream = await self._opened(seen.call)
+                    if self._audit is not None:
+                        self._record(scope, seen, Reply(200, b""), time.perf_counter() - started, audit)
+                    watching = True
+                    await self._watch(seen.call, stream, send)
                 self.metrics.observe(seen.what, 200, None)
                 return
         except status.StatusError as error:
@@ -193,7 +185,7 @@ class Application:
             return health.health_reply(path, checks, query) or NOT_FOUND
         return None
 
-    async def _answered(self, scope: Scope, headers: Headers, receive: Receive, seen: _Seen) -> Reply | None:
+    async def _answered(self, scope: Scope, headers: Headers, receive: Receive, seen: Seen) -> Reply | None:
         """The answer to anything but a watch, which has none."""
         known = seen.known = seen.user = await self._door.identify(scope)
         size = self._door.enter(known, headers)
@@ -209,7 +201,7 @@ class Application:
         finally:
             self._door.leave(known, size)
 
-    async def _called(self, scope: Scope, headers: Headers, receive: Receive, seen: _Seen) -> Call | None:
+    async def _called(self, scope: Scope, headers: Headers, receive: Receive, seen: Seen) -> Call | None:
         """The verb and resource that are asked for, by the user the request acts as."""
         assert seen.user is not None  # noqa: S101 - identified before
         call = self._call(scope, headers, seen.user, receive)
@@ -233,45 +225,13 @@ class Application:
         if not decision.allowed:
             raise status.forbidden(user, attributes, decision.reason)
 
-    def _record(self, scope: Scope, seen: _Seen, reply: Reply, seconds: float, audit: bytes) -> None:
+    def _record(self, scope: Scope, seen: Seen, reply: Reply, seconds: float, audit: bytes) -> None:
         """Have the request written to the audit log, if that wants it."""
         log = self._audit
-        user, known = seen.user, seen.known
-        acting = user is not known
-        verb, group, version, resource, subresource = seen.what
-        if log is None or not log.wants(verb, resource, reply.code, acting=acting):
-            return
-        if known is None and reply.code not in (401, 403, 429):
-            return  # health and version, asked by nobody in particular
-        entry = Entry(
-            time=datetime.now(UTC),
-            id=audit.decode(),
-            verb=verb,
-            group=group,
-            version=version,
-            resource=resource,
-            subresource=subresource,
-            code=reply.code,
-            decision="deny" if reply.code in (401, 403) else "allow",
-            milliseconds=round(seconds * 1000, 3),
-        )
-        if user is not None:
-            entry.user = user.name
-        if acting and known is not None:
-            entry.actor = known.name
-        if scope.get("client"):
-            entry.source = str(scope["client"][0])
-        call = seen.call
-        if call is None:
-            entry.path = scope["path"]
-        else:
-            entry.agent = call.user_agent
-            entry.namespace, entry.name = call.route.namespace, call.route.name
-            entry.dry_run = bool(call.query) and bool(queries.text(call.query, "dryRun"))
-            if reply.code < 300 and call.verb in ("create", "update", "patch"):
-                name, entry.revision = answered(reply.body)
-                entry.name = entry.name or name
-        log.record(entry)
+        if log is not None and log.wants(seen.what[0], seen.what[3], reply.code, acting=seen.acting):
+            if seen.known is None and reply.code not in (401, 403, 429):
+                return  # health and version, asked by nobody in particular
+            log.record(audit_entry(scope, seen, reply, seconds, audit))
 
     def _call(self, scope: Scope, headers: Headers, user: User, receive: Receive) -> Call | None:
         route = self._routes.find(scope["path"])
@@ -298,7 +258,7 @@ class Application:
         if scope["method"] not in ("GET", "HEAD"):
             return NOT_FOUND
         if path == "/metrics":
-            return Reply(200, await asyncio.to_thread(self.metrics.render), CONTENT_TYPE)
+            return Reply(200, await self.metrics.render(), CONTENT_TYPE)
         if path == "/":
             return Reply(200, msgspec.json.encode({"paths": self._paths()}))
         if path == "/openapi/v2":
@@ -358,13 +318,17 @@ class Application:
         return await self._api.watch(call.user, target, options)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with contextlib.ExitStack() as held:
+            await self._websocket_watch(scope, receive, send, held)
+
+    async def _websocket_watch(self, scope: Scope, receive: Receive, send: Send, held: contextlib.ExitStack) -> None:
         socket = WebSocket(scope, receive, send)
         offered: list[str] = list(scope.get("subprotocols", ()))
         headers: Headers = dict(scope["headers"])
         # Browsers cannot set a header here; they offer the token as a protocol.
         tokens = [each.removeprefix(_BEARER_PROTOCOL) for each in offered if each.startswith(_BEARER_PROTOCOL)]
         scope["method"] = "GET"
-        seen = _Seen()
+        seen = Seen()
         started = time.perf_counter()
         audit = audit_id()
         try:
@@ -374,6 +338,7 @@ class Application:
             if call is None or call.verb != "watch":
                 await socket.close()  # before it is accepted: 403
                 return
+            held.enter_context(self._door.watching(seen.known))
             stream = await self._opened(call)
             if self._audit is not None:
                 self._record(scope, seen, Reply(200, b""), time.perf_counter() - started, audit)

@@ -5,6 +5,7 @@ One registry per application, so that two hubs in one process do not count each 
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -13,7 +14,7 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0)
@@ -22,7 +23,9 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 class Metrics:
     """Counts requests and watches; `gauge` adds a number that is read when somebody looks."""
 
-    def __init__(self) -> None:
+    def __init__(self, others: Callable[[], Awaitable[bytes]] | None = None) -> None:
+        """`others` gives the metrics of processes that belong to the hub, rendered."""
+        self._others = others
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
@@ -76,5 +79,6 @@ class Metrics:
                 histogram = self._histograms[what] = self._durations.labels(*what)
             histogram.observe(seconds)
 
-    def render(self) -> bytes:
-        return generate_latest(self.registry)
+    async def render(self) -> bytes:
+        own = await asyncio.to_thread(generate_latest, self.registry)
+        return own if self._others is None else own + await self._others()

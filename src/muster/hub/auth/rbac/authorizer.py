@@ -20,7 +20,7 @@ from muster.hub.requests import AccessRules, Attributes, Decision
 from muster.hub.storage import EventType, Unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from muster.hub.requests import User
@@ -53,6 +53,8 @@ class RbacAuthorizer:
         self._revisions = dict.fromkeys(RESOURCES, 0)  # up to where each of them is known
         self._watches: dict[str, Watch] = {}
         self._tasks: list[asyncio.Task[None]] = []
+        #: Called after a cluster role has changed.
+        self.on_cluster_roles: Callable[[], None] = lambda: None
 
     # --- Following the store ------------------------------------------------------------------------------------------
 
@@ -109,6 +111,8 @@ class RbacAuthorizer:
             self.policy.remove_binding(BindingKey(key.namespace, key.name))
         self._revisions[key.resource] = event.record.revision
         self._decisions.clear()
+        if key.resource == CLUSTER_ROLES:
+            self.on_cluster_roles()
 
     def read(self) -> tuple[Unchanged, ...]:
         """What a decision rests on, for a write that must not outlive it."""
@@ -162,11 +166,13 @@ class RbacAuthorizer:
 
     async def rules(self, user: User, namespace: str) -> AccessRules:
         rules = self.policy.rules_for(user, namespace)
+        missing = self.policy.missing_roles(user, namespace)
         if not rules and MASTERS in user.groups:
             return _EVERYTHING
         return AccessRules(
             tuple(rule.to_object() for rule in rules if rule.resources),
             tuple(rule.to_object() for rule in rules if rule.urls),
+            error=aggregate_text(map(missing_role_text, missing)) if missing else "",
         )
 
 

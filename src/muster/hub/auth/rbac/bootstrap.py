@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.api import RESOURCES
+from muster.controllers.permissions import roles as controller_roles
 from muster.hub.auth.rbac.policy import GROUP
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from muster.hub.requests import Given, Target, WriteOptions
@@ -148,6 +149,7 @@ def bootstrap_objects() -> Iterator[dict[str, Any]]:
             "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": name},
             "subjects": [{"apiGroup": GROUP, "kind": "Group", "name": group} for group in groups],
         }
+    yield from controller_roles()
 
 
 def _role(name: str, labels: Mapping[str, str]) -> dict[str, Any]:

@@ -1,0 +1,69 @@
+"""What is known of a request while it is answered, and what the audit log is told of it in the end.
+
+`application` fills it in step by step; metrics and the audit log read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from muster.hub.audit import Entry, answered
+from muster.hub.rest import query as queries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.hub.requests import User
+    from muster.hub.rest.answers import Reply
+    from muster.hub.rest.verbs import Call
+
+
+@dataclass(slots=True)
+class Seen:
+    """`known` is whose credentials a request carries, `user` whom it acts as, `what` its verb, group, version,
+    resource and subresource."""
+
+    known: User | None = None
+    user: User | None = None
+    call: Call | None = None
+    what: tuple[str, str, str, str, str] = ("", "", "", "", "")
+
+    @property
+    def acting(self) -> bool:
+        return self.user is not self.known
+
+
+def audit_entry(scope: Mapping[str, Any], seen: Seen, reply: Reply, seconds: float, audit: bytes) -> Entry:
+    """The line of the audit log. Nothing of a body but the name and revision of what was written."""
+    verb, group, version, resource, subresource = seen.what
+    entry = Entry(
+        time=datetime.now(UTC),
+        id=audit.decode(),
+        verb=verb,
+        group=group,
+        version=version,
+        resource=resource,
+        subresource=subresource,
+        code=reply.code,
+        decision="deny" if reply.code in (401, 403) else "allow",
+        milliseconds=round(seconds * 1000, 3),
+    )
+    if seen.user is not None:
+        entry.user = seen.user.name
+    if seen.acting and seen.known is not None:
+        entry.actor = seen.known.name
+    if scope.get("client"):
+        entry.source = str(scope["client"][0])
+    call = seen.call
+    if call is None:
+        entry.path = scope["path"]
+        return entry
+    entry.agent = call.user_agent
+    entry.namespace, entry.name = call.route.namespace, call.route.name
+    entry.dry_run = bool(call.query) and bool(queries.text(call.query, "dryRun"))
+    if reply.code < 300 and call.verb in ("create", "update", "patch"):
+        name, entry.revision = answered(reply.body)
+        entry.name = entry.name or name
+    return entry

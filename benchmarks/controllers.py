@@ -108,7 +108,10 @@ async def _place(server: Server) -> None:
     connection = await Connection.open(server)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "apps"}}
     await _sent(connection, "POST", "/api/v1/namespaces", namespace)
-    binding: dict[str, Any] = {"kind": "ManagedClusterSetBinding", "apiVersion": "cluster.open-cluster-management.io/v1beta2"}
+    binding: dict[str, Any] = {
+        "kind": "ManagedClusterSetBinding",
+        "apiVersion": "cluster.open-cluster-management.io/v1beta2",
+    }
     binding |= {"metadata": {"name": "global", "namespace": "apps"}, "spec": {"clusterSet": "global"}}
     await _sent(connection, "POST", f"{_GROUP}/v1beta2/namespaces/apps/managedclustersetbindings", binding)
     for number in range(PLACEMENTS):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from muster.admission import Finding, Refusal, World, Write, mutate, refused, validate
-from muster.admission.kinds import KindChecks
+from muster.admission.kinds import KindChecks, Settings, kinds
 from muster.api import RESOURCES
 from tests.admission.writes import Nothing, a_write
 
@@ -87,3 +87,10 @@ def test_a_check_may_ask_for_permissions_in_one_batch() -> None:
     text = "alice create managedclustersets/join.x a; alice create managedclustersets/join.x b"
     assert asyncio.run(validate(write, Strict(), checks)) == refused(text, 403, "Forbidden")
     assert asyncio.run(validate(write, Nothing(), checks)) == Finding()
+
+
+def test_a_query_that_does_not_compile_is_refused_where_the_administrator_says_so() -> None:
+    strict = kinds(Settings(refuse_queries=True))
+    finding = check(a_write("agentclassifications", classification(".cpu["), group=AGENTS), strict)
+    assert finding.refusal is not None
+    assert (finding.refusal.code, finding.refusal.causes[0].field) == (422, "spec.query")

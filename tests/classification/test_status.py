@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from muster.classification import may_go, report
+from pathlib import Path
+
+from muster.classification import may_go, names, report
 from tests.classification.builders import SIZE, a_classification, a_roster, put, settle
 
 
@@ -87,3 +89,13 @@ def test_a_label_that_cannot_be_set_is_told_and_labels_nobody() -> None:
     status, reason, message = report(roster, classification).conditions["QueryValid"]
     assert (status, reason) == ("False", "QueryIsNotValid")
     assert "must be no more than 52 characters" in message
+
+
+def test_conditions_annotations_and_the_finalizer_are_explained() -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "reference" / "classification.md"
+    text = page.read_text(encoding="utf-8")
+    conditions = (names.QUERY_VALID, names.QUERY_ERRORS, names.QUERY_PAUSED, names.LABELS_APPLIED)
+    reasons = ("QueryIsValid", "QueryIsNotValid", "NoQueryErrors", "HasQueryErrors", "BudgetExhausted", "LabelTaken")
+    told = [name for name in (*conditions, *reasons, names.FINALIZER, names.UPDATED_AT) if name not in text]
+    assert told == []
+    assert "/applied`" in text

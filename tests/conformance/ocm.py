@@ -404,7 +404,10 @@ def _replayed(case: Mapping[str, Any], replay: Replay) -> Iterator[CaseResult]:
 
 
 def _same_end(name: str, world: World, replay: Replay) -> CaseResult:
-    replay.settle()
+    try:
+        replay.settle()
+    except AssertionError as error:
+        return CaseResult(name, ok=False, detail=str(error))
     _, result = world.converge()
     pages = {
         page["metadata"]["name"]: tuple(each["clusterName"] for each in (page.get("status") or {}).get("decisions", ()))

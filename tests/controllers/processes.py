@@ -10,7 +10,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
 import yaml
@@ -69,7 +69,7 @@ class HubClient:
         self._headers = {"Authorization": f"Bearer {token}"}
         self._session: aiohttp.ClientSession | None = None
 
-    async def __aenter__(self) -> HubClient:
+    async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
             headers=self._headers, connector=aiohttp.TCPConnector(ssl=False), timeout=aiohttp.ClientTimeout(total=20)
         )

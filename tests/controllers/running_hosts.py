@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from muster.client import Client, Connection
@@ -46,6 +47,15 @@ class MortalClient(Client):
         await asyncio.Event().wait()
 
 
+def kill(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """End every task of the loop, again and again: a process that is killed is not asked whether it minds."""
+    deadline = time.monotonic() + PATIENCE
+    while thread.is_alive():
+        assert time.monotonic() < deadline
+        loop.call_soon_threadsafe(lambda: [each.cancel() for each in asyncio.all_tasks(loop)])
+        thread.join(0.05)
+
+
 @contextlib.contextmanager
 def host_controllers(hub: RunningHub, dies_at: int | None = None, *, before: bool = True) -> Iterator[HostControllers]:
     """The controllers in a thread, ended as a crash would: cancelled wherever they are, or at a certain write."""
@@ -81,9 +91,7 @@ def host_controllers(hub: RunningHub, dies_at: int | None = None, *, before: boo
         assert ready.wait(PATIENCE)
         yield found[0]
     finally:
-        with contextlib.suppress(RuntimeError):  # it may have died already
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join(PATIENCE)
+        kill(loop, thread)
         loop.close()
 
 

@@ -116,6 +116,20 @@ def test_deleting_one_of_two_twins_ends_and_the_label_stays(hub: Driver) -> None
         assert labels(hub, "a") == {}
 
 
+def test_a_classification_that_vanishes_without_waiting_leaves_no_label(hub: Driver) -> None:
+    path = f"{BASE}/agentclassifications/c"
+    with host_controllers(hub.hub):
+        add_agent(hub, "a", {"cpu": {"count": 2}})
+        classify(hub, "c", "size", "medium", "true")
+        eventually(lambda: counts(hub, "c"), (1, 0))
+    hub.send("DELETE", path)
+    hub.patch(path, {"metadata": {"finalizers": None}})
+    assert hub.get(path) is None
+    assert labels(hub, "a") == {"size": "medium"}
+    with host_controllers(hub.hub):
+        eventually(lambda: labels(hub, "a"), {})
+
+
 def test_a_restart_alone_writes_nothing(hub: Driver) -> None:
     for name in "abc":
         add_agent(hub, name, {"cpu": {"count": ord(name)}})

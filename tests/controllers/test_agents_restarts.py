@@ -35,7 +35,7 @@ QUERIES = (
     ".oops(",
     ".hostname - 1",
 )
-AGENTS = tuple(f"agent-{number}" for number in range(6))
+AGENTS = tuple(f"agent-{number:02}" for number in range(14))  # more than are written at once
 CLASSIFICATIONS = tuple(f"c-{number}" for number in range(5))
 
 
@@ -91,8 +91,10 @@ def statuses(hub: Driver) -> dict[str, tuple[int, int, list[str]]]:
 def play(rounds: int, seed: int) -> None:
     chance = random.Random(seed)
     with driven_hub() as hub:
+        for agent in AGENTS[:10]:
+            add_agent(hub, agent, inventory(chance))
         for _ in range(rounds):
-            with host_controllers(hub.hub, dies_at=chance.randrange(6), before=chance.random() < 0.5):
+            with host_controllers(hub.hub, dies_at=chance.randrange(24), before=chance.random() < 0.5):
                 for _ in range(chance.randrange(1, 4)):
                     disturb(hub, chance)
                     time.sleep(chance.random() * 0.02)

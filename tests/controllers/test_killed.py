@@ -64,9 +64,9 @@ async def _settled(client: HubClient, expected: dict[str, list[str]]) -> None:
 
 
 async def _disturb(hub: HubProcess, order: random.Random, kills: int) -> None:
-    for _ in range(kills):
+    while kills:
         await asyncio.sleep(order.uniform(0.1, 1.5))
-        hub.kill(order.choice(("serve", "controllers")))
+        kills -= hub.kill(order.choice(("serve", "controllers")))
 
 
 async def _paint(client: HubClient, order: random.Random, colours: dict[str, str], stop: asyncio.Event) -> None:

@@ -67,3 +67,30 @@ def test_failures_wait_longer_each_time_until_they_are_forgotten() -> None:
     assert fourth > first
     assert fourth >= 0.04
     assert after < fourth
+
+
+def test_long_work_has_its_turn_when_nothing_else_waits_one_at_a_time() -> None:
+    async def story() -> list[str]:
+        queue: WorkQueue[str] = WorkQueue()
+        order = []
+        for key in ("long", "longer", "short"):
+            queue.add(key)
+        for _ in range(2):
+            key = await queue.get()
+            order.append(key)
+            queue.put_off(key)
+            queue.done(key)
+        order.append(short := await queue.get())
+        queue.add("long")  # an event does not let it pass the others
+        queue.done(short)
+        order.append(first := await queue.get())
+        second = asyncio.create_task(queue.get())
+        await asyncio.sleep(0)
+        assert not second.done()
+        assert not queue.idle
+        queue.done(first)
+        order.append(await second)
+        queue.done(order[-1])
+        return order
+
+    assert asyncio.run(story()) == ["long", "longer", "short", "long", "longer"]

@@ -1,19 +1,23 @@
-"""AgentClassification: the query is compiled when it is written. One that cannot run is stored with a warning."""
+"""AgentClassification: the query is compiled when it is written.
+
+One that cannot run is stored with a warning, or kept out where the administrator says so.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from muster.admission.placement import shortened
-from muster.admission.write import NOTHING, Finding, spec_of
+from muster.admission.write import NOTHING, Finding, invalid_object, spec_of
 from muster.errors import InvalidExpressionError
+from muster.values.causes import invalid
 
 if TYPE_CHECKING:
     from muster.admission.write import Write
 
 
-def query_warnings(write: Write) -> Finding:
-    """Warns of a query that does not compile; its condition will say the same."""
+def query_checked(write: Write, *, refuse: bool) -> Finding:
+    """Warns of a query that does not compile, or refuses it; its condition would say the same."""
     new = write.new
     if new is None or write.subresource:
         return NOTHING
@@ -25,5 +29,7 @@ def query_warnings(write: Write) -> Finding:
     try:
         compile_query(query)
     except InvalidExpressionError as error:
+        if refuse:
+            return invalid_object([invalid("spec.query", query, f"does not compile: {error}")])
         return Finding(warnings=(shortened(f"spec.query does not compile: {error}"),))
     return NOTHING

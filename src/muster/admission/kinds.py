@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from muster.admission.agent_classification import query_warnings
+from muster.admission.agent_classification import query_checked
 from muster.admission.cluster_set_binding import same_name
 from muster.admission.managed_cluster import taint_times
 from muster.admission.placement import checked as placement_checked
@@ -27,9 +27,10 @@ Inquiry = Callable[[Write, World], Awaitable[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What administrators decide. `refuse_placements`: a misconfigured Placement is refused, not warned of."""
+    """What administrators decide: whether what cannot work is refused, not warned of, and what expressions may cost."""
 
     refuse_placements: bool = False
+    refuse_queries: bool = False
     cel_limits: CelLimits = field(default_factory=CelLimits)
 
 
@@ -45,11 +46,12 @@ class KindChecks:
 def kinds(settings: Settings) -> Mapping[str, KindChecks]:
     """The checks of every kind that has some, by resource."""
     placement = partial(placement_checked, limits=settings.cel_limits, refuse=settings.refuse_placements)
+    query = partial(query_checked, refuse=settings.refuse_queries)
     return {
         f"managedclusters.{OCM}": KindChecks(mutating=(taint_times,)),
         f"managedclustersetbindings.{OCM}": KindChecks(validating=(same_name,)),
         f"placements.{OCM}": KindChecks(validating=(placement,)),
-        f"agentclassifications.{AGENTS}": KindChecks(validating=(query_warnings,)),
+        f"agentclassifications.{AGENTS}": KindChecks(validating=(query,)),
     }
 
 

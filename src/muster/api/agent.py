@@ -98,7 +98,7 @@ _INVENTORY = parts.obj(
     "The host's hardware. Classifications query it.",
     properties={
         **_fields("bmcAddress", "bmcV6Address", "hostname"),
-        "boot": parts.obj("How it boots.", properties=_fields("currentBootMode", "pxeInterface")),
+        "boot": parts.obj("How it boots.", properties=_fields("currentBootMode", "deviceType", "pxeInterface")),
         "cpu": parts.obj(
             "Its processors.",
             properties={
@@ -109,6 +109,10 @@ _INVENTORY = parts.obj(
             },
         ),
         "disks": parts.array(_DISK, "Its disks."),
+        "gpus": parts.array(
+            parts.obj("A graphics processor.", properties=_fields("address", "deviceID", "name", "vendor", "vendorID")),
+            "Its graphics processors.",
+        ),
         "interfaces": parts.array(_INTERFACE, "Its network interfaces."),
         "memory": parts.obj("Its memory.", properties={"physicalBytes": _int64(), "usableBytes": _int64()}),
         "reportTime": parts.time("When the host reported."),

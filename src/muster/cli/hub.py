@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from muster.client import Client
 
 
-class PlacementAdmission(StrEnum):
-    """What happens to a placement that cannot be scheduled."""
+class WarnOrRefuse(StrEnum):
+    """What happens to an object that is valid and cannot work."""
 
     WARN = "warn"
     REFUSE = "refuse"
@@ -53,8 +53,12 @@ StrictNames = Annotated[
 ]
 LeaseNamespace = Annotated[str, typer.Option("--lease-namespace", help="Where the lease of the leader is kept.")]
 Audit = Annotated[AuditLevel, typer.Option("--audit", help="What the audit log records.")]
+Classifications = Annotated[
+    WarnOrRefuse,
+    typer.Option("--classification-admission", help="Warn of classifications whose query does not compile, or refuse."),
+]
 Placements = Annotated[
-    PlacementAdmission, typer.Option("--placement-admission", help="What happens to a misconfigured placement.")
+    WarnOrRefuse, typer.Option("--placement-admission", help="What happens to a misconfigured placement.")
 ]
 
 
@@ -76,7 +80,8 @@ def run(
     anonymous: Anonymous = False,
     strict_names: StrictNames = False,
     audit: Audit = AuditLevel.WRITES,
-    placement_admission: Placements = PlacementAdmission.WARN,
+    placement_admission: Placements = WarnOrRefuse.WARN,
+    classification_admission: Classifications = WarnOrRefuse.WARN,
 ) -> None:
     """Run the API server and the controllers until Ctrl-C or SIGTERM; either is started again when it dies."""
     import asyncio
@@ -94,6 +99,7 @@ def run(
         # The port that was found free at the first start stays: clients know it by now.
         options = ["--host", host, "--port", str(announced.port)]
         options += ["--audit", audit.value, "--placement-admission", placement_admission.value]
+        options += ["--classification-admission", classification_admission.value]
         options += [part for name in tls_name or () for part in ("--tls-name", name)]
         files = {"--tls-cert": tls_cert, "--tls-key": tls_key, "--tls-ca": tls_ca}
         options += [part for option, file in files.items() if file is not None for part in (option, str(file))]
@@ -128,7 +134,8 @@ def serve(
     anonymous: Anonymous = False,
     strict_names: StrictNames = False,
     audit: Audit = AuditLevel.WRITES,
-    placement_admission: Placements = PlacementAdmission.WARN,
+    placement_admission: Placements = WarnOrRefuse.WARN,
+    classification_admission: Classifications = WarnOrRefuse.WARN,
     supervised: Supervised = False,
 ) -> None:
     """Run the API server alone."""
@@ -145,7 +152,10 @@ def serve(
         anonymous=anonymous,
         strict_names=strict_names,
         audit=AuditSettings(audit),
-        admission=AdmissionSettings(refuse_placements=placement_admission is PlacementAdmission.REFUSE),
+        admission=AdmissionSettings(
+            refuse_placements=placement_admission is WarnOrRefuse.REFUSE,
+            refuse_queries=classification_admission is WarnOrRefuse.REFUSE,
+        ),
     )
     settings = HubSettings(
         data or default_directory(),

@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "apply": ("muster.cli.apply", "Create or change objects from files."),
     "auth": ("muster.cli.auth", "Ask who may do what."),
     "cel": ("muster.cli.cel", "Evaluate, check and explain CEL expressions."),
+    "classify": ("muster.cli.classify", "Say which labels hosts get, without a hub, and why."),
     "delete": ("muster.cli.delete", "Delete objects by file or by name."),
     "demo": ("muster.cli.demo", "Make synthetic fleets."),
     "explain": ("muster.cli.explain", "Say why: for a placement, a cluster or a cluster set."),

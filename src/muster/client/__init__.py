@@ -4,12 +4,16 @@ from muster.client.client import Client, Reply, WatchEvent
 from muster.client.discovery import Discovery, ServedResource
 from muster.client.errors import UnreachableError
 from muster.client.kubeconfig import Connection, KubeconfigError, load_connection
+from muster.client.leases import Candidate, Election, LeadershipLostError
 
 __all__ = [
+    "Candidate",
     "Client",
     "Connection",
     "Discovery",
+    "Election",
     "KubeconfigError",
+    "LeadershipLostError",
     "Reply",
     "ServedResource",
     "UnreachableError",

@@ -11,7 +11,7 @@ import aiohttp
 import msgspec
 
 from muster.client.discovery import Discovery, from_aggregated, from_legacy
-from muster.client.errors import UnreachableError, refusal
+from muster.client.errors import UnreachableError, refusal, retry_after
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -28,6 +28,7 @@ _AGGREGATED = f"{JSON};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,{JSON
 _PAGE = 500
 _PATIENCE = aiohttp.ClientTimeout(total=60, sock_connect=10)
 _WHILE_WATCHING = aiohttp.ClientTimeout(total=None, sock_connect=10)
+_ATTEMPTS = 4
 _LINE = 16 * 1024 * 1024
 
 
@@ -80,21 +81,30 @@ class Client:
         content_type: str = JSON,
         accept: str = JSON,
     ) -> Reply:
-        """Send one request. Raises ApiError for a refusal and UnreachableError when no answer comes."""
+        """Send one request. Raises ApiError for a refusal and UnreachableError when no answer comes.
+
+        A server that is too busy and says when to come back is asked again, a few times: it has done nothing yet.
+        Anything else is the caller's to repeat, who knows whether doing it twice is right.
+        """
         data = None if body is None else msgspec.json.encode(body)
         headers = {"Accept": accept, "Content-Type": content_type}
-        try:
-            async with self._session.request(
-                method,
-                self.connection.server + path,
-                params=dict(params or {}),
-                data=data,
-                headers=headers,
-                timeout=_PATIENCE,
-            ) as response:
-                content = await response.read()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise UnreachableError(self.connection.server, _cause(error)) from error
+        for attempt in range(_ATTEMPTS):
+            try:
+                async with self._session.request(
+                    method,
+                    self.connection.server + path,
+                    params=dict(params or {}),
+                    data=data,
+                    headers=headers,
+                    timeout=_PATIENCE,
+                ) as response:
+                    content = await response.read()
+            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                raise UnreachableError(self.connection.server, _cause(error)) from error
+            pause = retry_after(response.status, response.headers.get("Retry-After", ""))
+            if pause is None or attempt == _ATTEMPTS - 1:
+                break
+            await asyncio.sleep(pause)
         if response.status >= 400:
             raise refusal(response.status, content)
         return Reply(response.status, content, tuple(_warnings(response.headers.getall("Warning", []))))

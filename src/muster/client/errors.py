@@ -8,6 +8,8 @@ import msgspec
 
 from muster.errors import ApiError, MusterError
 
+_LONGEST_WAIT = 10
+
 
 class UnreachableError(MusterError):
     """No answer from the server: it is not running, not there, or the connection broke."""
@@ -31,3 +33,11 @@ def refusal(code: int, body: bytes) -> ApiError:
         return ApiError(code, str(status.get("reason", "")), str(status.get("message", "")))
     text = body[:500].decode("utf-8", "replace").strip() or f"the server answered with code {code}"
     return ApiError(code, "", text)
+
+
+def retry_after(code: int, header: str) -> float | None:
+    """Seconds after which the server wants the same request again; None when it does not, or not soon."""
+    if code not in (429, 503) or not header.isdecimal():
+        return None
+    seconds = float(header)
+    return max(seconds, 0.1) if seconds <= _LONGEST_WAIT else None

@@ -29,6 +29,7 @@ _LONGEST_PAUSE = 10.0
 _PAGE = 500
 _WATCH_SECONDS = 290  # a little less than what servers allow, so that it is we who end it
 _GONE = 410
+_SHORT = 1.0  # seconds: a watch that ends sooner without an event is a failure
 
 
 class Handler(Protocol):
@@ -92,24 +93,39 @@ class Reflector:
         self._kind = resource.plural
         self._handler = handler
         self._revision = ""
+        self._told = 0  # events of this watch
         self.synced = asyncio.Event()
 
+    @property
+    def revision(self) -> str:
+        """Up to where the handler has been told."""
+        return self._revision
+
     async def run(self) -> None:
-        pause = _FIRST_PAUSE
+        failures = 0
         while True:
+            self._told = 0
+            started = asyncio.get_running_loop().time()
             try:
                 if not self._revision:
                     await self._list()
                     self.synced.set()
                 await self._watch()
-                pause = _FIRST_PAUSE
-            except (ApiError, UnreachableError) as error:
-                if isinstance(error, ApiError) and error.code == _GONE:
-                    self._revision = ""
+                lasted = asyncio.get_running_loop().time() - started
+                if self._told or lasted > _SHORT:
+                    failures = 0
                     continue
-                _LOGGER.warning("watching %s: %s; again in %.1f s", self._kind, error, pause)
-                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come back at once
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                trouble = "the server ends it at once"
+            except (ApiError, UnreachableError, msgspec.MsgspecError) as error:
+                trouble = str(error)
+                if isinstance(error, msgspec.MsgspecError) or (isinstance(error, ApiError) and error.code == _GONE):
+                    self._revision = ""  # only a new list helps
+                if self._told:
+                    failures = 0
+            pause = min(_FIRST_PAUSE * 2**failures, _LONGEST_PAUSE)
+            failures += 1
+            _LOGGER.warning("watching %s: %s; again in %.1f s", self._kind, trouble, pause)
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come back at once
 
     async def _list(self) -> None:
         objects: list[bytes] = []
@@ -132,6 +148,7 @@ class Reflector:
         }
         async for line in self._client.watch_lines(self._path, params=params, accept=self._accept_watch):
             event = _EVENTS.decode(line)
+            self._told += event.type != "ERROR"
             if event.type == "ERROR":
                 status = _STATUSES.decode(event.object)
                 raise ApiError(status.code, status.reason, status.message)

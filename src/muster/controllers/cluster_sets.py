@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from muster.client.errors import UnreachableError
 from muster.controllers.conditions import merged
 from muster.controllers.placement_world import SetKey
 from muster.controllers.queue import WorkQueue
-from muster.errors import ApiError, InvalidObjectError
+from muster.controllers.runner import work
+from muster.errors import InvalidObjectError
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from muster.client import Client
-    from muster.controllers.placement_world import PlacementWorld
+    from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.placement_world import Key, PlacementWorld
 
-_LOGGER = logging.getLogger(__name__)
 _GROUP: Final = "cluster.open-cluster-management.io"
 _SETS: Final = f"/apis/{_GROUP}/v1beta2/managedclustersets"
 _MERGE: Final = "application/merge-patch+json"
@@ -39,10 +38,20 @@ class BindingKey(NamedTuple):
 class ClusterSetController:
     """Keeps the status of sets and bindings, and the built-in sets as they must be."""
 
-    def __init__(self, world: PlacementWorld, client: Client, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        world: PlacementWorld,
+        client: Client,
+        clock: Callable[[], datetime],
+        metrics: ControllerMetrics,
+        wake: Callable[[Iterable[Key | SetKey]], None],
+    ) -> None:
+        """`wake` is told whom a set that this controller writes concerns."""
         self._world = world
         self._client = client
         self._clock = clock
+        self._metrics = metrics
+        self._wake = wake
         self.queue: WorkQueue[SetKey | BindingKey] = WorkQueue()
 
     def wake_set(self, key: SetKey) -> None:
@@ -54,17 +63,7 @@ class ClusterSetController:
     async def run(self) -> None:
         for name in BUILT_IN:
             self.queue.add(SetKey(name))
-        while True:
-            key = await self.queue.get()
-            try:
-                await self._reconcile(key)
-                self.queue.forget(key)
-            except (ApiError, UnreachableError) as error:
-                if not (isinstance(error, ApiError) and error.code in (404, 409)):
-                    _LOGGER.warning("%s: %s", key, error)
-                self.queue.add_failed(key)
-            finally:
-                self.queue.done(key)
+        await work("clusterset", self.queue, self._reconcile, self._metrics)
 
     async def _reconcile(self, key: SetKey | BindingKey) -> None:
         if isinstance(key, BindingKey):
@@ -81,25 +80,22 @@ class ClusterSetController:
         await self._write_conditions(obj, f"{_SETS}/{name}/status", set_condition(self._world, name))
 
     async def _ensure_built_in(self, name: str, obj: dict[str, Any] | None) -> dict[str, Any]:
-        selector = BUILT_IN[name]
         if obj is None:
             body = {
                 "apiVersion": f"{_GROUP}/v1beta2",
                 "kind": "ManagedClusterSet",
                 "metadata": {"name": name},
-                "spec": {"clusterSelector": selector},
+                "spec": {"clusterSelector": BUILT_IN[name]},
             }
             return self._stored(await self._client.request("POST", _SETS, body=body))
-        annotations = obj["metadata"].get("annotations") or {}
-        if annotations.get(_AUTO_UPDATE) == "false" or (obj.get("spec") or {}).get("clusterSelector") == selector:
+        patch = roll_back(obj)
+        if patch is None:
             return obj
-        # Merging would keep a label selector that does not belong there.
-        patch = {"spec": {"clusterSelector": {"labelSelector": None, **selector}}}
         return self._stored(await self._client.request("PATCH", f"{_SETS}/{name}", body=patch, content_type=_MERGE))
 
     def _stored(self, reply: Any) -> dict[str, Any]:
         obj: dict[str, Any] = reply.json()
-        self._world.put_set(obj)
+        self._wake(self._world.put_set(obj))
         return obj
 
     async def _reconcile_binding(self, key: BindingKey) -> None:
@@ -120,6 +116,16 @@ class ClusterSetController:
                 "status": {"conditions": conditions},
             }
             await self._client.request("PATCH", path, body=body, content_type=_MERGE)
+
+
+def roll_back(built_in: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The patch that makes a built-in set select what it must; None when it does, or when its owner decides."""
+    selector = BUILT_IN[built_in["metadata"]["name"]]
+    annotations = built_in["metadata"].get("annotations") or {}
+    if annotations.get(_AUTO_UPDATE) == "false" or (built_in.get("spec") or {}).get("clusterSelector") == selector:
+        return None
+    # Merging would keep a label selector that does not belong there.
+    return {"spec": {"clusterSelector": {"labelSelector": None, **selector}}}
 
 
 def set_condition(world: PlacementWorld, name: str) -> dict[str, tuple[str, str, str]]:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.client.errors import UnreachableError
+import msgspec
+
 from muster.controllers.conditions import merged
 from muster.controllers.queue import WorkQueue
-from muster.errors import ApiError
+from muster.controllers.runner import work
 from muster.fleet.scores import parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from muster.client import Client
+    from muster.controllers.metrics import ControllerMetrics
     from muster.controllers.placement_world import PlacementWorld
 
-_LOGGER = logging.getLogger(__name__)
 _GROUP: Final = "cluster.open-cluster-management.io"
 _CLUSTERS: Final = f"/apis/{_GROUP}/v1/managedclusters"
 _MERGE: Final = "application/merge-patch+json"
@@ -29,15 +29,59 @@ UNAVAILABLE_TAINT: Final = f"{_GROUP}/unavailable"
 UNREACHABLE_TAINT: Final = f"{_GROUP}/unreachable"
 LEASE: Final = "managed-cluster-lease"
 _PATIENCE: Final = 5  # lease durations without renewal before a cluster counts as unreachable
-_LOOK: Final = 5.0  # seconds between looks at the leases
+_LOOK: Final = timedelta(seconds=5)  # between looks at the leases
+_USUAL_DURATION: Final = 60
+_WORKERS: Final = 4
+
+
+class _Condition(msgspec.Struct, gc=False):
+    type: str = ""
+    status: str = ""
+
+
+class _Taint(msgspec.Struct, gc=False):
+    key: str = ""
+
+
+class _Spec(msgspec.Struct, gc=False):
+    taints: list[_Taint] | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
+    conditions: list[_Condition] | None = None
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    name: str
+
+
+class _Health(msgspec.Struct, gc=False):
+    metadata: _Metadata
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+_HEALTH = msgspec.json.Decoder(_Health)
+
+
+def name_if_tainted_wrongly(encoded: bytes) -> str | None:
+    """The name of a cluster whose taints do not follow from its availability. It runs for every event."""
+    health = _HEALTH.decode(encoded)
+    conditions = health.status.conditions or ()
+    wanted = _wanted_taint(next((each.status for each in conditions if each.type == AVAILABLE), "Unknown"))
+    present = [each.key for each in health.spec.taints or () if each.key in (UNAVAILABLE_TAINT, UNREACHABLE_TAINT)]
+    return None if present == ([wanted] if wanted else []) else health.metadata.name
+
+
+def _wanted_taint(available: str) -> str | None:
+    return {"True": None, "False": UNAVAILABLE_TAINT}.get(available, UNREACHABLE_TAINT)
 
 
 def wanted_taints(cluster: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The cluster's taints with those in place that its availability calls for."""
     conditions = (cluster.get("status") or {}).get("conditions") or ()
-    status = next((each["status"] for each in conditions if each["type"] == AVAILABLE), "Unknown")
-    wanted = {"True": None, "False": UNAVAILABLE_TAINT}.get(status, UNREACHABLE_TAINT)
-    taints = (cluster.get("spec") or {}).get("taints") or ()
+    wanted = _wanted_taint(next((each["status"] for each in conditions if each["type"] == AVAILABLE), "Unknown"))
+    taints: Sequence[Mapping[str, Any]] = (cluster.get("spec") or {}).get("taints") or ()
     kept = [
         dict(taint)
         for taint in taints
@@ -48,45 +92,66 @@ def wanted_taints(cluster: Mapping[str, Any]) -> list[dict[str, Any]]:
     return kept
 
 
-def lease_ended(lease: Mapping[str, Any], cluster: Mapping[str, Any], now: datetime) -> bool:
-    """Whether the cluster's agent has not renewed its lease for too long."""
-    renewed = (lease.get("spec") or {}).get("renewTime")
-    duration = (cluster.get("spec") or {}).get("leaseDurationSeconds") or 60
-    return renewed is not None and now > parse_time(renewed) + timedelta(seconds=_PATIENCE * duration)
+def lease_ends(renewed: datetime, cluster: Mapping[str, Any]) -> datetime:
+    """When a cluster counts as lost unless its agent renews its lease before."""
+    duration = (cluster.get("spec") or {}).get("leaseDurationSeconds") or _USUAL_DURATION
+    return renewed + timedelta(seconds=_PATIENCE * duration)
 
 
 class ClusterController:
     """Keeps taints and availability."""
 
-    def __init__(self, world: PlacementWorld, client: Client, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, world: PlacementWorld, client: Client, clock: Callable[[], datetime], metrics: ControllerMetrics
+    ) -> None:
         self._world = world
         self._client = client
         self._clock = clock
-        self.leases: dict[str, dict[str, Any]] = {}  # by cluster
+        self._metrics = metrics
+        self._renewed: dict[str, datetime] = {}  # by cluster
+        self._look_again: dict[str, datetime] = {}  # not before this
         self.queue: WorkQueue[str] = WorkQueue()
+
+    def look_at(self, clusters: Iterable[bytes]) -> None:
+        """Clusters have come or changed. Most changes are heartbeats, which need nothing."""
+        for encoded in clusters:
+            if name := name_if_tainted_wrongly(encoded):
+                self.queue.add(name)
+
+    def put_lease(self, lease: Mapping[str, Any]) -> None:
+        """An agent has renewed a cluster's lease."""
+        name, renewed = lease["metadata"]["namespace"], (lease.get("spec") or {}).get("renewTime")
+        if lease["metadata"]["name"] != LEASE or not renewed:
+            return
+        self._renewed[name] = parse_time(renewed)
+        self._look_again[name] = self._renewed[name]
+
+    def remove_lease(self, lease: Mapping[str, Any]) -> None:
+        if lease["metadata"]["name"] == LEASE:
+            self._renewed.pop(lease["metadata"]["namespace"], None)
+            self._look_again.pop(lease["metadata"]["namespace"], None)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch_the_leases())
-            while True:
-                name = await self.queue.get()
-                try:
-                    await self._reconcile(name)
-                    self.queue.forget(name)
-                except (ApiError, UnreachableError) as error:
-                    if not (isinstance(error, ApiError) and error.code in (404, 409)):
-                        _LOGGER.warning("cluster %s: %s", name, error)
-                    self.queue.add_failed(name)
-                finally:
-                    self.queue.done(name)
+            tasks.create_task(work("cluster", self.queue, self._reconcile, self._metrics, _WORKERS))
 
     async def _watch_the_leases(self) -> None:
         while True:
-            for name in list(self.leases):
-                cluster = self._cluster(name)
-                if cluster is not None and self._is_lost(name, cluster):
-                    self.queue.add(name)
-            await asyncio.sleep(_LOOK)
+            now = self._clock()
+            for name in [name for name, due in self._look_again.items() if due + _LOOK <= now]:
+                self._look_at_lease(name, now)
+            await asyncio.sleep(_LOOK.total_seconds())
+
+    def _look_at_lease(self, name: str, now: datetime) -> None:
+        cluster = self._cluster(name)
+        if cluster is None or name not in self._renewed:
+            return
+        ends = lease_ends(self._renewed[name], cluster)
+        # Objects are only decoded when there may be something to see.
+        self._look_again[name] = max(ends - _LOOK, now)
+        if self._is_lost(name, cluster):
+            self.queue.add(name)
 
     def _cluster(self, name: str) -> dict[str, Any] | None:
         row = self._world.fleet.row(name)
@@ -94,7 +159,7 @@ class ClusterController:
 
     def _is_lost(self, name: str, cluster: Mapping[str, Any]) -> bool:
         """Its lease has ended, and its condition does not say so yet."""
-        if name not in self.leases or not lease_ended(self.leases[name], cluster, self._clock()):
+        if name not in self._renewed or self._clock() <= lease_ends(self._renewed[name], cluster):
             return False
         conditions = (cluster.get("status") or {}).get("conditions") or ()
         return all(each["status"] != "Unknown" for each in conditions if each["type"] == AVAILABLE)
@@ -106,8 +171,11 @@ class ClusterController:
         revision = {"resourceVersion": cluster["metadata"]["resourceVersion"]}
         if self._is_lost(name, cluster):
             text = ("Unknown", "ManagedClusterLeaseUpdateStopped", "Registration agent stopped updating its lease.")
-            conditions = merged(cluster["status"].get("conditions") or (), {AVAILABLE: text}, self._clock())
-            body = {"metadata": revision, "status": {"conditions": conditions}}
+            present = (cluster.get("status") or {}).get("conditions") or ()
+            body = {
+                "metadata": revision,
+                "status": {"conditions": merged(present, {AVAILABLE: text}, self._clock())},
+            }
             await self._client.request("PATCH", f"{_CLUSTERS}/{name}/status", body=body, content_type=_MERGE)
             return  # the change comes back as an event, and then the taints follow
         taints = wanted_taints(cluster)

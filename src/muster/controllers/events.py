@@ -1,10 +1,11 @@
-"""Events: what a controller did, where kubectl describe shows it."""
+"""Events: what a controller did, where kubectl describe shows it. Written behind the work, never in its way."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from muster.client.errors import UnreachableError
 from muster.controllers.conditions import timestamp
@@ -17,25 +18,31 @@ if TYPE_CHECKING:
     from muster.client import Client
 
 _LOGGER = logging.getLogger(__name__)
-_LONGEST = 1000
+_LONGEST: Final = 1000
+_MOST_WAITING: Final = 2000
 
 
 class EventRecorder:
-    """Writes events about objects. An event that cannot be written is logged and forgotten: it is not the work."""
+    """Takes events and writes them when `run` gets to it. One that cannot be written is logged and forgotten."""
 
     def __init__(self, client: Client, component: str, clock: Callable[[], datetime]) -> None:
         self._client = client
         self._component = component
         self._clock = clock
+        self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_MOST_WAITING)
+        self._writing = False
+        self.dropped = 0
 
-    async def record(self, about: Mapping[str, Any], reason: str, message: str, kind: str = "Normal") -> None:
+    def record(self, about: Mapping[str, Any], reason: str, message: str, kind: str = "Normal") -> None:
         metadata = about["metadata"]
-        namespace = metadata.get("namespace") or "default"
         now = timestamp(self._clock())
         event = {
             "apiVersion": "v1",
             "kind": "Event",
-            "metadata": {"name": f"{metadata['name']}.{secrets.token_hex(8)}", "namespace": namespace},
+            "metadata": {
+                "name": f"{metadata['name'][:230]}.{secrets.token_hex(8)}",
+                "namespace": metadata.get("namespace") or "default",
+            },
             "involvedObject": {
                 "apiVersion": about["apiVersion"],
                 "kind": about["kind"],
@@ -53,6 +60,23 @@ class EventRecorder:
             "count": 1,
         }
         try:
-            await self._client.request("POST", f"/api/v1/namespaces/{namespace}/events", body=event)
-        except (ApiError, UnreachableError) as error:
-            _LOGGER.warning("event %s about %s was not recorded: %s", reason, metadata["name"], error)
+            self._waiting.put_nowait(event)
+        except asyncio.QueueFull:
+            self.dropped += 1
+
+    @property
+    def idle(self) -> bool:
+        """Nothing waits to be written, and nothing is being written."""
+        return self._waiting.empty() and not self._writing
+
+    async def run(self) -> None:
+        while True:
+            self._writing = False
+            event = await self._waiting.get()
+            self._writing = True
+            path = f"/api/v1/namespaces/{event['metadata']['namespace']}/events"
+            try:
+                await self._client.request("POST", path, body=event)
+            except (ApiError, UnreachableError) as error:
+                name = event["involvedObject"]["name"]
+                _LOGGER.warning("event %s about %s was not recorded: %s", event["reason"], name, error)

@@ -7,14 +7,13 @@ namespace goes too. Watches metadata only, of every kind the server can list.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.client.errors import UnreachableError
 from muster.controllers.queue import WorkQueue
+from muster.controllers.runner import work
 from muster.errors import ApiError, InvalidObjectError
 
 if TYPE_CHECKING:
@@ -22,9 +21,10 @@ if TYPE_CHECKING:
 
     from muster.client import Client, Discovery, ServedResource
     from muster.controllers.events import EventRecorder
+    from muster.controllers.metrics import ControllerMetrics
 
-_LOGGER = logging.getLogger(__name__)
 _MERGE: Final = "application/merge-patch+json"
+_WORKERS: Final = 4
 FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"
 METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
@@ -74,10 +74,11 @@ class Node:
 class GarbageCollector:
     """Give it the metadata of everything through `handler`; `run` collects."""
 
-    def __init__(self, client: Client, events: EventRecorder, discovery: Discovery) -> None:
+    def __init__(self, client: Client, events: EventRecorder, discovery: Discovery, metrics: ControllerMetrics) -> None:
         self._client = client
         self._events = events
         self._discovery = discovery
+        self._metrics = metrics
         self._nodes: dict[str, Node] = {}
         self._dependents: dict[str, set[str]] = {}
         self.queue: WorkQueue[str] = WorkQueue()
@@ -125,17 +126,7 @@ class GarbageCollector:
     # ------------------------------------------------------------------------------------------------ collecting
 
     async def run(self) -> None:
-        while True:
-            uid = await self.queue.get()
-            try:
-                await self._look_at(uid)
-                self.queue.forget(uid)
-            except (ApiError, UnreachableError) as error:
-                if not (isinstance(error, ApiError) and error.code in (404, 409)):
-                    _LOGGER.warning("collecting %s: %s", uid, error)
-                self.queue.add_failed(uid)
-            finally:
-                self.queue.done(uid)
+        await work("garbage", self.queue, self._look_at, self._metrics, _WORKERS)
 
     async def _look_at(self, uid: str) -> None:
         node = self._nodes.get(uid)
@@ -161,7 +152,7 @@ class GarbageCollector:
         known = self._nodes.get(reference.uid)
         if known is not None:
             if known.metadata.namespace not in ("", node.metadata.namespace):
-                await self._complain(node, reference)
+                self._complain(node, reference)
                 return False
             # An owner that waits for its dependents counts as gone for those that it waits for.
             waiting = known.metadata.deletion_timestamp is not None and FOREGROUND in known.metadata.finalizers
@@ -177,7 +168,7 @@ class GarbageCollector:
             return True  # a kind that the server does not know now: it may come back
         return bool(answer.json()["metadata"].get("uid") == reference.uid)
 
-    async def _complain(self, node: Node, reference: Reference) -> None:
+    def _complain(self, node: Node, reference: Reference) -> None:
         about = {
             "apiVersion": node.resource.api_version,
             "kind": node.resource.kind,
@@ -187,7 +178,7 @@ class GarbageCollector:
             f"ownerRef [{reference.api_version}/{reference.kind}, namespace: {node.metadata.namespace}, "
             f"name: {reference.name}, uid: {reference.uid}] does not exist in namespace {node.metadata.namespace!r}"
         )
-        await self._events.record(about, "OwnerRefInvalidNamespace", text, "Warning")
+        self._events.record(about, "OwnerRefInvalidNamespace", text, "Warning")
 
     async def _delete(self, node: Node, policy: str = "Background") -> None:
         body = {"preconditions": {"uid": node.metadata.uid}, "propagationPolicy": policy}
@@ -228,7 +219,7 @@ class GarbageCollector:
 
 
 class GarbageHandler:
-    """Feeds one kind's metadata to the collector."""
+    """Feeds one kind's metadata to the collector. It takes whole objects too, and reads no more of them."""
 
     def __init__(self, collector: GarbageCollector, resource: ServedResource) -> None:
         self._collector = collector

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import random
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.client import Client
 from muster.client.errors import UnreachableError
+from muster.client.leases import Election
 from muster.client.reflector import Reflector
+from muster.controllers.agents import HostControllers
+from muster.controllers.answers import serve_answers
 from muster.controllers.cluster_sets import BindingKey, ClusterSetController
-from muster.controllers.clusters import LEASE, ClusterController
+from muster.controllers.clusters import ClusterController
 from muster.controllers.events import EventRecorder
+from muster.controllers.feeding import Both, ClusterFeed, ObjectFeed
 from muster.controllers.garbage import METADATA, METADATA_LIST, GarbageCollector, collectable
+from muster.controllers.metrics import ControllerMetrics
 from muster.controllers.placement import PlacementController
-from muster.controllers.placement_world import Key, PlacementWorld, SetKey, decode
+from muster.controllers.placement_world import Key, PlacementWorld, SetKey
 from muster.errors import ApiError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
-    from muster.client import Connection, Discovery
+    from muster.client import Connection, Discovery, ServedResource
+    from muster.client.leases import Candidate
     from muster.client.reflector import Handler
 
 _LOGGER = logging.getLogger(__name__)
 _COMPONENT: Final = "placement-controller"
+_RESYNC: Final = 600.0  # seconds after which everything is looked at again, whether it has changed or not
 Object = dict[str, Any]
 
 
@@ -33,16 +44,38 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How controllers run beside the server they work for."""
+
+    candidate: Candidate | None = None  # to lead by a lease; without one they lead at once
+    collector: Connection | None = None  # to collect garbage as this user; a Kubernetes server has its own collector
+    address: Path | None = None  # the file that says where metrics are served; without one they are not
+
+
 class Manager:
     """All controllers over one connection and one copy of the fleet."""
 
     def __init__(self, client: Client, clock: Callable[[], datetime] = utc_now) -> None:
-        self.world = PlacementWorld()
+        self.metrics = ControllerMetrics()
+        self.world = PlacementWorld(self.metrics.observe_plugin)
         self.world.advance(clock())
-        events = EventRecorder(client, _COMPONENT, clock)
-        self.placements = PlacementController(self.world, client, events, clock)
-        self.sets = ClusterSetController(self.world, client, clock)
-        self.clusters = ClusterController(self.world, client, clock)
+        self.events = EventRecorder(client, _COMPONENT, clock)
+        self.placements = PlacementController(self.world, client, self.events, clock, self.metrics)
+        self.sets = ClusterSetController(self.world, client, clock, self.metrics, self.wake)
+        self.clusters = ClusterController(self.world, client, clock, self.metrics)
+        self.hosts = HostControllers(client, clock)
+        self._gauges()
+
+    def _gauges(self) -> None:
+        world, fleet = self.world, self.world.fleet
+        self.metrics.gauge("muster_fleet_clusters", "Clusters in the fleet.", lambda: len(fleet))
+        self.metrics.gauge("muster_placements", "Placements that are kept scheduled.", lambda: len(world.placements))
+        self.metrics.counter(
+            "muster_cel_evaluations", "Expressions evaluated on a cluster.", lambda: world.tally.evaluations
+        )
+        self.metrics.counter("muster_mask_flips", "Verdicts turned by a change of a cluster.", lambda: fleet.flips)
+        self.metrics.counter("muster_events_dropped", "Events that were not recorded.", lambda: self.events.dropped)
 
     def wake(self, told: Iterable[Key | SetKey]) -> None:
         for key in told:
@@ -51,21 +84,29 @@ class Manager:
             else:
                 self.placements.queue.add(key)
 
+    def wake_all(self) -> None:
+        """Look at everything again."""
+        self.wake(self.world.placements)
+        self.wake(SetKey(name) for name in self.world.sets)
+
     @property
     def idle(self) -> bool:
-        return self.placements.queue.idle and self.sets.queue.idle and self.clusters.queue.idle
+        """Nothing is to be done now. Tolerations and scores that end some day do not count."""
+        settled = self.sets.queue.settled and self.clusters.queue.settled
+        return settled and self.placements.queue.idle and self.hosts.idle and self.events.idle
 
     def handlers(self) -> Mapping[str, Handler]:
         """What to watch, by resource, and who listens."""
-        world = self.world
+        world, wake = self.world, self.wake
         return {
-            "managedclusters": _Clusters(self),
-            "addonplacementscores": _Objects(self, world.put_score, world.remove_score),
-            "managedclustersets": _Objects(self, world.put_set, self._remove_set),
-            "managedclustersetbindings": _Objects(self, self._put_binding, world.remove_binding),
-            "placementdecisions": _Objects(self, world.put_decision, world.remove_decision),
-            "placements": _Objects(self, world.put_placement, world.remove_placement),
-            "leases": _Objects(self, self._put_lease, self._remove_lease),
+            "managedclusters": ClusterFeed(world, self.clusters, wake),
+            "addonplacementscores": ObjectFeed(wake, world.put_score, world.remove_score),
+            "managedclustersets": ObjectFeed(wake, world.put_set, self._remove_set),
+            "managedclustersetbindings": ObjectFeed(wake, self._put_binding, world.remove_binding),
+            "placementdecisions": ObjectFeed(wake, world.put_decision, world.remove_decision),
+            "placements": ObjectFeed(wake, world.put_placement, world.remove_placement),
+            "leases": ObjectFeed(wake, self._put_lease, self._remove_lease),
+            **self.hosts.handlers(),
         }
 
     def _remove_set(self, obj: Object) -> Iterable[Key | SetKey]:
@@ -76,39 +117,90 @@ class Manager:
         return self.world.put_binding(obj)
 
     def _put_lease(self, obj: Object) -> Iterable[Key]:
-        if obj["metadata"]["name"] == LEASE:
-            self.clusters.leases[obj["metadata"]["namespace"]] = obj
+        self.clusters.put_lease(obj)
         return ()
 
     def _remove_lease(self, obj: Object) -> Iterable[Key]:
-        self.clusters.leases.pop(obj["metadata"]["namespace"], None)
+        self.clusters.remove_lease(obj)
         return ()
 
+    async def run(self) -> None:
+        """Decide and write, when everything has been seen once."""
+        async with asyncio.TaskGroup() as tasks:
+            for part in (self.placements, self.sets, self.clusters, self.hosts, self.events):
+                tasks.create_task(part.run())
+            tasks.create_task(self._resync())
 
-async def run_controllers(connection: Connection, ready: Callable[[Manager], None] = lambda _: None) -> None:
-    """Run until cancelled. The server may come and go meanwhile."""
-    async with Client(connection) as client:
+    async def _resync(self) -> None:
+        while True:
+            await asyncio.sleep(_RESYNC * random.uniform(0.9, 1.1))  # noqa: S311 - so that not all do it at once
+            self.wake_all()
+
+
+async def run_controllers(
+    connection: Connection, ready: Callable[[Manager], None] = lambda _: None, options: Options | None = None
+) -> None:
+    """Run until cancelled. The server may come and go meanwhile. Raises LeadershipLostError when others lead."""
+    chosen = options or Options()
+    async with contextlib.AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(connection))
         discovery = await _discovered(client)
         manager = Manager(client)
-        reflectors = [
-            Reflector(client, discovery.named(plural), handler) for plural, handler in manager.handlers().items()
-        ]
-        garbage = GarbageCollector(client, EventRecorder(client, "garbage-collector", utc_now), discovery)
-        reflectors += [
-            Reflector(client, resource, garbage.handler(resource), accept=(METADATA_LIST, METADATA))
-            for resource in collectable(discovery)
-        ]
+        if chosen.address is not None:
+            await stack.enter_async_context(serve_answers(chosen.address, manager.metrics.render))
+        handlers = {discovery.named(name): handler for name, handler in manager.handlers().items()}
+        reflectors: list[Reflector] = []
+        garbage: GarbageCollector | None = None
+        if chosen.collector is not None:
+            collecting = await stack.enter_async_context(Client(chosen.collector))
+            garbage = _collector(collecting, discovery, manager, handlers, reflectors)
+        reflectors += [Reflector(client, resource, handler) for resource, handler in handlers.items()]
         async with asyncio.TaskGroup() as tasks:
             for reflector in reflectors:
                 tasks.create_task(reflector.run())
             # Nothing is decided before everything has been seen once: a restart alone moves no decision.
             for reflector in reflectors:
                 await reflector.synced.wait()
-            tasks.create_task(manager.placements.run())
-            tasks.create_task(manager.sets.run())
-            tasks.create_task(manager.clusters.run())
-            tasks.create_task(garbage.run())
+            tasks.create_task(_lead(client, chosen, manager, garbage, ready))
+
+
+def _collector(
+    client: Client,
+    discovery: Discovery,
+    manager: Manager,
+    handlers: dict[ServedResource, Handler],
+    reflectors: list[Reflector],
+) -> GarbageCollector:
+    """A garbage collector that listens to what is watched anyway, and watches the metadata of everything else."""
+    events = EventRecorder(client, "garbage-collector", utc_now)
+    garbage = GarbageCollector(client, events, discovery, manager.metrics)
+    for resource in collectable(discovery):
+        if resource in handlers:
+            handlers[resource] = Both(handlers[resource], garbage.handler(resource))
+        else:
+            accept = (METADATA_LIST, METADATA)
+            reflectors.append(Reflector(client, resource, garbage.handler(resource), accept=accept))
+    return garbage
+
+
+async def _lead(
+    client: Client,
+    options: Options,
+    manager: Manager,
+    garbage: GarbageCollector | None,
+    ready: Callable[[Manager], None],
+) -> None:
+    async def work() -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(manager.run())
+            if garbage is not None:
+                tasks.create_task(garbage.run())
             ready(manager)
+
+    if options.candidate is None:
+        await work()
+    else:
+        await Election(client, options.candidate).lead(work)
 
 
 async def _discovered(client: Client) -> Discovery:
@@ -120,66 +212,3 @@ async def _discovered(client: Client) -> Discovery:
             _LOGGER.info("waiting for the server: %s", error)
             await asyncio.sleep(pause)
             pause = min(pause * 2, 5.0)
-
-
-class _Objects:
-    """Feeds a collection into the world. A new list is a put for each object, and a remove for each that is missing."""
-
-    def __init__(
-        self,
-        manager: Manager,
-        put: Callable[[Object], Iterable[Key | SetKey]],
-        remove: Callable[[Object], Iterable[Key | SetKey]],
-    ) -> None:
-        self._manager = manager
-        self._put = put
-        self._remove = remove
-        self._known: set[tuple[str, str]] = set()
-
-    def replace(self, objects: Sequence[bytes]) -> None:
-        there = {_place(obj): obj for obj in map(decode, objects)}
-        for namespace, name in self._known - there.keys():
-            self._manager.wake(self._remove({"metadata": {"namespace": namespace, "name": name}}))
-        for obj in there.values():
-            self._manager.wake(self._put(obj))
-        self._known = set(there)
-
-    def put(self, encoded: bytes) -> None:
-        obj = decode(encoded)
-        self._known.add(_place(obj))
-        self._manager.wake(self._put(obj))
-
-    def remove(self, encoded: bytes) -> None:
-        obj = decode(encoded)
-        self._known.discard(_place(obj))
-        self._manager.wake(self._remove(obj))
-
-
-class _Clusters:
-    """Clusters stay encoded: the fleet reads from them only what somebody needs."""
-
-    def __init__(self, manager: Manager) -> None:
-        self._manager = manager
-
-    def replace(self, objects: Sequence[bytes]) -> None:
-        world = self._manager.world
-        there = {decode(encoded)["metadata"]["name"] for encoded in objects}
-        for name in world.fleet.names(world.fleet.rows().tolist()):
-            if name not in there:
-                self._manager.wake(world.remove_cluster(name))
-        world.fleet.put_many(objects)
-        self._manager.wake(world.placements)
-        self._manager.wake(SetKey(name) for name in world.sets)
-        for name in there:
-            self._manager.clusters.queue.add(name)
-
-    def put(self, encoded: bytes) -> None:
-        self._manager.wake(self._manager.world.put_cluster(encoded))
-        self._manager.clusters.queue.add(decode(encoded)["metadata"]["name"])
-
-    def remove(self, encoded: bytes) -> None:
-        self._manager.wake(self._manager.world.remove_cluster(decode(encoded)["metadata"]["name"]))
-
-
-def _place(obj: Object) -> tuple[str, str]:
-    return (obj["metadata"].get("namespace", ""), obj["metadata"]["name"])

@@ -28,27 +28,30 @@ class PageDelete:
     name: str
 
 
-def page_writes(present: Mapping[str, Clusters], wanted: Mapping[str, Clusters]) -> list[PageWrite | PageDelete]:
-    """The writes in order: additions first, then exactly what is wanted, then pages that are too many."""
+Write = PageWrite | PageDelete
+
+
+def page_writes(present: Mapping[str, Clusters], wanted: Mapping[str, Clusters]) -> list[list[Write]]:
+    """The writes in rounds: those of one round may happen in any order, each round comes after the one before."""
     kept = _members(present) & _members(wanted)
-    writes: list[PageWrite | PageDelete] = []
     between: dict[str, Clusters] = dict(present)
     # 1. Whatever moves is added to its new page, which keeps for now what is about to leave it.
+    additions: list[Write] = []
     for name, clusters in wanted.items():
         before = present.get(name, ())
         arriving = [cluster for cluster in clusters if cluster in kept and cluster not in before]
+        if not arriving:
+            continue
         leaving = [cluster for cluster in before if cluster in kept and cluster not in clusters]
-        if arriving and leaving:
-            between[name] = (*clusters, *leaving)
-            writes.append(PageWrite(name, between[name]))
-        elif arriving:
-            between[name] = clusters
-            writes.append(PageWrite(name, clusters))
+        between[name] = (*clusters, *leaving) if leaving else clusters
+        additions.append(PageWrite(name, between[name]))
     # 2. Now every cluster is where it belongs, and what left can go.
-    writes += [PageWrite(name, clusters) for name, clusters in wanted.items() if between.get(name) != clusters]
+    removals: list[Write] = [
+        PageWrite(name, clusters) for name, clusters in wanted.items() if between.get(name) != clusters
+    ]
     # 3. Pages that are no longer there.
-    writes += [PageDelete(name) for name in present if name not in wanted]
-    return writes
+    deletions: list[Write] = [PageDelete(name) for name in present if name not in wanted]
+    return [each for each in (additions, removals, deletions) if each]
 
 
 def _members(pages: Mapping[str, Clusters]) -> set[str]:

@@ -1,7 +1,8 @@
 """Everything that placements depend on, as the server has it: the fleet, sets, bindings, decisions, placements.
 
 No I/O: events go in, the keys of placements that may have to be scheduled come out. Which of them these are is decided
-by what each placement reads, so that a heartbeat wakes nobody.
+by what each placement reads, so that a heartbeat wakes nobody. What we have written ourselves is put in at once, and
+wakes nobody when the watch brings it again.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 import numpy as np
 
+from muster.controllers.decision_counts import DecisionCounts
+from muster.controllers.evaluation import Tally, TimedSelector, timed
+from muster.controllers.plugin_times import timed_plan, timed_profile
 from muster.errors import InvalidObjectError
-from muster.fleet import Fleet, score_of
+from muster.fleet import DELETION, Fleet, score_of
 from muster.placement import Cycle, Decided, Plan, ScheduleResult, plan_of, schedule, visibility
 from muster.selectors.cel import cel_compiler
 from muster.selectors.membership import membership
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from muster.placement import Visibility
@@ -56,18 +60,22 @@ class DecisionPage:
 
 
 class PlacementWorld:
-    """The copy that the placement controller keeps."""
+    """The copy that the placement controller keeps. `report` hears how long each plugin of a schedule took."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Callable[[str, str, float], None] = lambda *_: None) -> None:
         self.fleet = Fleet()
+        self.tally = Tally()
         self.placements: dict[Key, Object] = {}
         self.sets: dict[str, Object] = {}
         self.bindings: dict[str, dict[str, Object]] = {}
         self.decisions: dict[tuple[str, str], DecisionPage] = {}
         self._pages_of: dict[Key, set[tuple[str, str]]] = {}
         self._plans: dict[Key, tuple[Plan, Visibility]] = {}
-        self._totals: Counter[str] = Counter()
-        self._compile_cel = cel_compiler(self.fleet.scores)
+        self._totals = DecisionCounts(self.fleet)
+        self._assumed: dict[Key, tuple[str, ...]] = {}
+        self._report = report
+        self._profile = timed_profile(report)
+        self._compile_cel = timed(cel_compiler(self.fleet.scores), self.tally)
 
     # ---------------------------------------------------------------------------------------- what has happened
 
@@ -94,7 +102,7 @@ class PlacementWorld:
         if before is not None and before.get("spec") == obj.get("spec"):
             return frozenset()
         try:
-            self.fleet.subscribe(SetKey(name), [membership(obj)], ())
+            self.fleet.subscribe(SetKey(name), [membership(obj)], (), lazily=True)
         except InvalidObjectError:
             self.fleet.unsubscribe(SetKey(name))
         return self._bound_to(name) | {SetKey(name)}
@@ -125,6 +133,8 @@ class PlacementWorld:
     def put_placement(self, obj: Object) -> frozenset[Key]:
         key = _key(obj)
         before = self.placements.get(key)
+        if before is not None and _is_no_newer(obj, before):
+            return frozenset()
         self.placements[key] = obj
         if before is not None and before.get("spec") == obj.get("spec") and key in self._plans:
             # Somebody's change of status or metadata: look at it, the plan stands.
@@ -137,18 +147,23 @@ class PlacementWorld:
         self.placements.pop(key, None)
         self._plans.pop(key, None)
         self.fleet.unsubscribe(key)
+        self.settle(key)
         return frozenset()
 
     def put_decision(self, obj: Object) -> frozenset[Key]:
         """A page of decisions is new or changed: its placement looks whether that is what it wants."""
         metadata = obj["metadata"]
         place = (metadata["namespace"], metadata["name"])
+        before = self.decisions.get(place)
+        if before is not None and _is_no_newer(obj, before.obj):
+            return frozenset()
         owner = Key(metadata["namespace"], (metadata.get("labels") or {}).get(PLACEMENT_LABEL) or "")
         decisions = (obj.get("status") or {}).get("decisions") or ()
         page = DecisionPage(obj, owner, tuple(decision["clusterName"] for decision in decisions))
         self._forget_page(place)
         self.decisions[place] = page
-        self._totals.update(page.clusters)
+        if owner not in self._assumed:
+            self._totals.add(page.clusters)
         self._pages_of.setdefault(owner, set()).add(place)
         return frozenset({owner}) & self.placements.keys()
 
@@ -160,8 +175,12 @@ class PlacementWorld:
         page = self.decisions.pop(place, None)
         if page is None:
             return None
-        self._totals.subtract(page.clusters)
-        self._pages_of[page.owner].discard(place)
+        if page.owner not in self._assumed:
+            self._totals.subtract(page.clusters)
+        siblings = self._pages_of[page.owner]
+        siblings.discard(place)
+        if not siblings:
+            del self._pages_of[page.owner]
         return page.owner
 
     # ------------------------------------------------------------------------------------------------- deciding
@@ -178,30 +197,59 @@ class PlacementWorld:
         if (placement["metadata"].get("annotations") or {}).get(DISABLED) == "true":
             return None
         plan, seen = self._plans.get(key) or self._plan(key)
-        return schedule(Cycle(plan, self.fleet, seen, now, self._decided(key)))
+        return schedule(Cycle(plan, self.fleet, seen, now, self._decided(key)), self._profile)
+
+    def steps(self, key: Key) -> Iterator[None]:
+        """Evaluate what `decide` will need, a bit at a time. Everything else may go on between the bits."""
+        return self.fleet.steps(key)
+
+    def cel_seconds(self, key: Key) -> float | None:
+        """The time that expressions have taken since this was last asked; None for placements without any.
+
+        Those that take long are from now on evaluated when their placement is worked on, not when a cluster changes.
+        """
+        plan, _ = self._plans[key]
+        own = [self.fleet.mask(each).selector for each in plan.selectors if isinstance(each, TimedSelector)]
+        timed_ones = [each for each in own if isinstance(each, TimedSelector)]
+        for each in timed_ones:
+            if each.is_slow:
+                self.fleet.defer(each)
+        return sum(each.take() for each in timed_ones) if timed_ones else None
+
+    def assume(self, key: Key, clusters: Iterable[str]) -> None:
+        """These are about to be decided: other placements count them from now on, not only when they are written."""
+        self.settle(key)
+        for page in self.pages(key):
+            self._totals.subtract(page.clusters)
+        self._assumed[key] = tuple(clusters)
+        self._totals.add(self._assumed[key])
+
+    def settle(self, key: Key) -> None:
+        """What is written counts again."""
+        if key not in self._assumed:
+            return
+        self._totals.subtract(self._assumed.pop(key))
+        for page in self.pages(key):
+            self._totals.add(page.clusters)
 
     def _plan(self, key: Key) -> tuple[Plan, Visibility]:
-        plan = plan_of(self.placements[key], self._compile_cel)
+        plan = timed_plan(plan_of(self.placements[key], self._compile_cel), self._report)
         bindings = self.bindings.get(key.namespace, {}).values()
         seen = visibility(key.namespace, plan.cluster_sets, bindings, self.sets.values())
         self._plans[key] = (plan, seen)
         rules = [rule for _, rule in seen.eligible]
-        self.fleet.subscribe(key, plan.selectors, plan.paths, within=rules)
+        # A cluster on its way out is no longer available, whatever else is true of it.
+        self.fleet.subscribe(key, plan.selectors, plan.paths | {DELETION}, within=rules, lazily=True)
         return plan, seen
 
     def _decided(self, key: Key) -> Decided:
         own_names = [name for page in self.pages(key) for name in page.clusters]
         own = np.zeros(self.fleet.capacity, dtype=np.bool_)
-        foreign = np.zeros(self.fleet.capacity, dtype=np.int32)
-        row_of = self.fleet.row
         mine = Counter(own_names)
-        peak = 0
-        for name, total in self._totals.items():
-            count = total - mine.get(name, 0)
-            peak = max(peak, count)
-            if count and (row := row_of(name)) is not None:
-                foreign[row] = count
-        for name in own_names:
+        # What is assumed is not in the pages, and the other way round: this placement's part is taken out by name.
+        foreign, peak = self._totals.without(Counter(self._assumed.get(key, own_names)))
+        row_of = self.fleet.row
+        for name in mine:
             if (row := row_of(name)) is not None:
                 own[row] = True
         return Decided(own, foreign, peak)
@@ -222,6 +270,15 @@ class PlacementWorld:
         for key in affected:
             self._plan(key)
         return frozenset(affected)
+
+
+def _is_no_newer(obj: Object, known: Object) -> bool:
+    """Whether this is a state of the same object that we have seen, or one from before it."""
+    new, old = obj["metadata"], known["metadata"]
+    if new.get("uid") != old.get("uid"):
+        return False
+    ours, theirs = old.get("resourceVersion") or "", new.get("resourceVersion") or ""
+    return ours.isdecimal() and theirs.isdecimal() and int(theirs) <= int(ours)
 
 
 def _names(placement: Object, set_name: str) -> bool:

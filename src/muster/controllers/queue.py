@@ -1,4 +1,7 @@
-"""The work queue: keys, each at most once, some later, some again after a failure with growing pauses."""
+"""The work queue: keys, each at most once, some later, some again after a failure with growing pauses.
+
+Work that takes long is put off: it is done a bit at a time, one key at a time, when nothing else waits.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,9 @@ class WorkQueue(Generic[Key]):
         self._waiting: dict[Key, None] = {}  # in the order of arrival
         self._working: set[Key] = set()
         self._again: set[Key] = set()
+        self._long: dict[Key, None] = {}  # unfinished, in the order of their turns
+        self._unfinished: set[Key] = set()  # worked on now, and to be put off
+        self._long_key: Key | None = None  # the one of them that is worked on
         self._later: list[tuple[float, int, Key]] = []
         self._due: dict[Key, float] = {}
         self._failures: dict[Key, int] = {}
@@ -33,12 +39,17 @@ class WorkQueue(Generic[Key]):
     @property
     def idle(self) -> bool:
         """Nothing to do now, and nothing being done."""
-        return not self._waiting and not self._working
+        return not self._waiting and not self._working and not self._long
+
+    @property
+    def settled(self) -> bool:
+        """Idle, and nothing is to come by itself."""
+        return self.idle and not self._due
 
     def add(self, key: Key) -> None:
         if key in self._working:
             self._again.add(key)
-        elif key not in self._waiting:
+        elif key not in self._waiting and key not in self._long:
             self._waiting[key] = None
             self._wake.set()
 
@@ -54,6 +65,10 @@ class WorkQueue(Generic[Key]):
         self._number += 1
         heapq.heappush(self._later, (when, self._number, key))
         self._wake.set()
+
+    def put_off(self, key: Key) -> None:
+        """The key that is worked on is not finished: it goes on when nothing else waits."""
+        self._unfinished.add(key)
 
     def add_failed(self, key: Key) -> None:
         """Add it again after a pause that doubles with every failure in a row."""
@@ -74,14 +89,30 @@ class WorkQueue(Generic[Key]):
                 del self._waiting[key]
                 self._working.add(key)
                 return key
+            if self._long and self._long_key is None:
+                key = self._long_key = next(iter(self._long))
+                del self._long[key]
+                self._working.add(key)
+                return key
             self._wake.clear()
             try:
-                await asyncio.wait_for(self._wake.wait(), pause)
+                # Not wait_for: on Python 3.11 it can swallow a cancellation that comes together with the event.
+                async with asyncio.timeout(pause):
+                    await self._wake.wait()
             except TimeoutError:
                 continue
 
     def done(self, key: Key) -> None:
         self._working.discard(key)
+        if key == self._long_key:
+            self._long_key = None
+        if key in self._unfinished:
+            self._unfinished.discard(key)
+            self._again.discard(key)
+            self._long[key] = None
+            self._wake.set()
+        elif self._long:
+            self._wake.set()
         if key in self._again:
             self._again.discard(key)
             self.add(key)

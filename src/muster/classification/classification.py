@@ -1,0 +1,52 @@
+"""A classification as the rules need it: the label, the query's text, whether it is going. Read from the API object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from muster.api.agent_classification import label_causes
+from muster.classification.names import ERROR_PREFIX, LABEL_PREFIX
+from muster.values.causes import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """What is wanted: this label on every agent whose inventory the query accepts."""
+
+    name: str
+    label: str  # the whole key, prefix included
+    value: str
+    query: str
+    deleting: bool = False
+    fault: str = ""  # what is wrong with the label; such a classification labels nobody
+    error_value: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "error_value", ERROR_PREFIX + self.value)
+
+    def owns(self, value: str | None) -> bool:
+        """Whether a value under the key is one that this classification sets."""
+        return value is not None and (value == self.value or value == self.error_value)
+
+    def is_twin_of(self, other: Classification) -> bool:
+        """The same label, wanted by another classification."""
+        return (self.label, self.value) == (other.label, other.value) and self.name != other.name
+
+
+def read_classification(obj: Mapping[str, Any]) -> Classification:
+    """From the object as stored. A server without our checks may hold labels that cannot be set; those are a fault."""
+    spec = obj.get("spec") or {}
+    key, value = str(spec.get("labelKey") or ""), str(spec.get("labelValue") or "")
+    causes = label_causes({"labelKey": key, "labelValue": value})
+    return Classification(
+        name=obj["metadata"]["name"],
+        label=LABEL_PREFIX + key,
+        value=value,
+        query=str(spec.get("query") or ""),
+        deleting=bool(obj["metadata"].get("deletionTimestamp")),
+        fault=sentence(causes) if causes else "",
+    )

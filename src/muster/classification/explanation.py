@@ -1,0 +1,77 @@
+"""Why a query says what it says of an inventory: the values of its parts, from the run that decides.
+
+The commands print it. The language records every node of its tree, more than a reader wants: constants, the steps
+inside a path, the insides of builtins. What is kept here is each part of the query's own text with the values it gave.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.classification.outcomes import LIMITS, failed, judged
+from muster.errors import BudgetExceededError, InvalidExpressionError
+from muster.jq import compile_query, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muster.classification.outcomes import Outcome
+    from muster.jq import Recorded
+
+_MOST_VALUES: Final = 5
+_MOST_RECORDED: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the query and the first values it gave; `more` counts those left out."""
+
+    text: str
+    values: tuple[Any, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The outcome, and the parts in the order in which they were evaluated first."""
+
+    outcome: Outcome
+    parts: tuple[Part, ...]
+
+
+def explain_query(query: str, inventory: Any) -> Explanation:
+    """Run a query and keep what its parts gave."""
+    try:
+        program = compile_query(query)
+    except InvalidExpressionError as error:
+        return Explanation(failed(f"the query is not valid: {error.diagnostics[0].message}"), ())
+    told = program.explain(inventory, limits=LIMITS, at_most=_MOST_RECORDED)
+    if told.error is None:
+        outcome = judged(list(told.outputs))
+    else:
+        outcome = failed(str(told.error), exhausted=isinstance(told.error, BudgetExceededError))
+    return Explanation(outcome, _parts(told.parts))
+
+
+def _parts(recorded: Iterable[Recorded]) -> tuple[Part, ...]:
+    found: dict[tuple[int, int], tuple[str, list[Any]]] = {}
+    for span, burst in groupby(recorded, key=lambda each: each.span):
+        last = list(burst)[-1]  # a step inside a path records its key and its input first
+        if _is_worth_showing(last):
+            found.setdefault((span.start, span.end), (last.text, []))[1].append(last.value)
+    return tuple(
+        Part(text, tuple(values[:_MOST_VALUES]), max(0, len(values) - _MOST_VALUES)) for text, values in found.values()
+    )
+
+
+def _is_worth_showing(part: Recorded) -> bool:
+    """Not a constant, and a query by itself: nodes of builtins have places in another text."""
+    if part.text == to_json(part.value):
+        return False
+    try:
+        compile_query(part.text)
+    except InvalidExpressionError:
+        return False
+    return True

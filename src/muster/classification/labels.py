@@ -1,0 +1,128 @@
+"""Which labels an agent must carry, given what every query says of it. Pure; the controller and the commands call it.
+
+    one key, in order of name: the first classification with a match or a failure has the key for this agent
+    the label is absent or ours         it is set, changed or removed
+    the label has a value set by hand   it stays, and the classification says that it is in the way
+
+A value is ours when a classification of the key sets it (whether living or being deleted), when the agent's
+annotation says that we set it, or when it is an error form, which nobody else may use. The annotation is written
+together with the labels, so that a label is never left behind, whatever dies in between.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muster.classification.names import APPLIED, ERROR_PREFIX, LABEL_PREFIX
+from muster.classification.outcomes import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muster.classification.classification import Classification
+    from muster.classification.outcomes import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """What to change on an agent. `missed` are the matches whose label another value keeps out, with the reason."""
+
+    changes: Mapping[str, str | None]
+    applied: Mapping[str, str]
+    record: bool  # whether the annotation has to be written
+    missed: Mapping[str, str]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes and not self.record
+
+    def applied_text(self) -> str | None:
+        """The annotation's new text; None removes it."""
+        if not self.applied:
+            return None
+        return json.dumps(dict(sorted(self.applied.items())), separators=(",", ":"))
+
+
+_NOTHING: Mapping[str, str] = {}
+
+
+def read_applied(annotations: Mapping[str, str] | None) -> Mapping[str, str]:
+    """The labels that the agent's annotation says are ours. A text that is not ours says nothing."""
+    text = (annotations or _NOTHING).get(APPLIED)
+    if not text:
+        return _NOTHING
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return _NOTHING
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        return _NOTHING
+    return found
+
+
+def by_label(classifications: Iterable[Classification]) -> dict[str, list[Classification]]:
+    """Classifications by the key they are about, each in order of name. Those with a fault claim nothing."""
+    groups: dict[str, list[Classification]] = {}
+    for each in sorted(classifications, key=lambda each: each.name):
+        if not each.fault:
+            groups.setdefault(each.label, []).append(each)
+    return groups
+
+
+def plan_labels(
+    present: Mapping[str, str],
+    applied: Mapping[str, str],
+    groups: Mapping[str, Sequence[Classification]],
+    said: Mapping[str, Outcome],
+) -> LabelPlan:
+    """`present` are the agent's labels, `applied` those recorded as ours, `groups` come from `by_label`, and `said`
+    has what every query says of the agent, by the query's text.
+    """
+    changes: dict[str, str | None] = {}
+    ours: dict[str, str] = {}
+    missed: dict[str, str] = {}
+    for label, group in groups.items():
+        winner = _winner(group, said)
+        current = present.get(label)
+        if winner is None and current is None:
+            continue
+        owned = current is None or _is_ours(label, current, applied, group)
+        if winner is None:
+            if owned:
+                changes[label] = None
+            continue
+        wanted = winner.value if said[winner.query].verdict is Verdict.MATCH else winner.error_value
+        if owned:
+            ours[label[len(LABEL_PREFIX) :]] = wanted
+            if current != wanted:
+                changes[label] = wanted
+        if len(group) > 1 or not owned:
+            holder = f"from AgentClassification {winner.name}" if owned else "set by hand"
+            kept = wanted if owned else current
+            missed |= {each.name: f"{kept}, {holder}" for each in group if each.value != kept and _matches(each, said)}
+    for label, current in present.items():
+        # What nobody claims any more.
+        if label not in groups and label.startswith(LABEL_PREFIX) and _is_ours(label, current, applied, ()):
+            changes[label] = None
+    return LabelPlan(changes, ours, ours != applied, missed)
+
+
+def _winner(group: Sequence[Classification], said: Mapping[str, Outcome]) -> Classification | None:
+    for each in group:
+        if not each.deleting and said[each.query].verdict is not Verdict.NO_MATCH:
+            return each
+    return None
+
+
+def _matches(classification: Classification, said: Mapping[str, Outcome]) -> bool:
+    return not classification.deleting and said[classification.query].verdict is Verdict.MATCH
+
+
+def _is_ours(label: str, current: str, applied: Mapping[str, str], group: Sequence[Classification]) -> bool:
+    return (
+        current.startswith(ERROR_PREFIX)
+        or applied.get(label[len(LABEL_PREFIX) :]) == current
+        or any(each.owns(current) for each in group)
+    )

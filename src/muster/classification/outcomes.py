@@ -1,0 +1,98 @@
+"""What a query says of one inventory: match, no match, or a failure with its text. Called by whoever evaluates.
+
+A query answers true or false. Anything else is a mistake of its writer and counts as a failure, with a text that says
+what came instead. Budgets are smaller than those of interactive use, because a query runs on every host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.errors import BudgetExceededError, EvaluationError
+from muster.jq import Limits, to_json
+
+if TYPE_CHECKING:
+    from muster.jq import Program
+
+LIMITS: Final = Limits(steps=100_000, cells=200_000, outputs=1_000, seconds=1.0)
+"""The budgets of one run. Steps decide; the time is for a machine that stands still."""
+
+EMPTY_INVENTORY: Final = b'{"memory":{},"cpu":{},"boot":{},"systemVendor":{}}'
+"""What assisted-service stores for a host that has not reported yet, and so what a query sees of one."""
+
+_LONGEST_SHOWN = 60
+
+
+class Verdict(Enum):
+    """The three answers."""
+
+    MATCH = "match"
+    NO_MATCH = "no match"
+    FAILED = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A verdict; a failure has a text, and says whether it was a budget that ended the run."""
+
+    verdict: Verdict
+    text: str = ""
+    exhausted: bool = False
+
+
+MATCH: Final = Outcome(Verdict.MATCH)
+NO_MATCH: Final = Outcome(Verdict.NO_MATCH)
+
+
+def failed(text: str, *, exhausted: bool = False) -> Outcome:
+    return Outcome(Verdict.FAILED, text, exhausted)
+
+
+def judge(program: Program, inventory: Any, limits: Limits = LIMITS) -> Outcome:
+    """Run the query on an inventory."""
+    try:
+        outputs = program.run(inventory, limits=limits)
+    except BudgetExceededError as error:
+        return failed(str(error), exhausted=True)
+    except EvaluationError as error:
+        return failed(str(error))
+    return judged(outputs)
+
+
+def judged(outputs: list[Any]) -> Outcome:
+    """What outputs mean: exactly one, and it is true or false."""
+    if len(outputs) != 1:
+        return failed("expected true or false, found no value" if not outputs else _several(len(outputs)))
+    answer = outputs[0]
+    if answer is True:
+        return MATCH
+    if answer is False:
+        return NO_MATCH
+    return failed(f"expected true or false, found {_kind(answer)} {_shown(answer)}".rstrip())
+
+
+def _several(count: int) -> str:
+    return f"expected true or false, found {count} values"
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case str():
+            return "the string"
+        case list():
+            return "the array"
+        case dict():
+            return "the object"
+        case _:
+            return "the number"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    text = to_json(value)
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"

@@ -1,0 +1,284 @@
+"""The agents and classifications of one namespace, with what every query says of every agent, kept up to date.
+
+The controllers feed it what they see and ask it two things: which labels an agent must carry (`plan`), and how a
+classification fares (`tally`). It says who has to be looked at again: agents in `take_due`, classifications in
+`take_touched`. A query runs for an agent only when what it can see of the inventory is new to it.
+It does not know where objects come from, and writes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from muster.classification.labels import by_label, plan_labels
+from muster.classification.names import LABEL_PREFIX
+from muster.classification.outcomes import EMPTY_INVENTORY, NO_MATCH, Verdict
+from muster.classification.projection import InventoryView
+from muster.classification.queries import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from muster.classification.classification import Classification
+    from muster.classification.labels import LabelPlan
+    from muster.classification.outcomes import Outcome
+    from muster.classification.projection import Key
+
+
+@dataclass(slots=True)
+class _Agent:
+    name: str
+    labels: Mapping[str, str]  # those under our prefix
+    applied: Mapping[str, str]
+    inventory: bytes
+    changed: bool = True  # the inventory, since the queries last looked
+    seen: dict[str, Key] = field(default_factory=dict)  # by query: what it saw
+    said: dict[str, Outcome] = field(default_factory=dict)  # and what it said
+    plan: LabelPlan | None = None  # as long as nothing it depends on changes
+    standings: dict[str, Standing] = field(default_factory=dict)  # by classification, where there is something
+
+
+class Standing(NamedTuple):
+    """How an agent counts for a classification."""
+
+    matched: bool = False
+    carrying: bool = False
+    failed: str | None = None  # the error's text; empty where it is not known
+    missed: str | None = None  # what keeps the label out
+
+
+@dataclass(slots=True)
+class Tally:
+    """How a classification fares, by agent. Counts come from the labels that agents carry."""
+
+    matched: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)  # with the error's text, where it is known
+    carrying: set[str] = field(default_factory=set)
+    missed: dict[str, str] = field(default_factory=dict)  # matches without the label, and what keeps it out
+
+    def put(self, agent: str, standing: Standing) -> None:
+        for names, there in ((self.matched, standing.matched), (self.carrying, standing.carrying)):
+            if there:
+                names.add(agent)
+            else:
+                names.discard(agent)
+        for texts, text in ((self.failed, standing.failed), (self.missed, standing.missed)):
+            if text is None:
+                texts.pop(agent, None)
+            else:
+                texts[agent] = text
+
+
+_NO_STANDING = Standing()
+
+
+class Roster:
+    """One namespace."""
+
+    def __init__(self) -> None:
+        self._agents: dict[str, _Agent] = {}
+        self._classifications: dict[str, Classification] = {}
+        self._groups: dict[str, list[Classification]] = {}  # by label, in order of name
+        self._queries: dict[str, Query] = {}
+        self._tallies: dict[str, Tally] = {}
+        self._twins: frozenset[str] = frozenset()
+        self._due: set[str] = set()
+        self._touched: set[str] = set()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._agents and not self._classifications
+
+    @property
+    def runs(self) -> int:
+        """How often a query ran; for those who want to see that it does not."""
+        return sum(query.runs for query in self._queries.values())
+
+    # ------------------------------------------------------------------------------------------------ what is there
+
+    def put_agent(
+        self, name: str, labels: Mapping[str, str], applied: Mapping[str, str], inventory: bytes | None
+    ) -> None:
+        """An agent is new or changed. `inventory` is JSON as stored."""
+        ours = {key: value for key, value in labels.items() if key.startswith(LABEL_PREFIX)}
+        inventory = inventory or EMPTY_INVENTORY
+        agent = self._agents.get(name)
+        if agent is None:
+            self._agents[name] = agent = _Agent(name, {}, applied, inventory)
+        elif agent.inventory == inventory and agent.labels == ours and agent.applied == applied:
+            return
+        elif agent.inventory != inventory:
+            agent.changed = True
+            agent.inventory = inventory
+        self._due.add(name)
+        if agent.labels != ours or agent.applied != applied:
+            agent.labels, agent.applied, agent.plan = ours, applied, None
+            self._count(agent, self._classifications.values())
+
+    def remove_agent(self, name: str) -> None:
+        agent = self._agents.pop(name, None)
+        if agent is None:
+            return
+        self._due.discard(name)
+        for classification in agent.standings:
+            self._touched.add(classification)
+            self._tallies[classification].put(name, _NO_STANDING)
+
+    def put_classification(self, classification: Classification) -> None:
+        """A classification is new or changed. Its status is looked at in any case, its agents only if it matters."""
+        self._touched.add(classification.name)
+        if self._classifications.get(classification.name) == classification:
+            return
+        self._classifications[classification.name] = classification
+        self._tallies.setdefault(classification.name, Tally())
+        self._regroup(classification.label)
+
+    def remove_classification(self, name: str) -> None:
+        gone = self._classifications.pop(name, None)
+        if gone is not None:
+            del self._tallies[name]
+            for agent in self._agents.values():
+                agent.standings.pop(name, None)
+            self._touched.add(name)
+            self._regroup(gone.label)
+
+    def classification(self, name: str) -> Classification | None:
+        return self._classifications.get(name)
+
+    def query(self, classification: Classification) -> Query:
+        return self._queries[classification.query]
+
+    def agents(self) -> Iterable[str]:
+        return self._agents
+
+    def classifications(self) -> Iterable[str]:
+        return self._classifications
+
+    def _regroup(self, label: str) -> None:
+        """The classifications have changed: who shares what, which queries are in use, who is looked at again."""
+        members = sorted(self._classifications.values(), key=lambda each: each.name)
+        self._groups = by_label(members)
+        texts = {each.query for each in members}
+        self._queries = {text: self._queries.get(text) or Query(text) for text in texts}
+        self._twins = frozenset(each.name for each in members if any(each.is_twin_of(other) for other in members))
+        self._touched.update(each.name for each in members if each.label == label)
+        self._due.update(self._agents)
+        affected = [each for each in members if each.label == label]
+        for agent in self._agents.values():
+            agent.plan = None
+            self._count(agent, affected)
+
+    # --------------------------------------------------------------------------------------------- who is concerned
+
+    def take_due(self) -> set[str]:
+        """The agents to plan again, since this was last asked."""
+        due, self._due = self._due, set()
+        return due
+
+    def take_touched(self) -> set[str]:
+        """The classifications whose tally may have changed, since this was last asked."""
+        touched, self._touched = self._touched, set()
+        return touched
+
+    # ------------------------------------------------------------------------------------------------------ answers
+
+    def plan(self, name: str) -> LabelPlan | None:
+        """What to change on an agent; None when there is no such agent."""
+        agent = self._agents.get(name)
+        if agent is None:
+            return None
+        if self._look(agent):
+            agent.plan = None
+        if agent.plan is None:
+            agent.plan = plan_labels(agent.labels, agent.applied, self._groups, agent.said)
+            self._count(agent, self._classifications.values())
+        return agent.plan
+
+    def labels(self, agent: str) -> Mapping[str, str]:
+        """The labels under our prefix that an agent carries."""
+        return self._agents[agent].labels
+
+    def outcomes(self, agent: str) -> Iterable[tuple[str, Outcome]]:
+        """What every classification said of an agent, as far as it has been asked."""
+        said = self._agents[agent].said
+        for name, each in sorted(self._classifications.items()):
+            if each.query in said:
+                yield name, said[each.query]
+
+    def tally(self, name: str) -> Tally:
+        return self._tallies[name]
+
+    def has_living_twin(self, classification: Classification) -> bool:
+        """Whether another classification, not being deleted, answers for the same label."""
+        group = self._groups.get(classification.label, ())
+        return any(other.is_twin_of(classification) and not other.deleting for other in group)
+
+    def _look(self, agent: _Agent) -> bool:
+        """Ask the queries that have not seen this inventory, or not this part of it. Whether one says something new."""
+        queries, seen, said = self._queries, agent.seen, agent.said
+        if len(said) > len(queries):
+            for text in said.keys() - queries.keys():
+                del said[text]
+                seen.pop(text, None)
+        asked = queries if agent.changed else queries.keys() - said.keys()
+        agent.changed = False
+        if not asked:
+            return False
+        view = InventoryView(agent.inventory)
+        news = False
+        for text in asked:
+            query = queries[text]
+            if query.paused is not None:
+                outcome = query.paused
+            else:
+                key = query.key(view)
+                if seen.get(text) == key:
+                    continue
+                seen[text] = key
+                outcome = query.outcome(key, view)
+                if outcome.exhausted and query.is_paused:
+                    self._forget(text)
+            if said.get(text) is not outcome:
+                said[text] = outcome
+                news = True
+        return news
+
+    def _forget(self, text: str) -> None:
+        """The query has just been paused: what it said before holds no longer, for anybody."""
+        for agent in self._agents.values():
+            agent.seen.pop(text, None)
+            if agent.said.pop(text, None) is not None:
+                self._due.add(agent.name)
+        self._touched.update(each.name for each in self._classifications.values() if each.query == text)
+
+    def _count(self, agent: _Agent, classifications: Iterable[Classification]) -> None:
+        """Bring the tallies of some classifications in line with an agent."""
+        labels, said, standings = agent.labels, agent.said, agent.standings
+        missed = agent.plan.missed if agent.plan is not None else {}
+        for each in classifications:
+            current = labels.get(each.label)
+            outcome = None if each.deleting or each.fault else said.get(each.query)
+            if current is None and (outcome is None or outcome is NO_MATCH):
+                standing = _NO_STANDING
+            else:
+                standing = self._standing(each, current, outcome, missed.get(each.name))
+            name = each.name
+            if standing != standings.get(name, _NO_STANDING):
+                self._touched.add(name)
+                self._tallies[name].put(agent.name, standing)
+                if standing == _NO_STANDING:
+                    del standings[name]
+                else:
+                    standings[name] = standing
+
+    def _standing(
+        self, each: Classification, current: str | None, outcome: Outcome | None, missed: str | None
+    ) -> Standing:
+        verdict = None if outcome is None else outcome.verdict
+        shared = outcome is not None and each.name in self._twins  # the label alone does not tell twins apart
+        failed: str | None = None
+        if verdict is Verdict.FAILED or (current == each.error_value and not shared):
+            failed = outcome.text if outcome is not None else ""
+        matched = current == each.value and (not shared or verdict is Verdict.MATCH)
+        return Standing(matched, each.owns(current), failed, missed)

@@ -1,0 +1,180 @@
+"""What the host controllers know: the agents and classifications of every namespace, as the server last told.
+
+Reflectors feed it, and the controllers put the answers of their own writes in at once. Rosters hold what the rules
+need; here are the revisions, the finalizers and the writes under way. It tells through two callbacks who is concerned.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from muster.classification import Roster, read_applied, read_classification
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from muster.classification import Classification
+
+Object = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """Where an object is."""
+
+    namespace: str
+    name: str
+
+
+class _Meta(msgspec.Struct):
+    name: str
+    namespace: str = ""
+    resourceVersion: str = ""  # noqa: N815 - the wire's names
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _Status(msgspec.Struct):
+    inventory: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Agent(msgspec.Struct):
+    metadata: _Meta
+    status: _Status | None = None
+
+
+_AGENTS = msgspec.json.Decoder(_Agent)
+
+
+class AgentWorld:
+    """Everything about hosts."""
+
+    def __init__(self, wake_agent: Callable[[Place], None], wake_classification: Callable[[Place], None]) -> None:
+        self._wake_agent = wake_agent
+        self._wake_classification = wake_classification
+        self._rosters: dict[str, Roster] = {}
+        self._revisions: dict[Place, str] = {}  # of agents
+        self._classifications: dict[Place, Object] = {}
+        self._writing: dict[Place, Mapping[str, str | None]] = {}
+
+    # ------------------------------------------------------------------------------------------------------- reading
+
+    def roster(self, namespace: str) -> Roster:
+        return self._rosters.get(namespace) or Roster()
+
+    def revision(self, agent: Place) -> str:
+        return self._revisions.get(agent, "")
+
+    def classification(self, place: Place) -> Object | None:
+        return self._classifications.get(place)
+
+    def is_being_set(self, namespace: str, classification: Classification) -> bool:
+        """Whether a write is under way that puts a label of this classification on an agent."""
+        return any(
+            classification.owns(changes.get(classification.label))
+            for place, changes in self._writing.items()
+            if place.namespace == namespace
+        )
+
+    # ------------------------------------------------------------------------------------------------------- feeding
+
+    def put_agent(self, encoded: bytes) -> Place:
+        agent = _AGENTS.decode(encoded)
+        metadata = agent.metadata
+        place = Place(metadata.namespace, metadata.name)
+        if is_older(metadata.resourceVersion, self._revisions.get(place, "")):
+            return place  # our own write has brought something newer
+        self._revisions[place] = metadata.resourceVersion
+        inventory = bytes(agent.status.inventory) if agent.status is not None else b""
+        self._rosters.setdefault(place.namespace, Roster()).put_agent(
+            place.name,
+            metadata.labels or {},
+            read_applied(metadata.annotations),
+            inventory if inventory != b"null" else None,
+        )
+        self.spread(place.namespace)
+        return place
+
+    def put_written_agent(self, place: Place, encoded: bytes) -> None:
+        """The answer to our own write, unless the watch has told meanwhile that the agent is gone."""
+        if place in self._revisions:
+            self.put_agent(encoded)
+
+    def remove_agent(self, place: Place) -> None:
+        self._revisions.pop(place, None)
+        self.roster(place.namespace).remove_agent(place.name)
+        self.spread(place.namespace)
+
+    def put_classification(self, obj: Object) -> Place:
+        place = Place(obj["metadata"]["namespace"], obj["metadata"]["name"])
+        known = self._classifications.get(place)
+        if known and is_older(obj["metadata"]["resourceVersion"], known["metadata"]["resourceVersion"]):
+            return place
+        self._classifications[place] = obj
+        self._rosters.setdefault(place.namespace, Roster()).put_classification(read_classification(obj))
+        self.spread(place.namespace)
+        return place
+
+    def put_written_classification(self, obj: Object) -> None:
+        """The answer to our own write, unless the watch has told meanwhile that the classification is gone."""
+        if Place(obj["metadata"]["namespace"], obj["metadata"]["name"]) in self._classifications:
+            self.put_classification(obj)
+
+    def remove_classification(self, place: Place) -> None:
+        self._classifications.pop(place, None)
+        self.roster(place.namespace).remove_classification(place.name)
+        self.spread(place.namespace)
+
+    def begin_write(self, agent: Place, changes: Mapping[str, str | None]) -> None:
+        self._writing[agent] = changes
+
+    def end_write(self, agent: Place) -> None:
+        """However it ended. Classifications that wait for it to be deleted are looked at again."""
+        del self._writing[agent]
+        for place, obj in self._classifications.items():
+            if place.namespace == agent.namespace and obj["metadata"].get("deletionTimestamp"):
+                self._wake_classification(place)
+
+    def spread(self, namespace: str) -> None:
+        """Tell whom the last change of a roster concerns."""
+        roster = self._rosters.get(namespace)
+        if roster is None:
+            return
+        for name in roster.take_due():
+            self._wake_agent(Place(namespace, name))
+        for name in roster.take_touched():
+            self._wake_classification(Place(namespace, name))
+        if roster.is_empty:
+            del self._rosters[namespace]
+
+
+class Feed:
+    """Listens to a reflector. A new list is a put for each object, and a remove for each that is missing."""
+
+    def __init__(self, put: Callable[[bytes], Place], remove: Callable[[Place], None]) -> None:
+        self._put = put
+        self._remove = remove
+        self._known: set[Place] = set()
+
+    def replace(self, objects: Sequence[bytes]) -> None:
+        there = {self._put(encoded) for encoded in objects}
+        self._drop(self._known - there)
+        self._known = there
+
+    def put(self, encoded: bytes) -> None:
+        self._known.add(self._put(encoded))
+
+    def remove(self, encoded: bytes) -> None:
+        metadata = _AGENTS.decode(encoded).metadata
+        self._drop([Place(metadata.namespace, metadata.name)])
+
+    def _drop(self, places: Iterable[Place]) -> None:
+        for place in places:
+            self._known.discard(place)
+            self._remove(place)
+
+
+def is_older(revision: str, known: str) -> bool:
+    """Whether a revision comes before another one. Those that are not numbers cannot be compared, and count as new."""
+    return revision.isdecimal() and known.isdecimal() and int(revision) < int(known)

@@ -1,0 +1,172 @@
+"""Hosts that label themselves: one controller for the labels of agents, one for the status of classifications.
+
+Both read the same world, decide by calling the core, and write what differs, guarded by the revision they read. An
+agent's labels and the annotation that says which of them are ours go in one write, so that neither is ever without the
+other; a classification keeps its finalizer until no agent carries its label and no write is under way that sets it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.classification import APPLIED, FINALIZER, SOMETIMES, UPDATED_AT, may_go, report
+from muster.client.errors import UnreachableError
+from muster.controllers.agent_world import AgentWorld, Feed, Place
+from muster.controllers.conditions import merged, timestamp
+from muster.controllers.placement_world import decode
+from muster.controllers.queue import WorkQueue
+from muster.errors import ApiError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from muster.classification import Classification
+    from muster.client import Client
+    from muster.client.reflector import Handler
+
+_LOGGER = logging.getLogger(__name__)
+_GROUP: Final = "agent-install.openshift.io"
+_MERGE: Final = "application/merge-patch+json"
+_COALESCE: Final = 0.1  # seconds: a thousand labelled agents are one new count
+_WORKERS: Final = 8  # writes of agents under way at once
+_GONE: Final = 404
+_CONFLICT: Final = 409
+Object = dict[str, Any]
+
+
+class HostControllers:
+    """The two controllers, and what they listen to."""
+
+    def __init__(self, client: Client, clock: Callable[[], datetime]) -> None:
+        self.agents: WorkQueue[Place] = WorkQueue()
+        self.classifications: WorkQueue[Place] = WorkQueue()
+        self.world = AgentWorld(self.agents.add, lambda place: self.classifications.add_after(place, _COALESCE))
+        self._labels = AgentLabelController(self.world, client, clock)
+        self._status = AgentClassificationController(self.world, client, clock)
+
+    @property
+    def idle(self) -> bool:
+        return self.agents.idle and self.classifications.idle
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """What to watch, by resource, and who listens."""
+        world = self.world
+        return {
+            f"agents.{_GROUP}": Feed(world.put_agent, world.remove_agent),
+            f"agentclassifications.{_GROUP}": Feed(self._put_classification, world.remove_classification),
+        }
+
+    def _put_classification(self, encoded: bytes) -> Place:
+        place = self.world.put_classification(decode(encoded))
+        self.classifications.add(place)  # its finalizer does not wait
+        return place
+
+    async def run(self) -> None:
+        """Work for ever; start it when everything has been listed once."""
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(_WORKERS):
+                tasks.create_task(_work(self.agents, self._labels.reconcile, "agent"))
+            tasks.create_task(_work(self.classifications, self._status.reconcile, "classification"))
+
+
+async def _work(queue: WorkQueue[Place], reconcile: Callable[[Place], Any], what: str) -> None:
+    while True:
+        place = await queue.get()
+        try:
+            await reconcile(place)
+            queue.forget(place)
+        except (ApiError, UnreachableError) as error:
+            if not (isinstance(error, ApiError) and error.code in (_CONFLICT, _GONE)):
+                _LOGGER.warning("%s %s/%s: %s", what, *place, error)
+            queue.add_failed(place)
+        finally:
+            queue.done(place)
+        await asyncio.sleep(0)  # most keys need no write, and others have work too
+
+
+class AgentLabelController:
+    """Keeps the labels of agents as their inventories and the classifications of their namespace say."""
+
+    def __init__(self, world: AgentWorld, client: Client, clock: Callable[[], datetime]) -> None:
+        self._world = world
+        self._client = client
+        self._clock = clock
+
+    async def reconcile(self, place: Place) -> None:
+        # Read and decide: from our copy, by the core's rules.
+        plan = self._world.roster(place.namespace).plan(place.name)
+        self._world.spread(place.namespace)
+        if plan is None or plan.is_empty:
+            return
+        # Write: labels and their record together.
+        body = {
+            "metadata": {
+                "resourceVersion": self._world.revision(place),
+                "labels": dict(plan.changes),
+                "annotations": {APPLIED: plan.applied_text(), UPDATED_AT: timestamp(self._clock())},
+            }
+        }
+        path = f"/apis/{_GROUP}/v1beta1/namespaces/{place.namespace}/agents/{place.name}"
+        self._world.begin_write(place, plan.changes)
+        try:
+            reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
+            self._world.put_written_agent(place, reply.body)
+        finally:
+            self._world.end_write(place)
+
+
+class AgentClassificationController:
+    """Keeps the finalizer, the counts and the conditions of classifications."""
+
+    def __init__(self, world: AgentWorld, client: Client, clock: Callable[[], datetime]) -> None:
+        self._world = world
+        self._client = client
+        self._clock = clock
+
+    async def reconcile(self, place: Place) -> None:
+        obj = self._world.classification(place)
+        classification = self._world.roster(place.namespace).classification(place.name)
+        if obj is None or classification is None:
+            return
+        finalizers: list[str] = obj["metadata"].get("finalizers") or []
+        if classification.deleting:
+            if FINALIZER not in finalizers:
+                return  # somebody else's finalizer keeps it
+            if self._has_left_nothing(place, classification):
+                await self._write_finalizers(place, obj, [each for each in finalizers if each != FINALIZER])
+                return
+        elif FINALIZER not in finalizers:
+            obj = await self._write_finalizers(place, obj, [*finalizers, FINALIZER])
+        await self._write_status(place, obj, classification)
+
+    def _has_left_nothing(self, place: Place, classification: Classification) -> bool:
+        roster = self._world.roster(place.namespace)
+        return may_go(roster, classification) and not self._world.is_being_set(place.namespace, classification)
+
+    async def _write_finalizers(self, place: Place, obj: Object, finalizers: list[str]) -> Object:
+        body = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"], "finalizers": finalizers or None}}
+        reply = await self._client.request("PATCH", _path(place), body=body, content_type=_MERGE)
+        written: Object = reply.json()
+        self._world.put_written_classification(written)
+        return written
+
+    async def _write_status(self, place: Place, obj: Object, classification: Classification) -> None:
+        found = report(self._world.roster(place.namespace), classification)
+        present = obj.get("status") or {}
+        status = {
+            "matchedCount": found.matched,
+            "errorCount": found.errors,
+            "conditions": merged(present.get("conditions") or (), found.conditions, self._clock(), drop=SOMETIMES),
+        }
+        if present == status:
+            return
+        body = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]}, "status": status}
+        reply = await self._client.request("PATCH", f"{_path(place)}/status", body=body, content_type=_MERGE)
+        self._world.put_written_classification(reply.json())
+
+
+def _path(place: Place) -> str:
+    return f"/apis/{_GROUP}/v1beta1/namespaces/{place.namespace}/agentclassifications/{place.name}"

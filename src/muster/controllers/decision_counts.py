@@ -1,0 +1,68 @@
+"""How often each cluster is decided for, by all placements together, as an array over the fleet's rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from muster.fleet import Fleet
+
+
+class DecisionCounts:
+    """Counts by name; the array follows by what has changed, and is made anew when clusters come or go."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._by_name: Counter[str] = Counter()
+        self._by_row: NDArray[np.int32] = np.zeros(fleet.capacity, dtype=np.int32)
+        self._elsewhere: dict[str, int] = {}  # of clusters that are not in the fleet
+        self._generation = -1
+        self._changed: set[str] = set()
+
+    def add(self, clusters: Iterable[str]) -> None:
+        names = list(clusters)
+        self._by_name.update(names)
+        self._changed.update(names)
+
+    def subtract(self, clusters: Iterable[str]) -> None:
+        for name in clusters:
+            self._by_name[name] -= 1
+            if not self._by_name[name]:
+                del self._by_name[name]
+            self._changed.add(name)
+
+    def without(self, own: Mapping[str, int]) -> tuple[NDArray[np.int32], int]:
+        """The counts by row without these, and the highest of any cluster, also of those that are not in the fleet."""
+        self._bring_up_to_date()
+        counts = self._by_row.copy()
+        elsewhere = dict(self._elsewhere)
+        for name, count in own.items():
+            row = self._fleet.row(name)
+            if row is not None:
+                counts[row] -= count
+            elif name in elsewhere:
+                elsewhere[name] -= count
+        return counts, max(int(counts.max(initial=0)), max(elsewhere.values(), default=0))
+
+    def _bring_up_to_date(self) -> None:
+        if self._generation != self._fleet.generation:
+            self._generation = self._fleet.generation
+            self._by_row = np.zeros(self._fleet.capacity, dtype=np.int32)
+            self._elsewhere = {}
+            self._changed = set(self._by_name)
+        for name in self._changed:
+            row, count = self._fleet.row(name), self._by_name.get(name, 0)
+            if row is not None:
+                self._by_row[row] = count
+            elif count:
+                self._elsewhere[name] = count
+            else:
+                self._elsewhere.pop(name, None)
+        self._changed.clear()

@@ -1,0 +1,200 @@
+"""Writes a schedule's pages as PlacementDecisions, in rounds, so that no cluster that stays is ever out of all."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from muster.controllers.placement_pages import PageDelete, PageWrite, page_writes
+from muster.controllers.placement_world import PLACEMENT_LABEL, Key
+from muster.errors import ApiError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterable, Mapping
+
+    from muster.client import Client
+    from muster.controllers.events import EventRecorder
+    from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.placement_pages import Write
+    from muster.controllers.placement_world import PlacementWorld
+    from muster.placement import Page, ScheduleResult
+
+_GROUP: Final = "cluster.open-cluster-management.io"
+_GROUP_NAME: Final = f"{_GROUP}/decision-group-name"
+_GROUP_INDEX: Final = f"{_GROUP}/decision-group-index"
+_MERGE: Final = "application/merge-patch+json"
+_NOT_FOUND: Final = 404
+_CONFLICT: Final = 409
+_AT_ONCE: Final = 8  # writes of one placement that are under way
+_SHOWN_SCORES: Final = 200
+Object = dict[str, Any]
+
+
+class DecisionWriter:
+    """Makes the pages of a placement those of a schedule."""
+
+    def __init__(
+        self, world: PlacementWorld, client: Client, events: EventRecorder, metrics: ControllerMetrics
+    ) -> None:
+        self._world = world
+        self._client = client
+        self._events = events
+        self._metrics = metrics
+
+    async def write(self, key: Key, placement: Object, result: ScheduleResult) -> None:
+        """Only what differs is written; what was written is in the world when this returns."""
+        # All of the schedule is read now: rows of the fleet may mean something else after the first wait.
+        pages = {page.name: page for page in result.pages()}
+        reasons, scores = _Reasons(result), _scores_text(result)
+        labelled = {page.obj["metadata"]["name"]: page.obj for page in self._world.pages(key)}
+        await _all(self._create(placement, page) for name, page in pages.items() if name not in labelled)
+        await _all(
+            self._label(key, obj, _wanted_labels(key, pages[name]))
+            for name, obj in labelled.items()
+            if name in pages and _labels(obj) != _wanted_labels(key, pages[name])
+        )
+        present = {page.obj["metadata"]["name"]: page.clusters for page in self._world.pages(key)}
+        rounds = page_writes(present, {name: page.clusters for name, page in pages.items()})
+        for writes in rounds:
+            await _all(self._carry_out(key, placement, write, reasons) for write in writes)
+        if rounds:
+            self._events.record(placement, "ScoreUpdate", scores)
+
+    async def _carry_out(self, key: Key, placement: Object, write: Write, reasons: _Reasons) -> None:
+        match write:
+            case PageWrite(name, clusters):
+                await self._write_page(key, name, [reasons.decision(cluster) for cluster in clusters])
+                self._tell(placement, "DecisionUpdate", name, "updated", reasons.warning)
+            case PageDelete(name):
+                await self._delete(key, name)
+                self._tell(placement, "DecisionDelete", name, "removed")
+
+    async def _create(self, placement: Object, page: Page) -> None:
+        metadata = placement["metadata"]
+        key = Key(metadata["namespace"], metadata["name"])
+        own: Object = {
+            "labels": _wanted_labels(key, page),
+            "ownerReferences": [
+                {
+                    "apiVersion": f"{_GROUP}/v1beta1",
+                    "kind": "Placement",
+                    "name": key.name,
+                    "uid": metadata["uid"],
+                    "controller": True,
+                    "blockOwnerDeletion": True,
+                }
+            ],
+        }
+        body = {
+            "apiVersion": f"{_GROUP}/v1beta1",
+            "kind": "PlacementDecision",
+            "metadata": {"name": page.name, "namespace": key.namespace, **own},
+        }
+        try:
+            reply = await self._client.request("POST", _path(key), body=body)
+        except ApiError as error:
+            if error.code != _CONFLICT:
+                raise
+            # There is a page of that name that is not labelled as ours: make it ours.
+            reply = await self._client.request(
+                "PATCH", _path(key, page.name), body={"metadata": own}, content_type=_MERGE
+            )
+        self._world.put_decision(reply.json())
+        self._metrics.count_decision("create")
+        self._tell(placement, "DecisionCreate", page.name, "created")
+
+    async def _label(self, key: Key, obj: Object, labels: Mapping[str, str]) -> None:
+        path = _path(key, obj["metadata"]["name"])
+        reply = await self._client.request("PATCH", path, body={"metadata": {"labels": labels}}, content_type=_MERGE)
+        self._world.put_decision(reply.json())
+
+    async def _write_page(self, key: Key, name: str, decisions: list[Object]) -> None:
+        known = self._world.decisions.get((key.namespace, name))
+        if known is None:
+            raise ApiError(_CONFLICT, "Conflict", f"{name} was deleted meanwhile")
+        body = {
+            "metadata": {"resourceVersion": known.obj["metadata"]["resourceVersion"]},
+            "status": {"decisions": decisions},
+        }
+        reply = await self._client.request("PATCH", f"{_path(key, name)}/status", body=body, content_type=_MERGE)
+        # The next round starts from what was written, not from what the watch has brought so far.
+        self._world.put_decision(reply.json())
+        self._metrics.count_decision("update")
+
+    async def _delete(self, key: Key, name: str) -> None:
+        try:
+            await self._client.request("DELETE", _path(key, name))
+        except ApiError as error:
+            if error.code != _NOT_FOUND:
+                raise
+        self._world.remove_decision({"metadata": {"namespace": key.namespace, "name": name}})
+        self._metrics.count_decision("delete")
+
+    def _tell(self, placement: Object, reason: str, page: str, deed: str, warning: str = "") -> None:
+        metadata = placement["metadata"]
+        text = f"Decision {page} is {deed} with placement {metadata['name']} in namespace {metadata['namespace']}"
+        kind = "Warning" if warning else "Normal"
+        self._events.record(placement, reason, f"{text}: {warning}" if warning else text, kind)
+
+
+class _Reasons:
+    """Why a cluster is in a decision: the first predicate that it matches."""
+
+    def __init__(self, result: ScheduleResult) -> None:
+        self.warning = result.warning
+        fleet, predicates = result.cycle.fleet, result.cycle.plan.predicates
+        rows = result.ranked
+        numbers = np.zeros(len(rows), dtype=np.int64)
+        for number in range(len(predicates), 0, -1):
+            holds = np.ones(len(rows), dtype=np.bool_)
+            for part in predicates[number - 1]:
+                holds &= fleet.mask(part).selected[rows]
+            numbers[holds] = number
+        texts = {number: f"matches predicate {number}" for number in range(1, len(predicates) + 1)}
+        texts[0] = "matches: no predicate restricts the placement"
+        names = fleet.names(rows.tolist())
+        self._reasons = {name: texts[number] for name, number in zip(names, numbers.tolist(), strict=True)}
+        self._scores = result.total_scores() if result.cycle.plan.by_score else {}
+
+    def decision(self, cluster: str) -> Object:
+        reason = self._reasons.get(cluster, "was selected until now")
+        decision: Object = {"clusterName": cluster, "reason": reason}
+        if cluster in self._scores:
+            decision["score"] = self._scores[cluster]
+        return decision
+
+
+def _scores_text(result: ScheduleResult) -> str:
+    """The scores by name, as many as an event shows."""
+    rows, totals = result.feasible[:_SHOWN_SCORES].tolist(), result.totals[:_SHOWN_SCORES].tolist()
+    names = result.cycle.fleet.names(rows)
+    return "".join(f"{name}:{score} " for name, score in zip(names, totals, strict=True))
+
+
+def _path(key: Key, name: str = "") -> str:
+    collection = f"/apis/{_GROUP}/v1beta1/namespaces/{key.namespace}/placementdecisions"
+    return f"{collection}/{name}" if name else collection
+
+
+def _labels(obj: Object) -> dict[str, str]:
+    labels: dict[str, str] = obj["metadata"].get("labels") or {}
+    return {name: labels.get(name, "") for name in (PLACEMENT_LABEL, _GROUP_NAME, _GROUP_INDEX)}
+
+
+def _wanted_labels(key: Key, page: Page) -> dict[str, str]:
+    return {PLACEMENT_LABEL: key.name, _GROUP_NAME: page.group_name, _GROUP_INDEX: str(page.group_index)}
+
+
+async def _all(writes: Iterable[Awaitable[None]]) -> None:
+    """Some at a time, all of them; the first failure is raised when none is under way any more."""
+    waiting = list(writes)
+    for start in range(0, len(waiting), _AT_ONCE):
+        results = await asyncio.gather(*waiting[start : start + _AT_ONCE], return_exceptions=True)
+        failures = [each for each in results if isinstance(each, BaseException)]
+        if failures:
+            for rest in waiting[start + _AT_ONCE :]:
+                if asyncio.iscoroutine(rest):
+                    rest.close()
+            raise failures[0]

@@ -1,0 +1,61 @@
+"""Works a queue: takes keys, reconciles them, brings failed ones back later. Every controller runs on it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, TypeVar
+
+from muster.client.errors import UnreachableError
+from muster.errors import ApiError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable
+
+    from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.queue import WorkQueue
+
+Key = TypeVar("Key", bound="Hashable")
+_LOGGER = logging.getLogger(__name__)
+_NOT_FOUND = 404
+_CONFLICT = 409
+
+
+async def work(
+    name: str,
+    queue: WorkQueue[Key],
+    reconcile: Callable[[Key], Awaitable[None]],
+    metrics: ControllerMetrics,
+    workers: int = 1,
+) -> None:
+    """Work for ever. One key is never worked on twice at a time, however many workers there are."""
+    metrics.watch_queue(name, queue)
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(workers):
+            tasks.create_task(_work(name, queue, reconcile, metrics))
+
+
+async def _work(
+    name: str, queue: WorkQueue[Key], reconcile: Callable[[Key], Awaitable[None]], metrics: ControllerMetrics
+) -> None:
+    while True:
+        key = await queue.get()
+        try:
+            await reconcile(key)
+            queue.forget(key)
+        except (ApiError, UnreachableError) as error:
+            if isinstance(error, ApiError) and error.code in (_CONFLICT, _NOT_FOUND):
+                metrics.count_conflict(name)  # somebody else was first; the newer state is on its way
+            else:
+                metrics.count_error(name)
+                _LOGGER.warning("%s %s: %s", name, key, error)
+            queue.add_failed(key)
+        except Exception:
+            # A bug of ours. It must not keep the other keys from being worked on.
+            metrics.count_error(name)
+            _LOGGER.exception("%s %s failed unexpectedly", name, key)
+            queue.add_failed(key)
+        finally:
+            queue.done(key)
+        # A queue that is never empty must not keep the watches waiting.
+        await asyncio.sleep(0)

@@ -1,0 +1,97 @@
+"""Events in, keys out; and what is assumed until it is written."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from datetime import UTC, datetime
+from typing import Any
+
+from muster.controllers.placement_world import PLACEMENT_LABEL, Key, PlacementWorld
+from tests.builders import a_binding, a_cluster, a_placement, a_set
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+P1, P2 = Key("apps", "p1"), Key("apps", "p2")
+
+
+def a_world(*clusters: str, **specs: Any) -> PlacementWorld:
+    world = PlacementWorld()
+    for name in clusters:
+        world.put_cluster(json.dumps(a_cluster(name)).encode())
+    world.put_set(a_set())
+    world.put_binding(a_binding())
+    for name, spec in specs.items():
+        world.put_placement(stored(a_placement(name, **spec), 1))
+        deque(world.steps(Key("apps", name)), maxlen=0)
+    return world
+
+
+def stored(obj: dict[str, Any], revision: int) -> dict[str, Any]:
+    return {**obj, "metadata": {**obj["metadata"], "uid": "u", "resourceVersion": str(revision)}}
+
+
+def a_page(owner: str, revision: int, *clusters: str) -> dict[str, Any]:
+    metadata = {"name": f"{owner}-decision-1", "namespace": "apps", "labels": {PLACEMENT_LABEL: owner}}
+    return stored(
+        {"metadata": metadata, "status": {"decisions": [{"clusterName": name} for name in clusters]}}, revision
+    )
+
+
+def chosen(world: PlacementWorld, key: Key) -> list[str]:
+    result = world.decide(key, NOW)
+    assert result is not None
+    return result.selected
+
+
+def test_a_heartbeat_wakes_nobody_and_a_deletion_wakes_who_can_see_it() -> None:
+    world = a_world("a", p1={})
+    beat = a_cluster("a", conditions=[{"type": "x", "status": "True"}])
+    assert world.put_cluster(json.dumps(beat).encode()) == frozenset()
+    leaving = a_cluster("a")
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert P1 in world.put_cluster(json.dumps(leaving).encode())
+    assert chosen(world, P1) == []
+
+
+def test_what_we_wrote_ourselves_wakes_nobody_when_the_watch_brings_it() -> None:
+    world = a_world("a", p1={})
+    assert world.put_decision(a_page("p1", 5, "a")) == {P1}
+    assert world.put_decision(a_page("p1", 5, "a")) == frozenset()
+    assert world.put_decision(a_page("p1", 4)) == frozenset()  # late, and older than what we know
+    assert [page.clusters for page in world.pages(P1)] == [("a",)]
+    assert world.put_decision(a_page("p1", 6, "b")) == {P1}
+
+
+def test_others_count_what_is_about_to_be_written() -> None:
+    world = a_world("a", "b", p1={"numberOfClusters": 1}, p2={"numberOfClusters": 1})
+    assert chosen(world, P1) == ["a"]
+    assert chosen(world, P2) == ["a"]
+    world.assume(P1, ["a"])
+    assert chosen(world, P2) == ["b"]
+    world.settle(P1)  # it was not written
+    assert chosen(world, P2) == ["a"]
+    world.assume(P1, ["a"])
+    world.put_decision(a_page("p1", 5, "a"))
+    world.settle(P1)
+    assert chosen(world, P2) == ["b"]
+    world.remove_decision(a_page("p1", 5))
+    assert chosen(world, P2) == ["a"]
+
+
+def test_decisions_for_clusters_that_come_back_are_counted_again() -> None:
+    world = a_world("a", "b", p2={"numberOfClusters": 1})
+    world.put_decision(a_page("p1", 5, "a"))
+    assert chosen(world, P2) == ["b"]
+    world.remove_cluster("a")
+    world.put_cluster(json.dumps(a_cluster("a")).encode())
+    assert chosen(world, P2) == ["b"]
+
+
+def test_time_of_expressions_is_told_once() -> None:
+    cel = {"celSelector": {"celExpressions": ["managedCluster.metadata.name == 'a'"]}}
+    world = a_world("a", "b", p1={"predicates": [{"requiredClusterSelector": cel}]}, p2={})
+    assert chosen(world, P1) == ["a"]
+    assert (world.cel_seconds(P1) or 0) > 0
+    assert world.cel_seconds(P1) == 0
+    assert world.cel_seconds(P2) is None
+    assert world.tally.evaluations == 2

@@ -1,4 +1,4 @@
-"""The hub over HTTPS: durable writes, reads, lists, watchers, start-up. The client is a process of its own.
+"""The API server over HTTPS: durable writes, reads, lists, watchers, start-up. The client is a process of its own.
 
 For comparison, kube-apiserver 1.36 with etcd 3.6 on 2 cores and a Python client: 247, 512 and 608 creates/s with 1, 16
 and 64 clients, 1,250 gets/s, a list of 9,000 objects in 454 ms, 583 MB of memory. Those figures were measured elsewhere
@@ -39,7 +39,7 @@ def _hub(directory: Path) -> Iterator[tuple[Server, subprocess.Popen[str], float
     """A running hub, its process, and the seconds it took to be ready."""
     started = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "muster", "hub", "run", "--data", str(directory)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "muster", "hub", "serve", "--data", str(directory)], stdout=subprocess.PIPE, text=True
     )
     try:
         assert process.stdout is not None

@@ -48,13 +48,14 @@ class HeadWithBody:
         self._transport = transport
         self._head = b""
 
-    def write(self, data: bytes) -> None:
-        if not self._head and data.startswith(b"HTTP/1.1 ") and not data.startswith(b"HTTP/1.1 101"):
-            self._head = data
+    def write(self, data: bytes | memoryview) -> None:
+        if self._head:
+            data, self._head = self._head + data, b""
+        elif data[:9] == b"HTTP/1.1 " and data[9:12] != b"101":
+            self._head = bytes(data)
             return
-        head, self._head = self._head, b""
-        if head or data:
-            self._transport.write(head + data)
+        if data:
+            self._transport.write(data)
 
     def close(self) -> None:
         self.write(b"")

@@ -23,6 +23,7 @@ def main(wanted: list[str]) -> int:
             print(f"no benchmark {area!r}; there are {', '.join(known)}", file=sys.stderr)
             return 2
         print(f"\n# {area}", flush=True)
+        sys.argv = [f"benchmarks.{area}"]  # those with options of their own are run alone to set them
         importlib.import_module(f"benchmarks.{area}").main()
     return 0
 

@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(KUBECTL is None, reason="no kubectl on PATH (Debian: apt install kubernetes-client)"),
 ]
-EXAMPLE = Path(__file__).parents[2] / "examples" / "03-cel-selection"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "01-cel-selection"
 EXPECTED = {
     "exact-version": ["bravelion"],
     "label-pattern": ["bravelion", "calmotter"],

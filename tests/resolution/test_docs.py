@@ -15,7 +15,7 @@ from muster.cli.resolve import app
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "resolving-operators.md").read_text(encoding="utf-8")
 REFERENCE = (ROOT / "docs" / "reference" / "resolve.md").read_text(encoding="utf-8")
-EXAMPLE = ROOT / "examples" / "06-resolve-operators" / "catalog.yaml"
+EXAMPLE = ROOT / "examples" / "03-resolve-operators" / "catalog.yaml"
 
 
 def test_the_python_example_of_the_guide_runs() -> None:

@@ -80,6 +80,7 @@ class Fleet:
         self._sorted: list[str] = []
         self._ranks: NDArray[np.int32] | None = None
         self._order: NDArray[np.intp] | None = None  # rows by name
+        self._rows: NDArray[np.intp] | None = None
         self._in_place = False
         self._capacity = _FIRST_CAPACITY
         self._columns: dict[Path, Column] = {}
@@ -129,7 +130,9 @@ class Fleet:
 
     def rows(self) -> NDArray[np.intp]:
         """All rows that hold an object."""
-        return np.fromiter(self._row_of.values(), dtype=np.intp, count=len(self._row_of))
+        if self._rows is None:
+            self._rows = np.fromiter(self._row_of.values(), dtype=np.intp, count=len(self._row_of))
+        return self._rows
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -305,7 +308,7 @@ class Fleet:
                 row = self._new_row(name, in_order=False)
             self._encoded[row] = encoded
         self._sorted = sorted(self._row_of)
-        self._ranks = self._order = None
+        self._ranks = self._order = self._rows = None
         self._unfilled = {path: self._fill(path, column) for path, column in self._columns.items()}
         self._unevaluated = {selector: self._fill_mask(mask) for selector, mask in self._masks.items()}
 
@@ -329,7 +332,7 @@ class Fleet:
         if row is None:
             return _NOBODY
         del self._sorted[bisect_left(self._sorted, name)]
-        self._ranks = self._order = None
+        self._ranks = self._order = self._rows = None
         self._encoded[row] = None
         self._free.append(row)
         self.generation += 1
@@ -450,12 +453,12 @@ class Fleet:
         self.generation += 1
         if in_order:
             insort(self._sorted, name)
-            self._ranks = self._order = None
+            self._ranks = self._order = self._rows = None
         return row
 
     def _grow(self) -> None:
         self._capacity *= 2
-        self._ranks = self._order = None
+        self._ranks = self._order = self._rows = None
         for column in self._columns.values():
             column.grow(self._capacity)
         for mask in self._masks.values():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from muster.placement.taints import Standings, standings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,7 +43,7 @@ def decided(fleet: Fleet, own: Iterable[str], foreign: Mapping[str, int]) -> Dec
     return Decided(mask, counts, max(foreign.values(), default=0))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cycle:
     """The one argument of filters and scorers: a new fact reaches them without new parameters."""
 
@@ -49,3 +52,8 @@ class Cycle:
     visibility: Visibility
     now: datetime
     decided: Decided
+
+    @cached_property
+    def standings(self) -> Standings:
+        """How the taints of all clusters stand against the tolerations; several stages ask."""
+        return standings(self)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from muster.placement.pipeline import STANDARD, why_not
-from muster.placement.taints import TAINTS, standings
+from muster.placement.taints import TAINTS
 from muster.placement.tolerations import taints_of, tolerance
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector
@@ -225,7 +225,7 @@ def _failing_text(parts: tuple[Selector, ...], code: int) -> str:
 
 def _not_tolerated(cycle: Cycle, removed: NDArray[np.bool_]) -> tuple[ReasonCount, ...]:
     column = cycle.fleet.column(TAINTS)
-    blocked = standings(cycle, removed).blocked & removed
+    blocked = cycle.standings.blocked & removed
     groups: dict[str, list[int]] = {}
     for row in np.flatnonzero(blocked).tolist():
         taints = taints_of(column.values[column.codes[row]])

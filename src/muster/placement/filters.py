@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from muster.placement.taints import TAINTS, standings
+from muster.placement.taints import TAINTS
 from muster.placement.tolerations import taints_of, tolerance
 from muster.selectors import Verdict
 
@@ -81,7 +81,7 @@ class TaintFilter:
     name: str = "TaintToleration"
 
     def passes(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return candidates & ~standings(cycle, candidates).blocked
+        return candidates & ~cycle.standings.blocked
 
     def why_not(self, cycle: Cycle, row: int) -> str | None:
         column = cycle.fleet.column(TAINTS)

@@ -12,7 +12,6 @@ from muster.placement.filters import FILTERS, PredicateFilter
 from muster.placement.groups import grouped
 from muster.placement.result import ScheduleResult, ScorerResult, Stage
 from muster.placement.spread import spread
-from muster.placement.taints import standings
 from muster.selectors import Verdict
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     for result in results:
         totals += result.weight * result.scores
     # 3. Pick. By dislike, then total, then name, so that equal clusters never flap.
-    taints = standings(cycle, passing)
+    taints = cycle.standings
     wanted = len(feasible) if plan.number is None else plan.number
     merit = totals - np.where(taints.disliked[feasible], _DISLIKE, 0)
     if plan.spread:

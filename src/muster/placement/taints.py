@@ -34,7 +34,7 @@ class Standings:
     ends: dict[int, datetime]  # by row, where there is one
 
 
-def standings(cycle: Cycle, candidates: NDArray[np.bool_]) -> Standings:
+def standings(cycle: Cycle) -> Standings:
     column = cycle.fleet.column(TAINTS)
     timeless = column.derive(_without_times)
     # Flags per set of taints, then per value of the column, then per row: one look-up in the size of the fleet.
@@ -46,7 +46,7 @@ def standings(cycle: Cycle, candidates: NDArray[np.bool_]) -> Standings:
     disliked = (of_rows & _DISLIKED) != 0
     ends: dict[int, datetime] = {}
     if (flags & _TIMED).any():
-        for row in np.flatnonzero(candidates & ((of_rows & _TIMED) != 0)).tolist():
+        for row in np.flatnonzero((of_rows & _TIMED) != 0).tolist():
             exact = taints_of(column.values[column.codes[row]])
             own = bool(cycle.decided.own[row])
             standing = tolerance(exact, cycle.plan.tolerations, cycle.now, decided=own)

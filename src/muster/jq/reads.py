@@ -292,6 +292,7 @@ class _Reader:
         bound: dict[int, Any] = dict(env)
         for parameter, value in zip(function.parameters, node.args, strict=True):
             forwarded = isinstance(value, r.CallParameter)
+            # Only a parameter that is handed on is forwarded, and that has a slot.
             bound[parameter.slot] = env[value.slot] if forwarded else _Argument(value, env)  # type: ignore[union-attr]
             if parameter.value_slot is not None:
                 bound[parameter.value_slot] = self.walk(value, env, at)

@@ -106,6 +106,7 @@ class Evaluator(DirectEvaluator):
         bound = dict(env)
         for parameter, argument in zip(node.function.parameters, node.args, strict=True):
             forwarded = type(argument) is r.CallParameter
+            # Only a parameter that is handed on is forwarded, and that has a slot.
             bound[parameter.slot] = env[argument.slot] if forwarded else Closure(argument, env)  # type: ignore[union-attr]
         return bound
 

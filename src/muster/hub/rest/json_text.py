@@ -76,6 +76,7 @@ def _duplicates(text: bytes) -> tuple[str, ...]:
         found = dict(pairs)
         if len(found) != len(pairs):
             seen: set[str] = set()
+            # `add` gives None, so a key that is new is remembered and left out.
             names = [key for key, _ in pairs if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
             repeated[id(found)] = list(dict.fromkeys(names))
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from muster.admission import Finding, Refusal, mutate
+from muster.selectors.membership import DEFAULT_KEY
 from tests.admission.writes import NOW_TEXT, a_write
 
 BEFORE = "2020-01-01T00:00:00Z"
@@ -15,7 +16,8 @@ def taint(key: str, value: str = "v", time: str | None = None) -> dict[str, Any]
 
 
 def cluster(*taints: dict[str, Any]) -> dict[str, Any]:
-    return {"metadata": {"name": "c1"}, "spec": {"hubAcceptsClient": True, "taints": list(taints)}}
+    metadata = {"name": "c1", "labels": {DEFAULT_KEY: "default"}}
+    return {"metadata": metadata, "spec": {"hubAcceptsClient": True, "taints": list(taints)}}
 
 
 def times(finding: Finding) -> list[str | None]:

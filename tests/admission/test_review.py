@@ -12,6 +12,7 @@ import pytest
 from muster.admission.review import mutated, validated, write_of
 from muster.admission.write import Asker
 from muster.errors import InvalidObjectError
+from muster.selectors.membership import DEFAULT_KEY
 from tests.admission.writes import NOW, NOW_TEXT, OCM, Nothing
 
 
@@ -37,7 +38,7 @@ def cluster(**spec: Any) -> dict[str, Any]:
     return {
         "apiVersion": f"{OCM}/v1",
         "kind": "ManagedCluster",
-        "metadata": {"name": "c1"},
+        "metadata": {"name": "c1", "labels": {DEFAULT_KEY: "default"}},
         "spec": {"hubAcceptsClient": True, "leaseDurationSeconds": 60, **spec},
     }
 

@@ -44,5 +44,8 @@ class Nothing:
     async def list(self, resource: str, namespace: str | None = None) -> Sequence[Object]:
         return ()
 
+    async def labelled(self, resource: str, key: str, value: str) -> Sequence[str]:
+        return ()
+
     async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
         return ()

@@ -1,13 +1,16 @@
-"""ManagedClusterSetBinding: named after the set it binds, so that a namespace has one binding of a set at most."""
+"""ManagedClusterSetBinding: named after the set it binds, so that a namespace has one binding of a set at most, and
+made by those who may bind the set."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muster.admission.write import NOTHING, Finding, refused, spec_of
+from muster.admission.asking import forbidden, missing_permissions
+from muster.admission.write import CREATE, NOTHING, Finding, refused, spec_of
+from muster.clustersets.permissions import bind
 
 if TYPE_CHECKING:
-    from muster.admission.write import Write
+    from muster.admission.write import World, Write
 
 
 def same_name(write: Write) -> Finding:
@@ -17,3 +20,11 @@ def same_name(write: Write) -> Finding:
     if spec_of(write.new).get("clusterSet") == write.new["metadata"].get("name"):
         return NOTHING
     return refused("The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet")
+
+
+async def permitted(write: Write, world: World) -> Finding:
+    """Creating one needs the permission to bind the set. Later the name keeps it at that set."""
+    if write.new is None or write.operation != CREATE or write.subresource:
+        return NOTHING
+    needed = [bind(str(spec_of(write.new).get("clusterSet") or ""))]
+    return forbidden(write.asker, await missing_permissions(world, write.asker, needed))

@@ -8,12 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.admission.agent_classification import query_checked
+from muster.admission.cluster_set import key_taken, long_name
+from muster.admission.cluster_set import permitted as set_permitted
+from muster.admission.cluster_set_binding import permitted as binding_permitted
 from muster.admission.cluster_set_binding import same_name
-from muster.admission.managed_cluster import taint_times
+from muster.admission.managed_cluster import client_configs, default_set, taint_times
+from muster.admission.managed_cluster import permitted as cluster_permitted
 from muster.admission.placement import checked as placement_checked
+from muster.admission.resolution import spec_checked
 from muster.admission.write import Finding, World, Write
 from muster.api.agent import GROUP as AGENTS
 from muster.api.managed_cluster import GROUP as OCM
+from muster.api.resolution import GROUP as RESOLUTIONS
 from muster.selectors.cel import CelLimits
 
 if TYPE_CHECKING:
@@ -27,11 +33,14 @@ Inquiry = Callable[[Write, World], Awaitable[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What administrators decide: whether what cannot work is refused, not warned of, and what expressions may cost."""
+    """What administrators decide: whether what cannot work is refused, not warned of; what expressions may cost;
+    whether clusters without a set are in the set `default`; which exclusive keys no set may have."""
 
     refuse_placements: bool = False
     refuse_queries: bool = False
     cel_limits: CelLimits = field(default_factory=CelLimits)
+    default_cluster_set: bool = True
+    denied_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +56,14 @@ def kinds(settings: Settings) -> Mapping[str, KindChecks]:
     """The checks of every kind that has some, by resource."""
     placement = partial(placement_checked, limits=settings.cel_limits, refuse=settings.refuse_placements)
     query = partial(query_checked, refuse=settings.refuse_queries)
+    key = partial(key_taken, denied=settings.denied_keys)
+    filled_in = (taint_times, default_set) if settings.default_cluster_set else (taint_times,)
     return {
-        f"managedclusters.{OCM}": KindChecks(mutating=(taint_times,)),
-        f"managedclustersetbindings.{OCM}": KindChecks(validating=(same_name,)),
+        f"managedclusters.{OCM}": KindChecks(filled_in, (client_configs,), (cluster_permitted,)),
+        f"managedclustersets.{OCM}": KindChecks(validating=(key, long_name), inquiring=(set_permitted,)),
+        f"managedclustersetbindings.{OCM}": KindChecks(validating=(same_name,), inquiring=(binding_permitted,)),
         f"placements.{OCM}": KindChecks(validating=(placement,)),
+        f"resolutions.{RESOLUTIONS}": KindChecks(validating=(spec_checked,)),
         f"agentclassifications.{AGENTS}": KindChecks(validating=(query,)),
     }
 

@@ -50,6 +50,12 @@ class World(Protocol):
 
     async def list(self, resource: str, namespace: str | None = None) -> Sequence[JsonObject]: ...
 
+    async def labelled(self, resource: str, key: str, value: str) -> Sequence[str]:
+        """Names of the objects of a resource without namespaces that carry a label, in order.
+
+        Whoever answers remembers only that no other object has come to carry it: the rest of the fleet may go on.
+        """
+
     async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
         """Those of `names` the asker may not `verb`; `resource` is `plural.group` or `plural/subresource.group`."""
 
@@ -90,3 +96,8 @@ def spec_of(obj: Mapping[str, Any] | None) -> JsonObject:
     """The spec of an object, empty if it has none."""
     spec = (obj or {}).get("spec")
     return spec if isinstance(spec, dict) else {}
+
+
+def name_of(write: Write) -> str:
+    """The name of the object that is written."""
+    return write.name or str(((write.new or write.old or {}).get("metadata") or {}).get("name") or "")

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from muster.cli.exits import Exit
+from muster.cli.grants import grant_rows, live_policy, print_rows
 from muster.cli.options import AllNamespaces, Context, Kubeconfig, Namespace, with_client
 from muster.cli.output import print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from muster.client import Client
-    from muster.hub.auth.rbac.policy import Policy
     from muster.hub.requests import Attributes
 
 app = typer.Typer(no_args_is_help=True)
-_RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
 Verb = Annotated[str, typer.Argument(help="get, list, watch, create, update, patch, delete, …")]
 What = Annotated[str, typer.Argument(help="Resource, resource/subresource, or a path such as /metrics.")]
@@ -86,14 +83,14 @@ def who_can(
 
     async def work(client: Client) -> list[dict[str, str]]:
         asked = await _attributes(client, verb, what, name, "" if all_namespaces else namespace)
-        policy = await _policy(client)
-        return [row for binding in policy.who_can(asked) for row in _rows(binding)]
+        policy = await live_policy(client)
+        return [row for binding in policy.who_can(asked) for row in grant_rows(binding)]
 
     rows = with_client(work, context, kubeconfig)
     if output == "json":
         print_json(rows)
     elif rows:
-        _print_rows(rows)
+        print_rows(rows)
     else:
         sys.stdout.write("no role allows it to anybody\n")
     if not rows:
@@ -141,40 +138,3 @@ def _review_spec(asked: Attributes) -> dict[str, Any]:
         for name in ("verb", "group", "version", "resource", "subresource", "namespace", "name")
     }
     return {"resourceAttributes": {name: value for name, value in members.items() if value}}
-
-
-async def _policy(client: Client) -> Policy:
-    from muster.hub.auth.rbac.policy import Policy
-
-    policy = Policy()
-    for plural in ("clusterroles", "roles"):
-        async for page in client.pages(f"{_RBAC}/{plural}"):
-            for item in page["items"]:
-                policy.put_role(item)
-    for plural in ("clusterrolebindings", "rolebindings"):
-        async for page in client.pages(f"{_RBAC}/{plural}"):
-            for item in page["items"]:
-                policy.put_binding(item)
-    return policy
-
-
-def _rows(binding: Any) -> Iterator[dict[str, str]]:
-    kind = "RoleBinding" if binding.key.namespace else "ClusterRoleBinding"
-    role = f"{'Role' if binding.role.namespace else 'ClusterRole'}/{binding.role.name}"
-    for subject in binding.subjects:
-        yield {
-            "kind": subject.kind,
-            "subject": subject.name,
-            "namespace": binding.key.namespace,
-            "binding": f"{kind}/{binding.key.name}",
-            "role": role,
-        }
-
-
-def _print_rows(rows: Sequence[dict[str, str]]) -> None:
-    table = [[key.upper() for key in rows[0]], *([cell or "*" for cell in row.values()] for row in rows)]
-    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
-    for line in table:
-        sys.stdout.write(
-            "   ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n"
-        )

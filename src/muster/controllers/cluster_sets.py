@@ -1,15 +1,19 @@
-"""Cluster sets and bindings: member counts and whether a binding's set is there, in status; the two built-in sets."""
+"""Cluster sets and bindings: member counts, what is wrong with a set, whether its key and name go together, and whether
+a binding's set is there, all in status; the two built-in sets.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from muster.clustersets.pairs import PairRules
 from muster.controllers.conditions import merged
 from muster.controllers.placement_world import SetKey
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.errors import InvalidObjectError
-from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET
+from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership, membership
+from muster.values.names import NAME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,6 +32,11 @@ BUILT_IN: Final[Mapping[str, dict[str, Any]]] = {
     DEFAULT_SET: {"selectorType": "ExclusiveClusterSetLabel"},
     GLOBAL_SET: {"selectorType": "LabelSelector", "labelSelector": {}},
 }
+
+
+USABLE: Final = "ClusterSetUsable"
+PAIR_ALLOWED: Final = "PairAllowed"
+Conditions = dict[str, tuple[str, str, str]]  # status, reason and message by type
 
 
 class BindingKey(NamedTuple):
@@ -52,7 +61,17 @@ class ClusterSetController:
         self._clock = clock
         self._metrics = metrics
         self._wake = wake
+        self._pairs: PairRules | None = None
         self.queue: WorkQueue[SetKey | BindingKey] = WorkQueue()
+
+    def put_pairs(self, config_map: dict[str, Any]) -> Iterable[SetKey]:
+        """The ConfigMap of allowed pairs is new or changed: every set is judged again."""
+        self._pairs = PairRules.parse(config_map)
+        return [SetKey(name) for name in self._world.sets]
+
+    def remove_pairs(self, _: dict[str, Any]) -> Iterable[SetKey]:
+        self._pairs = None
+        return [SetKey(name) for name in self._world.sets]
 
     def wake_set(self, key: SetKey) -> None:
         self.queue.add_after(key, _COALESCE)
@@ -77,7 +96,8 @@ class ClusterSetController:
             obj = await self._ensure_built_in(name, obj)
         if obj is None or obj["metadata"].get("deletionTimestamp"):
             return
-        await self._write_conditions(obj, f"{_SETS}/{name}/status", set_condition(self._world, name))
+        wanted = set_condition(self._world, name) | problem_condition(obj) | pair_condition(self._pairs, obj)
+        await self._write_conditions(obj, f"{_SETS}/{name}/status", wanted)
 
     async def _ensure_built_in(self, name: str, obj: dict[str, Any] | None) -> dict[str, Any]:
         if obj is None:
@@ -105,11 +125,9 @@ class ClusterSetController:
         path = f"/apis/{_GROUP}/v1beta2/namespaces/{key.namespace}/managedclustersetbindings/{key.set_name}/status"
         await self._write_conditions(obj, path, binding_condition(obj, self._world.sets))
 
-    async def _write_conditions(
-        self, obj: dict[str, Any], path: str, wanted: Mapping[str, tuple[str, str, str]]
-    ) -> None:
+    async def _write_conditions(self, obj: dict[str, Any], path: str, wanted: Conditions) -> None:
         present = (obj.get("status") or {}).get("conditions") or []
-        conditions = merged(present, wanted, self._clock())
+        conditions = merged(present, wanted, self._clock(), drop=(USABLE, PAIR_ALLOWED))
         if conditions != present:
             body = {
                 "metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]},
@@ -128,7 +146,7 @@ def roll_back(built_in: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"spec": {"clusterSelector": {"labelSelector": None, **selector}}}
 
 
-def set_condition(world: PlacementWorld, name: str) -> dict[str, tuple[str, str, str]]:
+def set_condition(world: PlacementWorld, name: str) -> Conditions:
     """Whether a set has members, in upstream's words."""
     try:
         count = world.member_count(name)
@@ -139,9 +157,34 @@ def set_condition(world: PlacementWorld, name: str) -> dict[str, tuple[str, str,
     return {"ClusterSetEmpty": ("False", "ClustersSelected", f"{count} ManagedClusters selected")}
 
 
-def binding_condition(
-    binding: Mapping[str, Any], sets: Mapping[str, Mapping[str, Any]]
-) -> dict[str, tuple[str, str, str]]:
+def problem_condition(cluster_set: Mapping[str, Any]) -> Conditions:
+    """Only there when something is wrong: the set cannot be evaluated, or can never have a member."""
+    try:
+        rule = membership(cluster_set)
+    except InvalidObjectError as error:
+        return {USABLE: ("False", "SelectorInvalid", str(error))}
+    if isinstance(rule, ExclusiveMembership) and len(rule.set_name) > NAME_LENGTH:
+        message = (
+            f"no cluster can join: the name would be a value of the label {rule.key}, "
+            f"and those have at most {NAME_LENGTH} characters"
+        )
+        return {USABLE: ("False", "NameTooLong", message)}
+    return {}
+
+
+def pair_condition(rules: PairRules | None, cluster_set: Mapping[str, Any]) -> Conditions:
+    """Whether key and name go together. Only there while a ConfigMap says which do; it undoes no set that exists."""
+    if rules is None:
+        return {}
+    refusal = rules.refusal_of(cluster_set)
+    if refusal is None:
+        return {PAIR_ALLOWED: ("True", "PairAllowed", "")}
+    if rules.problems:
+        return {PAIR_ALLOWED: ("Unknown", "PairRulesInvalid", refusal)}
+    return {PAIR_ALLOWED: ("False", "PairNotAllowed", refusal)}
+
+
+def binding_condition(binding: Mapping[str, Any], sets: Mapping[str, Mapping[str, Any]]) -> Conditions:
     if (binding.get("spec") or {}).get("clusterSet") in sets:
         return {"Bound": ("True", "ClusterSetBound", "")}
     return {"Bound": ("False", "ClusterSetNotFound", "")}

@@ -6,25 +6,29 @@ otherwise the gate asks again.
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from muster.admission import Asker, Settings, Write, mutate, validate
 from muster.admission.kinds import kinds
 from muster.hub import status
 from muster.hub.auth.tokens import MASTERS
+from muster.hub.labelled import Labelled
 from muster.hub.objects import decode
 from muster.hub.requests import Admitted, User
-from muster.hub.storage import Key, Unchanged
+from muster.hub.storage import Key, Unchanged, Unmatched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muster.admission import Refusal
     from muster.hub.requests import AdmissionRequest, Authorizer, JsonObject, Target
-    from muster.hub.storage import Store
+    from muster.hub.storage import Guard, Store
 
 _NOTHING = Admitted()
+_TURN = 10_000  # objects looked at before others have their turn
 
 
 class ObjectChecks:
@@ -87,7 +91,7 @@ class _Recorded:
         self._store = store
         self._authorizer = authorizer
         self._permissions = permissions
-        self.read: list[Unchanged] = []
+        self.read: list[Guard] = []
 
     async def get(self, resource: str, namespace: str, name: str) -> JsonObject | None:
         self.read.append(Unchanged(resource, namespace, name, self._store.revision))
@@ -98,10 +102,26 @@ class _Recorded:
         self.read.append(Unchanged(resource, namespace, None, self._store.revision))
         return [decode(record.value) for record in self._store.scan(resource, namespace)]
 
+    async def labelled(self, resource: str, key: str, value: str) -> Sequence[str]:
+        revision = self._store.revision
+        carries = Labelled(key, value)
+        names: list[str] = []
+        records = self._store.scan(resource)
+        while some := list(islice(records, _TURN)):
+            names += carries.names(some)
+            await asyncio.sleep(0)  # others have their turn; the scan goes on with what it began with
+        known = frozenset(names)
+        self.read.append(
+            Unmatched(resource, revision, lambda place, stored: place.name not in known and carries(stored))
+        )
+        return names
+
     async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
         if MASTERS not in asker.groups:  # whose permissions rest on nothing that could change
             self.read.extend(self._permissions())
         user = User(asker.name, asker.uid, asker.groups, asker.extra)
+        if len(names) > 1:
+            await asyncio.sleep(0)  # thousands are asked for in batches: others have their turn in between
         return await self._authorizer.missing(user, verb, resource, names)
 
 

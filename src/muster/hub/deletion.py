@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from muster.hub.gate import Gate
     from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.requests import DeleteOptions, JsonObject, ListAnswer, ListOptions, User
-    from muster.hub.storage import Record, Store, Unchanged
+    from muster.hub.storage import Guard, Record, Store
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 _CONCURRENT = 64  # deletes of a collection under way at once: enough to fill the writer's transactions
@@ -109,7 +109,7 @@ class Deletion:
         target: Target,
         record: Record,
         options: DeleteOptions,
-        guards: tuple[Unchanged, ...],
+        guards: tuple[Guard, ...],
         warnings: tuple[str, ...],
     ) -> Answer:
         stored = decode(record.value)
@@ -127,7 +127,7 @@ class Deletion:
         record: Record,
         marked: JsonObject,
         options: DeleteOptions,
-        guards: tuple[Unchanged, ...],
+        guards: tuple[Guard, ...],
         warnings: tuple[str, ...],
     ) -> Answer:
         if options.dry_run:

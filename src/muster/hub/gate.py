@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from muster.api.validation import validate_object
 from muster.hub import status
-from muster.hub.requests import AdmissionRequest, Attributes, MalformedBodyError
+from muster.hub.requests import AdmissionRequest, Adviser, Attributes, MalformedBodyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muster.hub.requests import Admission, Authorizer, Body, JsonObject, Target, User
-    from muster.hub.storage import Unchanged
+    from muster.hub.requests import Admission, Admitted, Authorizer, Body, JsonObject, Target, User
+    from muster.hub.storage import Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,15 @@ class Passed:
     """What admission left behind: warnings for the client, and what must still hold when the write commits."""
 
     warnings: tuple[str, ...] = ()
-    guards: tuple[Unchanged, ...] = ()
+    guards: tuple[Guard, ...] = ()
+
+    def and_also(self, admitted: Admitted) -> Passed:
+        if not admitted.warnings and not admitted.read:
+            return self  # as nearly always
+        return Passed(self.warnings + admitted.warnings, self.guards + admitted.read)
+
+
+_NOTHING = Passed()
 
 
 class Gate:
@@ -30,6 +38,7 @@ class Gate:
     def __init__(self, authorizer: Authorizer, admission: Sequence[Admission]) -> None:
         self._authorizer = authorizer
         self._admission = tuple(admission)
+        self._advisers = tuple(plugin for plugin in self._admission if isinstance(plugin, Adviser))
 
     async def authorize(self, user: User, verb: str, target: Target, name: str | None = None) -> None:
         """Raises 403 unless the user may."""
@@ -62,12 +71,14 @@ class Gate:
         self, operation: str, target: Target, user: User, old: JsonObject | None, new: JsonObject, *, dry_run: bool
     ) -> tuple[JsonObject, Passed]:
         """The object as admission plugins change it, one after the other."""
-        passed = Passed()
+        passed = _NOTHING
+        request = AdmissionRequest(operation, target, user, old, new, dry_run)
         for plugin in self._admission:
-            admitted = await plugin.mutate(AdmissionRequest(operation, target, user, old, new, dry_run))
+            admitted = await plugin.mutate(request)
             if admitted.object is not None:
                 new = admitted.object
-            passed = Passed(passed.warnings + admitted.warnings, passed.guards + admitted.read)
+                request = AdmissionRequest(operation, target, user, old, new, dry_run)
+            passed = passed.and_also(admitted)
         return new, passed
 
     async def validated(
@@ -81,11 +92,18 @@ class Gate:
         dry_run: bool,
     ) -> Passed:
         """Let admission plugins refuse."""
-        passed = Passed()
+        passed = _NOTHING
+        request = AdmissionRequest(operation, target, user, old, new, dry_run)
         for plugin in self._admission:
-            admitted = await plugin.validate(AdmissionRequest(operation, target, user, old, new, dry_run))
-            passed = Passed(passed.warnings + admitted.warnings, passed.guards + admitted.read)
+            passed = passed.and_also(await plugin.validate(request))
         return passed
+
+    async def advice(
+        self, operation: str, target: Target, user: User, old: JsonObject | None, new: JsonObject, *, dry_run: bool
+    ) -> tuple[str, ...]:
+        """Warnings about a write that has been carried out, or would have been."""
+        request = AdmissionRequest(operation, target, user, old, new, dry_run)
+        return tuple([text for adviser in self._advisers for text in await adviser.advise(request)])
 
 
 def _name_in(body: Body) -> str:

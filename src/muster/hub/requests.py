@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from muster.api.resource import Resource, Version
-    from muster.hub.storage import Unchanged
+    from muster.hub.storage import Guard
 
 JsonObject = dict[str, Any]
 
@@ -318,7 +318,14 @@ class Admitted:
 
     object: JsonObject | None = None
     warnings: tuple[str, ...] = ()
-    read: tuple[Unchanged, ...] = ()
+    read: tuple[Guard, ...] = ()
+
+
+@runtime_checkable
+class Adviser(Protocol):
+    """An admission plugin that has something to say about a write that has been carried out. It never raises."""
+
+    async def advise(self, request: AdmissionRequest) -> tuple[str, ...]: ...
 
 
 class Admission(Protocol):

@@ -20,7 +20,7 @@ from muster.hub.storage.errors import (
     StorageUnavailableError,
     WatchOverflowError,
 )
-from muster.hub.storage.records import Change, Delete, Event, EventType, Key, Put, Record, Unchanged
+from muster.hub.storage.records import Change, Delete, Event, EventType, Guard, Key, Put, Record, Unchanged, Unmatched
 from muster.hub.storage.settings import StoreSettings
 from muster.hub.storage.store import Statistics, Store
 from muster.hub.storage.watch import Watch
@@ -38,6 +38,7 @@ __all__ = [
     "EventType",
     "ForeignDatabaseError",
     "FutureRevisionError",
+    "Guard",
     "GuardFailedError",
     "Key",
     "NewerSchemaError",
@@ -49,6 +50,7 @@ __all__ = [
     "Store",
     "StoreSettings",
     "Unchanged",
+    "Unmatched",
     "Watch",
     "WatchOverflowError",
     "back_up",

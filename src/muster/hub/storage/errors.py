@@ -24,7 +24,7 @@ from muster.errors import StorageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from muster.hub.storage.records import Key, Record, Unchanged
+    from muster.hub.storage.records import Guard, Key, Record
 
 
 class ConflictError(StorageError):
@@ -44,13 +44,14 @@ class ConflictError(StorageError):
 class GuardFailedError(StorageError):
     """Something that a commit had to find unchanged has changed; nothing was written."""
 
-    def __init__(self, guard: Unchanged) -> None:
+    def __init__(self, guard: Guard) -> None:
         self.guard = guard
         super().__init__(guard)
 
     def __str__(self) -> str:
         guard = self.guard
-        what = "/".join(part for part in (guard.resource, guard.namespace, guard.name) if part)
+        place = (getattr(guard, "namespace", None), getattr(guard, "name", None))
+        what = "/".join(part for part in (guard.resource, *place) if part)
         return f"{what} changed after revision {guard.revision}"
 
 

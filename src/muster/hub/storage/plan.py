@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from muster.hub.storage import log
-from muster.hub.storage.records import Change, Delete, EventType, Key, Put, Record, Unchanged
+from muster.hub.storage.records import Change, Delete, EventType, Guard, Key, Put, Record, Unchanged, Unmatched
 from muster.hub.storage.schema import ADDED, DELETED, MODIFIED, row_checksum
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Refused(msgspec.Struct, frozen=True):
     """A commit that was not written: the key in conflict or the guard that failed."""
 
-    cause: Key | Unchanged
+    cause: Key | Guard
 
 
 class Planned(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Commit:
     def __init__(
         self,
         changes: Sequence[Change],
-        guards: Sequence[Unchanged],
+        guards: Sequence[Guard],
         loop: asyncio.AbstractEventLoop,
         future: asyncio.Future[list[Record]],
     ) -> None:
@@ -52,6 +52,9 @@ class Commit:
         self.size = sum(len(change.head) + len(change.tail) for change in changes)
         self.outcome: list[Planned] | Refused | Exception = []
 
+
+# Revision, resource, namespace, name, operation, created revision, previous revision, value, checksum.
+LogRow = tuple[int, int, str, str, int, int, int, bytes, int]
 
 _ABSENT = (0, 0)  # revision and created revision of what does not exist
 
@@ -69,7 +72,7 @@ class Batch:
         self._touched: dict[Key, int] = {}  # and at which revision it touched them last
         self.revision = revision
         self.size = 0
-        self.log_rows: list[tuple[object, ...]] = []
+        self.log_rows: list[LogRow] = []
 
     def plan(self, commit: Commit) -> list[Planned] | Refused:
         """All changes of a commit, or why it must not be written."""
@@ -79,7 +82,7 @@ class Batch:
         heads: dict[Key, tuple[int, int]] = {}
         touched: dict[Key, int] = {}
         planned: list[Planned] = []
-        rows: list[tuple[object, ...]] = []
+        rows: list[LogRow] = []
         revision = self.revision
         for change in commit.changes:
             key = change.key
@@ -146,8 +149,30 @@ class Batch:
             self._resources[resource] = number
         return number
 
-    def _holds(self, guard: Unchanged) -> bool:
-        """Whether nothing in the guard's scope changed after its revision. In doubt it does not hold."""
+    def _holds(self, guard: Guard) -> bool:
+        """Whether what the guard says is so. In doubt it is not."""
+        return self._unmatched(guard) if isinstance(guard, Unmatched) else self._unchanged(guard)
+
+    def _unmatched(self, guard: Unmatched) -> bool:
+        """Whether nothing that was written after the guard's revision matches."""
+        number = self._resources.get(guard.resource)
+        for revision, resource, namespace, name, operation, _, _, value, _ in self.log_rows:
+            if resource != number or revision <= guard.revision or operation == DELETED:
+                continue
+            if guard.matches(Key(guard.resource, namespace, name), value):
+                return False
+        if self._last_changes.get(guard.resource, 0) <= guard.revision:
+            return True
+        if guard.revision < log.compacted_revision(self._connection):
+            return False  # what was written then may have left no trace
+        rows = self._connection.execute(
+            "SELECT namespace, name, value FROM log WHERE resource = ? AND revision > ? AND operation != ?",
+            (number, guard.revision, DELETED),
+        )
+        return not any(guard.matches(Key(guard.resource, *place), value) for *place, value in rows)
+
+    def _unchanged(self, guard: Unchanged) -> bool:
+        """Whether nothing in the guard's scope changed after its revision."""
         if any(_covers(guard, key) and revision > guard.revision for key, revision in self._touched.items()):
             return False
         if self._last_changes.get(guard.resource, 0) <= guard.revision:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
 
 class Key(NamedTuple):
@@ -78,6 +78,20 @@ class Unchanged(msgspec.Struct, frozen=True, gc=False):
     namespace: str | None
     name: str | None
     revision: int
+
+
+class Unmatched(msgspec.Struct, frozen=True):
+    """A guard: nothing of a resource that was written after `revision` matches. What else goes on there is no matter.
+
+    `matches` is given keys and values on the writer's thread, within its transaction: quick, and without side effects.
+    """
+
+    resource: str
+    revision: int
+    matches: Callable[[Key, bytes], bool]
+
+
+Guard = Unchanged | Unmatched
 
 
 class EventType(Enum):

@@ -33,7 +33,7 @@ from muster.hub.storage.lock import DatabaseLock
 from muster.hub.storage.maintenance import Maintenance
 from muster.hub.storage.plan import Commit, Refused
 from muster.hub.storage.readers import Readers
-from muster.hub.storage.records import Change, Event, EventType, Key, Record, Unchanged
+from muster.hub.storage.records import Change, Event, EventType, Guard, Key, Record
 from muster.hub.storage.settings import DEFAULT_SETTINGS, StoreSettings
 from muster.hub.storage.watch import DEFAULT_BUFFER, Watch
 from muster.hub.storage.writer import Writer, explain
@@ -213,7 +213,7 @@ class Store:
 
     # Writing
 
-    async def commit(self, changes: Sequence[Change], guards: Sequence[Unchanged] = ()) -> list[Record]:
+    async def commit(self, changes: Sequence[Change], guards: Sequence[Guard] = ()) -> list[Record]:
         """Write all changes or none. When it returns they are on disk, in memory, and on their way to watchers."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[list[Record]] = loop.create_future()

@@ -1,0 +1,218 @@
+"""Permissions of cluster sets at size: `python -m benchmarks clustersets [--clusters N] [--sets N] [--taken-in N]`.
+
+Through the API of a hub in this process, with a store on disk. A label edit moves a cluster from one exclusive set to
+another, by a user who may join a thousand sets by name. A new set takes in thousands of clusters, by a user who may
+update each of them by name, while the fleet goes on sending heartbeats. `checks` is what admission takes of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from muster.api import RESOURCES
+from muster.api.codec import encode_split
+from muster.demo.clusters import a_cluster
+from muster.hub.admission import ObjectChecks
+from muster.hub.api import Api
+from muster.hub.auth.rbac.authorizer import RbacAuthorizer
+from muster.hub.auth.tokens import ADMINISTRATOR
+from muster.hub.requests import DeleteOptions, Given, PatchType, Target, User, WriteOptions
+from muster.hub.storage import Key, Put, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muster.hub.requests import AdmissionRequest, Admitted
+
+Object = dict[str, Any]
+OCM = "cluster.open-cluster-management.io"
+RBAC = "rbac.authorization.k8s.io"
+CLUSTERS, SETS = f"managedclusters.{OCM}", f"managedclustersets.{OCM}"
+DEV, SRE = User("dev"), User("sre")
+KEY, KEY_TO_COME = "region", "example.com/grade"
+EDITS = 500
+CREATIONS = 5
+
+
+class Timed:
+    """The checks, with a clock beside them."""
+
+    def __init__(self, checks: ObjectChecks) -> None:
+        self._checks = checks
+        self.spent = 0.0
+        self.creations = 0  # of sets: more than were wished for means that some were checked again
+
+    async def mutate(self, request: AdmissionRequest) -> Admitted:
+        started = time.perf_counter()
+        try:
+            return await self._checks.mutate(request)
+        finally:
+            self.spent += time.perf_counter() - started
+
+    async def validate(self, request: AdmissionRequest) -> Admitted:
+        started = time.perf_counter()
+        self.creations += request.operation == "CREATE"
+        try:
+            return await self._checks.validate(request)
+        finally:
+            self.spent += time.perf_counter() - started
+
+
+def a_set(name: str, key: str) -> Object:
+    spec = {"clusterSelector": {"selectorType": "ExclusiveClusterSetLabel"}, "exclusiveKey": key}
+    return {
+        "apiVersion": f"{OCM}/v1beta2",
+        "kind": "ManagedClusterSet",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def objects(clusters: int, sets: int, taken_in: int) -> Iterator[tuple[str, Object]]:
+    names = []
+    for index in range(clusters):
+        obj = a_cluster(1, index).object
+        if index < taken_in:
+            obj["metadata"]["labels"][KEY_TO_COME] = "gold"
+            names.append(obj["metadata"]["name"])
+        yield CLUSTERS, obj
+    for index in range(sets):
+        yield SETS, a_set(f"set-{index}", KEY)
+    yield from granted(
+        "dev", _rule("patch", "managedclusters"), _rule("create", "managedclustersets/join", *_sets(sets))
+    )
+    yield from granted(
+        "sre", _rule("create,delete", "managedclustersets"), _rule("create", "managedclustersets/exclusiveKey")
+    )
+    for start in range(0, len(names), 500):
+        yield from granted(f"sre-{start}", _rule("update", "managedclusters", *names[start : start + 500]), user="sre")
+
+
+def _sets(count: int) -> Iterator[str]:
+    return (f"set-{index}" for index in range(count))
+
+
+def _rule(verbs: str, resource: str, *names: str) -> Object:
+    return {"apiGroups": [OCM], "resources": [resource], "verbs": verbs.split(","), "resourceNames": list(names)}
+
+
+def granted(name: str, *rules: Object, user: str = "") -> Iterator[tuple[str, Object]]:
+    metadata = {"name": name}
+    yield f"clusterroles.{RBAC}", {"metadata": metadata, "rules": list(rules)}
+    subject = {"apiGroup": RBAC, "kind": "User", "name": user or name}
+    role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name}
+    yield f"clusterrolebindings.{RBAC}", {"metadata": metadata, "roleRef": role, "subjects": [subject]}
+
+
+async def fill(store: Store, clusters: int, sets: int, taken_in: int) -> None:
+    batch: list[Put] = []
+    for resource, obj in objects(clusters, sets, taken_in):
+        obj["metadata"] |= {"uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z", "generation": 1}
+        batch.append(Put(Key(resource, "", obj["metadata"]["name"]), *encode_split(obj), 0))
+        if len(batch) == 1000:
+            await store.commit(batch)
+            batch = []
+    await store.commit(batch)
+
+
+def target(resource: str, name: str = "", subresource: str = "") -> Target:
+    kind = RESOURCES[resource]
+    return Target(kind, kind.storage_version, "", name, subresource)
+
+
+async def measure(folder: Path, clusters: int, sets: int, taken_in: int) -> None:
+    store = Store.open(folder / "hub.db")
+    await fill(store, clusters, sets, taken_in)
+    authorizer = RbacAuthorizer(store)
+    checks = Timed(ObjectChecks(store, authorizer, permissions=authorizer.read))
+    api = Api(store, authorizer, admission=[checks])
+    await authorizer.start()
+    await api.start()
+    names = [record.key.name for record in store.scan(CLUSTERS)]
+    print(f"{clusters:,} clusters, {sets:,} exclusive sets, roles with {sets:,} and {taken_in:,} names; milliseconds")
+    await edits(api, checks, names, sets)
+    await heartbeats(api, checks, names)
+    await creations(api, checks, names, taken_in)
+    await api.close()
+    await authorizer.close()
+    await store.close()
+
+
+async def edits(api: Api, checks: Timed, names: list[str], sets: int) -> None:
+    whole, shares = [], []
+    for number in range(EDITS):
+        patch = {"metadata": {"labels": {KEY: f"set-{number * 7 % sets}", "team": f"team-{number}"}}}
+        spent, share = await _timed(checks, _patch(api, DEV, target(CLUSTERS, names[number % 50]), patch))
+        whole.append(spent)
+        shares.append(share)
+    print(f"label edit from set to set: {_figures(whole)}; checks {_figures(shares)}")
+
+
+async def heartbeats(api: Api, checks: Timed, names: list[str]) -> None:
+    shares = []
+    for number in range(EDITS):
+        patch = {"status": {"version": {"kubernetes": f"v1.30.{number}"}}}
+        _, share = await _timed(checks, _patch(api, ADMINISTRATOR, target(CLUSTERS, names[number], "status"), patch))
+        shares.append(share)
+    print(f"heartbeat: checks {_figures(shares)}")
+
+
+async def creations(api: Api, checks: Timed, names: list[str], taken_in: int) -> None:
+    await _creations(api, checks, f"new set that takes in {taken_in:,}")
+    beating = asyncio.create_task(_beat(api, names))
+    await _creations(api, checks, "the same with heartbeats going on, one after the other")
+    beating.cancel()
+
+
+async def _creations(api: Api, checks: Timed, title: str) -> None:
+    whole = []
+    checks.creations = 0
+    for _ in range(CREATIONS):
+        started = time.perf_counter()
+        await api.create(SRE, target(SETS), Given(a_set("gold", KEY_TO_COME)), WriteOptions(field_manager="bench"))
+        whole.append((time.perf_counter() - started) * 1e3)
+        await api.delete(SRE, target(SETS, "gold"), DeleteOptions())
+    print(f"{title}: {_figures(whole)}; checked again {checks.creations - CREATIONS} times")
+
+
+async def _beat(api: Api, names: list[str]) -> None:
+    """One heartbeat after the other, those that are taken in among them."""
+    for number, name in enumerate(itertools.cycle(names)):
+        patch = {"status": {"version": {"kubernetes": f"v1.31.{number}"}}}
+        await _patch(api, ADMINISTRATOR, target(CLUSTERS, name, "status"), patch)
+
+
+async def _patch(api: Api, user: User, where: Target, patch: Object) -> None:
+    await api.patch(user, where, PatchType.MERGE, Given(patch), WriteOptions(field_manager="bench"))
+
+
+async def _timed(checks: Timed, request: Any) -> tuple[float, float]:
+    checks.spent = 0.0
+    started = time.perf_counter()
+    await request
+    return (time.perf_counter() - started) * 1e3, checks.spent * 1e3
+
+
+def _figures(values: list[float]) -> str:
+    return f"median {statistics.median(values):.2f}, worst {max(values):.2f}"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clusters", type=int, default=100_000)
+    parser.add_argument("--sets", type=int, default=1_000)
+    parser.add_argument("--taken-in", type=int, default=10_000)
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(measure(Path(folder), options.clusters, options.sets, options.taken_in))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Roles and bindings as commands show them: read from a server or from objects, one row for each subject of a binding.
+
+Computed with the hub's own functions, so that the answers are those of the authorizer.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from muster.client import Client
+    from muster.hub.auth.rbac.policy import Binding, Policy
+
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_ROLES, _BINDINGS = ("ClusterRole", "Role"), ("ClusterRoleBinding", "RoleBinding")
+
+
+async def live_policy(client: Client) -> Policy:
+    """All roles and bindings of a server. Needs the right to list them."""
+    objects = []
+    for kind in (*_ROLES, *_BINDINGS):
+        async for page in client.pages(f"{_RBAC}/{kind.lower()}s"):
+            objects += [{"kind": kind, **item} for item in page["items"]]
+    return policy_of(objects)
+
+
+def policy_of(objects: Iterable[Mapping[str, Any]]) -> Policy:
+    """The roles and bindings among the objects."""
+    from muster.hub.auth.rbac.policy import Policy
+
+    policy = Policy()
+    for each in objects:
+        if each["kind"] in _ROLES:
+            policy.put_role(each)
+        elif each["kind"] in _BINDINGS:
+            policy.put_binding(each)
+    return policy
+
+
+def grant_rows(binding: Binding) -> Iterator[dict[str, str]]:
+    """Everybody whom a binding gives its role."""
+    kind = "RoleBinding" if binding.key.namespace else "ClusterRoleBinding"
+    role = f"{'Role' if binding.role.namespace else 'ClusterRole'}/{binding.role.name}"
+    for subject in binding.subjects:
+        yield {
+            "kind": subject.kind,
+            "subject": subject.name,
+            "namespace": binding.key.namespace,
+            "binding": f"{kind}/{binding.key.name}",
+            "role": role,
+        }
+
+
+def print_rows(rows: Sequence[Mapping[str, str]]) -> None:
+    """A table with the keys of the first row as header; an empty cell stands for everything."""
+    table = [[key.upper() for key in rows[0]], *([cell or "*" for cell in row.values()] for row in rows)]
+    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
+    for line in table:
+        sys.stdout.write(
+            "   ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n"
+        )

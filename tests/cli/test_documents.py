@@ -47,7 +47,11 @@ def test_yaml_documents_json_lines_and_lists_are_all_read(tmp_path: Path) -> Non
         ("kind: Namespace", "x.yaml:1: the object has no apiVersion"),
         ("apiVersion: v1\nkind: Namespace", "x.yaml:1: Namespace has no metadata.name"),
         ('{"apiVersion":"v1","kind":"N","metadata":{"name":"a"}}\n{"a":', "x.yaml:2: not valid JSON"),
-        ("a: &a [" + "1," * 5 + "]\n" + "b: *a\n" * 1001, "1001 YAML aliases; at most 1000 are taken"),
+        (
+            "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)),
+            "with its aliases written out the text has more than",
+        ),
+        ("a: 1\nb: &b {c: *b}", "line 2: a value contains itself through *b"),
         ("a: !!python/object/apply:os.system [ls]", "not valid YAML: could not determine a constructor"),
     ],
 )

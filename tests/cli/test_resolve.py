@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 from typer.testing import CliRunner
 
-from muster.cli.catalogs import read_catalog
-from muster.cli.progress import Progress
+from muster.cli.catalogs import named_catalogs
 from muster.cli.resolve import app
 from muster.errors import InvalidObjectError
+from tests.resolution.builders import blobs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from typer.testing import Result
-
-
-def blobs(*requirements: dict[str, Any], versions: int = 2) -> list[dict[str, Any]]:
-    """Package a, whose head has the requirements, and d."""
-    made: list[dict[str, Any]] = []
-    for package in ("a", "d"):
-        names = [f"{package}.v{number}" for number in range(1, versions + 1)]
-        entries = [{"name": name, "replaces": names[at - 1] if at else ""} for at, name in enumerate(names)]
-        made.append({"schema": "olm.package", "name": package, "defaultChannel": "stable"})
-        made.append({"schema": "olm.channel", "package": package, "name": "stable", "entries": entries})
-        for number, name in enumerate(names, 1):
-            own = {"type": "olm.package", "value": {"packageName": package, "version": f"{number}.0.0"}}
-            more = requirements if package == "a" and number == versions else ()
-            made.append({"schema": "olm.bundle", "name": name, "package": package, "properties": [own, *more]})
-    return made
 
 
 NEEDS_D = {"type": "olm.package.required", "value": {"packageName": "d", "versionRange": ">=1.0.0"}}
@@ -162,7 +146,7 @@ def test_constraints_are_printed_in_one_spelling(tmp_path: Path) -> None:
         {"type": "olm.constraint", "value": {"package": {"packageName": "d", "versionRange": "1.x"}}},
         {"type": "olm.constraint", "value": {"failureMessage": "m", "cel": {"rule": "true"}}},
     ]
-    assert "dependencies.yaml#/properties/2/value/cell: unknown field 'cell'; did you mean cel?" in result.stderr
+    assert "dependencies.yaml#/dependencies/2/value/cell: unknown field 'cell'; did you mean cel?" in result.stderr
 
 
 def test_lint_names_file_line_and_pointer(tmp_path: Path) -> None:
@@ -190,7 +174,7 @@ def test_lint_names_file_line_and_pointer(tmp_path: Path) -> None:
         (["-c", "CAT", "-w", "a", "--compat", "x"], "is none of muster, olm-v0"),
         (["-c", "CAT", "-w", "a", "--installed", "CAT"], "not valid YAML"),
         (["-c", "CAT", "-w", "a", "--lock", "/nowhere/lock"], "No such file or directory"),
-        (["constraints", "CAT"], "not valid YAML"),
+        (["constraints", "/nowhere"], "No such file or directory"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(catalog: Path, args: list[str], reason: str) -> None:
@@ -204,7 +188,7 @@ def test_what_cannot_be_used_is_a_warning_or_with_strict_an_error(tmp_path: Path
     file.write_text("\n".join(json.dumps(blob) for blob in blobs(bad)))
     result = run("-c", file, "-w", "a")
     assert result.exit_code == 0
-    assert "warning: a.v2/properties/1/value/cell: unknown field 'cell'" in result.stderr
+    assert f"warning: {file}:4#/properties/1/value/cell: a.v2: unknown field 'cell'" in result.stderr
     assert "note: a falls back from a.v2 to a.v1" in result.stdout
     with pytest.raises(InvalidObjectError, match="unknown field 'cell'"):
         run("-c", file, "-w", "a", "--strict")
@@ -212,58 +196,79 @@ def test_what_cannot_be_used_is_a_warning_or_with_strict_an_error(tmp_path: Path
     assert (refused.exit_code, refused.stderr) == (1, 'parse olm.constraint: json: unknown field "cell"\n')
 
 
+def test_what_a_bundle_is_is_no_constraint(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.yaml"
+    file.write_text("\n---\n".join(json.dumps(blob) for blob in blobs(NEEDS_D)))
+    result = run("constraints", file, "-o", "json")
+    assert (result.exit_code, json.loads(result.stdout)) == (
+        0,
+        [
+            {
+                "kind": "package",
+                "package": {"packageName": "d", "versionRange": ">=1.0.0"},
+                "message": None,
+                "action": {"id": "require", "optional": False},
+                "origin": {"bundle": "a.v2", "pointer": "/properties/1", "syntax": "legacy"},
+            }
+        ],
+    )
+    alone = tmp_path / "one.json"
+    alone.write_text(json.dumps({"type": "olm.package", "value": {"packageName": "d", "version": ">=1.0.0"}}))
+    assert [each["origin"] for each in yaml.safe_load(run("constraints", alone).stdout)] == [
+        {"pointer": "", "syntax": "legacy"}
+    ]
+
+
+def test_a_want_may_begin_at_a_bundle_or_a_version(catalog: Path) -> None:
+    for begin in ("a.v1", "1.0.0"):
+        assert "+ a.v1 from cat, channel stable" in run("-c", catalog, "-w", "a", "--starting", f"a={begin}").stdout
+    with pytest.raises(InvalidObjectError, match=r"'d=d\.v1' is not PACKAGE=BUNDLE of a package that is wanted"):
+        run("-c", catalog, "-w", "a", "--starting", "d=d.v1")
+
+
+def test_a_version_that_yaml_takes_for_a_number_is_a_warning(catalog: Path) -> None:
+    assert (
+        "--fact kubernetes=1.30 is the number 1.3;" in run("-c", catalog, "-w", "a", "--fact", "kubernetes=1.30").stderr
+    )
+    assert run("-c", catalog, "-w", "a", "--fact", 'kubernetes="1.30"', "--fact", "n=1.5").stderr == ""
+
+
+def test_a_range_that_cannot_be_read_is_bad_input(catalog: Path) -> None:
+    with pytest.raises(InvalidObjectError, match=r"'\^1' is no range: .*; ranges are written like >=1.2.0 <2.0.0"):
+        run("-c", catalog, "-w", "a@^1")
+
+
+def test_programs_get_every_outcome(catalog: Path, tmp_path: Path) -> None:
+    late = run("-c", catalog, "-w", "a", "--time-limit", "-1", "-o", "json")
+    assert json.loads(late.stdout) == {"outcome": "undecided", "text": "not decided in -1 s"}
+    old = run("-c", catalog, "-w", "nope", "--compat", "olm-v0", "-o", "json")
+    assert json.loads(old.stdout)["text"].startswith("constraints not satisfiable: no operators found in package nope")
+    file = tmp_path / "bad.json"
+    file.write_text("\n".join(map(json.dumps, blobs({"type": "olm.constraint", "value": {"cell": {}}}))))
+    refused = run("-c", file, "-w", "a", "--compat", "olm-v0", "-o", "json")
+    assert json.loads(refused.stdout)["outcome"] == "refused"
+
+
+def test_a_picture_on_standard_output_comes_alone(catalog: Path) -> None:
+    assert run("-c", catalog, "-w", "a", "--graph", "-").stdout.splitlines()[0] == "flowchart TD"
+
+
+def test_findings_come_in_the_order_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "cat.json"
+    file.write_text("\n".join(json.dumps({"schema": "olm.bundle", "name": f"b{n}", "package": "p"}) for n in range(12)))
+    places = [line.rpartition(": error")[0] for line in run("lint", file).stdout.splitlines()]
+    assert places == [f"{file}:{line}" for line in range(1, 13)]
+
+
+@pytest.mark.parametrize("argument", ["community", "=x", "a=", "a=/no/such/path"])
+def test_the_hubs_catalogs_have_a_name_and_a_path_that_is_there(argument: str, tmp_path: Path) -> None:
+    assert named_catalogs([f"a={tmp_path}"]) == {"a": tmp_path.resolve()}
+    with pytest.raises(InvalidObjectError, match="--catalog"):
+        named_catalogs([argument])
+    with pytest.raises(InvalidObjectError, match="two catalogs are called a"):
+        named_catalogs([f"a={tmp_path}", f"a={tmp_path}"])
+
+
 def test_time_that_is_up_is_said(catalog: Path) -> None:
     result = run("-c", catalog, "-w", "a", "--time-limit", "-1")
     assert (result.exit_code, result.stderr) == (1, "not decided in -1 s\n")
-
-
-# --- catalogs
-
-
-def read(path: Path) -> tuple[list[str], list[str]]:
-    with Progress("read") as progress:
-        built = read_catalog(str(path), {}, progress).build()
-    return sorted({entry.name for entry in built.entries}), [str(fault) for fault in built.faults]
-
-
-def test_malformed_json_in_the_middle_of_a_stream_spoils_only_its_blob(tmp_path: Path) -> None:
-    lines = [json.dumps(blob) for blob in blobs()]
-    file = tmp_path / "cat.ndjson"
-    file.write_text("\n".join([*lines[:4], '{"schema": "olm.bundle", ', *lines[4:]]))
-    names, faults = read(file)
-    assert names == ["a.v1", "a.v2", "d.v1", "d.v2"]
-    assert len(faults) == 1
-    assert faults[0].startswith(f"{file}:5: not valid JSON")
-
-
-def test_a_broken_yaml_document_spoils_no_other(tmp_path: Path) -> None:
-    documents = [yaml.safe_dump(blob) for blob in blobs()]
-    file = tmp_path / "cat.yaml"
-    file.write_text("---\n".join([*documents[:4], "a: [\n", *documents[4:]]))
-    names, faults = read(file)
-    assert names == ["a.v1", "a.v2", "d.v1", "d.v2"]
-    assert len(faults) == 1
-    assert "not valid YAML" in faults[0]
-
-
-def test_blobs_may_be_pretty_printed_concatenated_compressed_or_in_directories(tmp_path: Path) -> None:
-    texts = [json.dumps(blob) for blob in blobs()]
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "catalog.json").write_text("\n".join(json.dumps(blob, indent=4) for blob in blobs()[:4]))
-    (tmp_path / "two.json").write_text("".join(texts[4:6]))
-    (tmp_path / "three.ndjson.gz").write_bytes(gzip.compress("\n".join(texts[6:]).encode()))
-    (tmp_path / ".hidden.json").write_text("{")
-    assert read(tmp_path) == (["a.v1", "a.v2", "d.v1", "d.v2"], [])
-
-
-def test_a_bundle_directory_is_a_catalog(tmp_path: Path) -> None:
-    for part in ("manifests", "metadata"):
-        (tmp_path / "b" / part).mkdir(parents=True)
-    csv = {"kind": "ClusterServiceVersion", "metadata": {"name": "b.v1"}, "spec": {"version": "1.0.0"}}
-    (tmp_path / "b" / "manifests" / "csv.yaml").write_text(yaml.safe_dump(csv))
-    annotations = {"annotations": {"operators.operatorframework.io.bundle.package.v1": "b"}}
-    (tmp_path / "b" / "metadata" / "annotations.yaml").write_text(yaml.safe_dump(annotations))
-    assert read(tmp_path) == (["b.v1"], [])
-    assert run("-c", tmp_path, "-w", "b").exit_code == 0
-    (tmp_path / "b" / "metadata" / "annotations.yaml").write_text("{}")
-    assert "has no annotations" in read(tmp_path)[1][0]

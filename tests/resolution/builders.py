@@ -108,3 +108,18 @@ def impossible(*packages: str, catalog: Catalog, **request: Any) -> Impossible:
     outcome = resolve(wanting(*packages, **request)(catalog))
     assert isinstance(outcome, Impossible), outcome
     return outcome
+
+
+def blobs(*requirements: dict[str, Any], versions: int = 2) -> list[dict[str, Any]]:
+    """Package a, whose head has the requirements, and d."""
+    made: list[dict[str, Any]] = []
+    for package in ("a", "d"):
+        names = [f"{package}.v{number}" for number in range(1, versions + 1)]
+        entries = [{"name": name, "replaces": names[at - 1] if at else ""} for at, name in enumerate(names)]
+        made.append({"schema": "olm.package", "name": package, "defaultChannel": "stable"})
+        made.append({"schema": "olm.channel", "package": package, "name": "stable", "entries": entries})
+        for number, name in enumerate(names, 1):
+            own = {"type": "olm.package", "value": {"packageName": package, "version": f"{number}.0.0"}}
+            more = requirements if package == "a" and number == versions else ()
+            made.append({"schema": "olm.bundle", "name": name, "package": package, "properties": [own, *more]})
+    return made

@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 import muster.resolution
+from muster.api import find
+from muster.api.validation import prepare, validate_object
 from muster.cli.resolve import app
+from muster.resolution import answered
+from muster.resolution.asked import spec_causes
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "resolving-operators.md").read_text(encoding="utf-8")
@@ -49,6 +54,7 @@ def test_the_example_resolves_and_falls_back() -> None:
         "catalog",
         "priority",
         "want",
+        "starting",
         "installed",
         "fact",
         "optional",
@@ -65,6 +71,21 @@ def test_the_example_resolves_and_falls_back() -> None:
 def test_every_option_is_in_the_reference(option: str) -> None:
     assert f"--{option}" in REFERENCE
     assert f"--{option}" in CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).stdout
+
+
+def test_every_reason_of_a_resolution_is_in_the_guide() -> None:
+    named = [value for name, value in vars(answered).items() if name.isupper() and isinstance(value, str)]
+    assert len(named) == 9
+    assert [value for value in named if f"`{value}`" not in GUIDE] == []
+
+
+def test_the_resolution_of_the_guide_is_valid() -> None:
+    shown = next(text for text in re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL) if "kind: Resolution" in text)
+    obj = yaml.safe_load(shown)
+    resource, version = find("resolution.muster.dev", "v1alpha1", "resolutions") or pytest.fail("no such kind")
+    assert prepare(resource, version, obj) == []
+    assert validate_object(resource, version, obj) == []
+    assert spec_causes(obj["spec"]) == []
 
 
 def test_the_surface_is_what_it_says() -> None:

@@ -154,7 +154,7 @@ def test_an_optional_requirement_never_changes_a_required_choice() -> None:
 def test_facts_of_the_cluster_meet_requirements() -> None:
     wants_kubernetes = rule("properties.exists(p, p.type == 'kubernetes' && semver_compare(p.value, '1.28.0') >= 0)")
     catalog = a_catalog(bundle("a", "1.0.0", wants_kubernetes))
-    assert resolved("a", catalog=catalog, facts=(Property("kubernetes", "1.29"),)) == ["a.v1.0.0", "cluster"]
+    assert resolved("a", catalog=catalog, facts=(Property("kubernetes", "1.29"),)) == ["a.v1.0.0"]
     impossible("a", catalog=catalog, facts=(Property("kubernetes", "1.27"),))
 
 

@@ -99,6 +99,11 @@ def test_other_kinds_have_one_form_too(kind: str, value: Any, normal: Any) -> No
         ({"package": {"versionRange": "1.x"}}, ["packageName"]),
         ({"package": {"packageName": "a"}}, ["versionRange is missing"]),
         ({"message": 3, "cel": {"rule": "true"}}, ["a message is a text"]),
+        ({"propertyEquals": {"name": "a"}}, ["/propertyEquals", "value is missing"]),
+        # Pointers are spelled as the constraint is, and escaped as JSON pointers are.
+        ({"CEL": {"rule": 1}}, ["/properties/0/value/CEL/rule: rule is a text"]),
+        ({"ALL": {"constraints": [{"Package": {}}]}}, ["/properties/0/value/ALL/constraints/0/Package: "]),
+        ({"a/b~": 1}, ["/properties/0/value/a~1b~0: unknown field"]),
     ],
 )
 def test_a_wrong_constraint_is_refused_with_pointer_and_reason(value: Any, parts: list[str]) -> None:
@@ -135,12 +140,20 @@ def test_text_that_is_no_json_is_refused(text: str, reason: str) -> None:
         ),
         ({"all": {"constraints": []}}, "all without constraints matches every bundle"),
         ({"any": {}}, "any without constraints matches nothing"),
+        ({"evaluator": {"ID": "cel"}, "rule": "true"}, "write id, not ID"),
+        ({"propertyEquals": {"name": "a", "VALUE": 1}}, "write value, not VALUE"),
         ({"message": "m" * 70_000, "cel": {"rule": "true"}}, "65536 are documented as the most"),
     ],
 )
 def test_what_is_odd_is_taken_with_a_warning(value: Any, warning: str) -> None:
     (text,) = read(value).warnings
     assert warning in text
+
+
+def test_a_property_may_be_null_and_its_key_in_any_case() -> None:
+    assert shipped_form(read({"propertyEquals": {"Name": "a", "VALUE": None}})) == {
+        "propertyEquals": {"name": "a", "value": None}
+    }
 
 
 def test_nesting_is_limited() -> None:

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 from muster.resolution import Impossible, Installed, Property, Request, Resolved, Want, resolve, suggested_fixes, tell
 from muster.resolution.explain import explain_package
-from tests.resolution.builders import a_catalog, bundle, impossible, needs, needs_api, provides, rule, wanting
+from tests.resolution.builders import (
+    a_catalog,
+    bundle,
+    constraint,
+    impossible,
+    needs,
+    needs_api,
+    provides,
+    rule,
+    wanting,
+)
 
 DIAMOND = a_catalog(
     bundle("a", "1.0.0", needs("d", "<2.0.0")),
@@ -79,6 +89,31 @@ def test_the_nearest_bundles_show_what_was_not_true_with_actual_values() -> None
         's.v1.0.0: properties.exists(p, p.type == "tier" && p.value == "gold") is false; it has tier = "silver"',
         't.v1.0.0: properties.exists(p, p.type == "tier" && p.value == "gold") is false; it has tier = {"level":2}',
     )
+
+
+def test_a_number_that_is_a_text_elsewhere_is_pointed_out() -> None:
+    catalog = a_catalog(
+        bundle("a", "1.0.0", constraint(propertyEquals={"name": "v", "value": "4.9"})),
+        bundle("b", "1.0.0", {"type": "v", "value": 4.9}),
+        bundle("c", "1.0.0", {"type": "v", "value": ["x" * 200]}),
+    )
+    (fact,) = [each for each in tell(impossible("a", catalog=catalog).problem).facts if each.fact.kind == "needs"]
+    assert fact.details == (
+        "b.v1.0.0: it has v = 4.9, which is not a text",
+        f'c.v1.0.0: it has v = ["{"x" * 118}…',
+    )
+
+
+def test_every_alternative_shows_what_came_nearest() -> None:
+    either = {
+        "constraints": [{"package": {"packageName": "bb", "versionRange": ">1.0.0"}}, {"label": {"label": "golden"}}]
+    }
+    catalog = a_catalog(
+        bundle("a", "1.0.0", constraint(any=either)),
+        bundle("b", "1.0.0", {"type": "olm.label", "value": {"label": "gold"}}),
+    )
+    (fact,) = [each for each in tell(impossible("a", catalog=catalog).problem).facts if each.fact.kind == "needs"]
+    assert fact.details == ("no catalog has a package bb; did you mean b?", "there is the label gold")
 
 
 def test_a_package_that_nobody_has_is_said_with_a_similar_name() -> None:

@@ -41,12 +41,22 @@ def test_only_the_first_json_value_is_read() -> None:
         ),
         (
             {"all": {"constraints": {}}},
-            "parse olm.constraint: json: cannot unmarshal object into Go struct field CompoundConstraint.constraints"
-            " of type []constraints.Constraint",
+            "parse olm.constraint: json: cannot unmarshal object into Go struct field"
+            " CompoundConstraint.all.constraints of type []constraints.Constraint",
         ),
         (
             {"cel": {"rule": True}},
-            "parse olm.constraint: json: cannot unmarshal bool into Go struct field Cel.rule of type string",
+            "parse olm.constraint: json: cannot unmarshal bool into Go struct field Cel.cel.rule of type string",
+        ),
+        (
+            {"FAILUREMESSAGE": 1},
+            "parse olm.constraint: json: cannot unmarshal number into Go struct field Constraint.failureMessage"
+            " of type string",
+        ),
+        (
+            {"any": {"constraints": [{"not": {"constraints": [3]}}]}},
+            "parse olm.constraint: json: cannot unmarshal number into Go struct field"
+            " CompoundConstraint.any.constraints.not.constraints of type constraints.Constraint",
         ),
         ({}, "convert olm.constraint to resolver predicate: constraint is empty"),
         ({"any": {"constraints": [None]}}, "convert olm.constraint to resolver predicate: constraint is empty"),
@@ -63,7 +73,9 @@ def test_what_upstream_refuses(value: Any, text: str) -> None:
     [
         ("", "parse olm.constraint: EOF"),
         ('{"a"', "parse olm.constraint: unexpected EOF"),
-        ("nope", "parse olm.constraint: invalid character 'n' looking for beginning of value"),
+        ("nope", "parse olm.constraint: invalid character 'o' in literal null (expecting 'u')"),
+        ('{"cel": x}', "parse olm.constraint: invalid character 'x' looking for beginning of value"),
+        ('{"cel" 1}', "parse olm.constraint: invalid character '1' after object key"),
     ],
 )
 def test_text_that_is_no_json(text: str, reason: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -10,55 +10,98 @@ from muster.api import parts
 from muster.api.parts import Condition, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
 
+GROUP: Final = "resolution.muster.dev"
+CATALOG_LABEL: Final = f"{GROUP}/catalog"  # on ConfigMaps that are catalogs; others are not read
+DEFAULT_LIMIT: Final = 30  # seconds
 
-class Subscription(Part, frozen=True):
+
+class ConfigMapCatalog(Part, frozen=True):
+    """A ConfigMap of the same namespace; without keys, all of them."""
+
+    name: str = ""
+    keys: tuple[str, ...] = ()
+
+
+class CatalogSource(Node, frozen=True):
+    """A catalog: written here, in a ConfigMap, or the hub's own of that name."""
+
+    name: str = ""
+    priority: int = 0
+    inline: tuple[dict[str, Any], ...] | None = None
+    config_map: ConfigMapCatalog | None = None
+
+
+class WantedPackage(Part, frozen=True):
     """A package that is wanted."""
 
     package: str = ""
     channel: str = ""
-    catalog: str = ""
+    range: str = ""
+    pin: str = ""
     starting_csv: str = msgspec.field(default="", name="startingCSV")
+    catalog: str = ""
+    priority: int = 0
 
 
-class InstalledOperator(Part, frozen=True):
+class GivenProperty(Node, frozen=True):
+    """A property as people write it: any JSON value under a type."""
+
+    type: str = ""
+    value: Any = None
+
+
+class InstalledOperator(Node, frozen=True):
     """A bundle that is there already."""
 
     name: str = ""
     package: str = ""
     version: str = ""
-    channel: str = ""
-    catalog: str = ""
-
-
-class CatalogReference(Part, frozen=True):
-    name: str = ""
-    priority: int = 0
+    properties: tuple[GivenProperty, ...] = ()
 
 
 class ResolutionSpec(Node, frozen=True):
-    catalogs: tuple[CatalogReference, ...] = ()
-    subscriptions: tuple[Subscription, ...] = ()
+    catalogs: tuple[CatalogSource, ...] = ()
+    wants: tuple[WantedPackage, ...] = ()
     installed: tuple[InstalledOperator, ...] = ()
+    facts: tuple[GivenProperty, ...] = ()
+    optional: str = "install"
+    compat: str = ""
+    time_limit_seconds: int = DEFAULT_LIMIT
 
 
-class PlannedOperator(Part, frozen=True):
+class PassedOverBundle(Part, frozen=True):
+    """A bundle that was preferred to the one chosen, and why it could not be."""
+
+    name: str = ""
+    channel: str = ""
+    why: str = ""
+
+
+class PlannedOperator(Node, frozen=True):
     """A bundle of the plan, and why it is in it."""
 
+    action: str = ""
     name: str = ""
     package: str = ""
     version: str = ""
     channel: str = ""
     catalog: str = ""
     replaces: str = ""
-    reason: str = ""
+    asked_by: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    passed_over: tuple[PassedOverBundle, ...] = ()
 
 
 class ResolutionStatus(Node, frozen=True):
     observed_generation: int = 0
     conditions: tuple[Condition, ...] = ()
+    message: str = ""
     plan: tuple[PlannedOperator, ...] = ()
     planned: int = 0
-    explanation: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    input_digest: str = ""
 
 
 class Resolution(Node, frozen=True):
@@ -67,75 +110,124 @@ class Resolution(Node, frozen=True):
     status: ResolutionStatus = ResolutionStatus()
 
 
-_BUNDLE = {
-    "name": parts.string("The bundle's name.", minLength=1),
-    "package": parts.string("Its package."),
-    "version": parts.string("Its version."),
-    "channel": parts.string("The channel it comes from."),
-    "catalog": parts.string("The catalog it comes from."),
-}
-
-_SPEC = parts.obj(
-    "What is wanted, and what is there.",
-    properties={
-        "catalogs": parts.map_list(
-            parts.obj(
-                "A catalog to choose from.",
-                ("name",),
-                {
-                    "name": parts.string("The catalog's name.", minLength=1),
-                    "priority": parts.integer("Catalogs of a higher priority are preferred.", default=0),
-                },
-            ),
-            ("name",),
-            "Catalogs to choose from; all known ones if empty.",
+_PROPERTIES = parts.obj(
+    "A property.",
+    ("type",),
+    {
+        "type": parts.string("Its type.", minLength=1),
+        "value": {"description": "Its value, any JSON value.", "x-kubernetes-preserve-unknown-fields": True},
+    },
+)
+_CATALOG = parts.obj(
+    "A catalog to choose from. With neither `inline` nor `configMap` it is the hub's catalog of this name, which the"
+    " administrator gives with `muster hub run --catalog NAME=PATH`.",
+    ("name",),
+    {
+        "name": parts.string("The catalog's name.", minLength=1, maxLength=253),
+        "priority": parts.integer("Catalogs of a higher priority are preferred.", default=0),
+        "inline": parts.array(
+            parts.anything("An olm.package, olm.channel, olm.bundle or olm.deprecations blob."), "The catalog itself."
         ),
-        "subscriptions": parts.map_list(
-            parts.obj(
-                "A package that is wanted.",
-                ("package",),
-                {
-                    "package": parts.string("The package.", minLength=1),
-                    "channel": parts.string("The channel; the package's default if empty."),
-                    "catalog": parts.string("The catalog; any if empty."),
-                    "startingCSV": parts.string("The bundle to begin with; the channel's head if empty."),
-                },
-            ),
-            ("package",),
-            "Packages that are wanted.",
-        ),
-        "installed": parts.map_list(
-            parts.obj("A bundle that is there already.", ("name",), _BUNDLE),
+        "configMap": parts.obj(
+            f'A ConfigMap of this namespace with the label `{CATALOG_LABEL}: "true"`; its values are files of a'
+            " file-based catalog, with names that end in .json, .ndjson, .yaml or .yml (binary values also in .gz).",
             ("name",),
-            "Bundles that are there already.",
+            {
+                "name": parts.string("The ConfigMap's name.", minLength=1),
+                "keys": parts.array(parts.string(minLength=1), "The values to read; all of them if empty."),
+            },
         ),
     },
 )
-_STATUS = parts.obj(
-    "The plan, or why there is none.",
+_WANT = parts.obj(
+    "A package that is wanted.",
+    ("package",),
+    {
+        "package": parts.string("The package.", minLength=1),
+        "channel": parts.string("The channel; any if empty, the package's default channel first."),
+        "range": parts.string("Versions that will do, such as `>=1.2.0 <2.0.0`.", maxLength=4096),
+        "pin": parts.string("The one version that will do. Not together with a range.", maxLength=256),
+        "startingCSV": parts.string("The bundle or version to begin with when nothing is installed."),
+        "catalog": parts.string("The catalog; any if empty."),
+        "priority": parts.integer("Wants of a higher priority choose first.", default=0),
+    },
+)
+_INSTALLED = parts.obj(
+    "A bundle that is there already; what is not said of it is taken from the catalogs.",
+    ("name",),
+    {
+        "name": parts.string("The bundle's name.", minLength=1),
+        "package": parts.string("Its package."),
+        "version": parts.string("Its version."),
+        "properties": parts.array(_PROPERTIES, "Its properties."),
+    },
+)
+_SPEC = parts.obj(
+    "What is wanted, what is there, and what to choose from.",
     properties={
-        "observedGeneration": parts.integer("The generation the plan was made for.", "int64"),
+        "catalogs": parts.map_list(_CATALOG, ("name",), "Catalogs to choose from; all of the hub's own if empty.")
+        | {"maxItems": 32},
+        "wants": parts.map_list(_WANT, ("package",), "Packages that are wanted.") | {"maxItems": 256},
+        "installed": parts.map_list(_INSTALLED, ("name",), "Bundles that are there already.") | {"maxItems": 1024},
+        "facts": parts.array(
+            _PROPERTIES,
+            "Facts of the cluster: properties of a bundle that is always there, so that constraints can ask for them.",
+        )
+        | {"maxItems": 256},
+        "optional": parts.string(
+            "What becomes of optional requirements.", enum=["install", "only-if-present", "ignore"], default="install"
+        ),
+        "compat": parts.string("Decide as this program does instead.", enum=["", "olm-v0"]),
+        "timeLimitSeconds": parts.integer("How long deciding may take.", minimum=1, maximum=120, default=DEFAULT_LIMIT),
+    },
+)
+_TEXTS = parts.string()
+_STATUS = parts.obj(
+    "The plan, or why there is none. Nothing is installed.",
+    properties={
+        "observedGeneration": parts.integer("The generation this status is about.", "int64"),
         "conditions": parts.CONDITIONS,
-        "plan": parts.map_list(
+        "message": parts.string("The outcome for people: a summary of the plan, or the story of why there is none."),
+        "plan": parts.array(
             parts.obj(
-                "A bundle of the plan.",
-                ("name",),
-                _BUNDLE
-                | {
-                    "replaces": parts.string("The installed bundle it takes the place of."),
-                    "reason": parts.string("Why it is in the plan."),
+                "An operator of the plan.",
+                ("action", "name"),
+                {
+                    "action": parts.string("install, update or keep."),
+                    "name": parts.string("The bundle's name."),
+                    "package": parts.string("Its package."),
+                    "version": parts.string("Its version."),
+                    "channel": parts.string("The channel it comes from."),
+                    "catalog": parts.string("The catalog it comes from."),
+                    "replaces": parts.string("The bundle it takes the place of."),
+                    "askedBy": parts.array(_TEXTS, "Who asked for it."),
+                    "needs": parts.array(_TEXTS, "The bundles that meet its requirements."),
+                    "passedOver": parts.array(
+                        parts.obj(
+                            "A bundle that was preferred, and why it could not be.",
+                            ("name", "why"),
+                            {
+                                "name": parts.string("The bundle's name."),
+                                "channel": parts.string("Its channel."),
+                                "why": parts.string("Why it could not be."),
+                            },
+                        ),
+                        "What was preferred to it; the first few.",
+                    ),
                 },
             ),
-            ("name",),
-            "What to install, in order.",
+            "What to install, update and keep, in the order of deciding.",
         ),
-        "planned": parts.integer("How many bundles the plan has."),
-        "explanation": parts.array(parts.string(), "Why no plan exists: the requirements that exclude each other."),
+        "planned": parts.integer("How many operators are to be installed or updated."),
+        "notes": parts.array(_TEXTS, "Every fall-back that would otherwise be silent."),
+        "fixes": parts.array(_TEXTS, "Changes that would help; each was tried."),
+        "problems": parts.array(_TEXTS, "What in the catalogs cannot be used, and where; the first few."),
+        "inputDigest": parts.string("A digest of everything that was decided from."),
     },
 )
 
 RESOLUTION: Final = Resource(
-    group="resolution.muster.dev",
+    group=GROUP,
     kind="Resolution",
     plural="resolutions",
     singular="resolution",
@@ -148,7 +240,8 @@ RESOLUTION: Final = Resource(
             (
                 parts.condition_column("Resolved", "Resolved"),
                 parts.condition_column("Reason", "Resolved", "reason"),
-                PrinterColumn("Operators", "integer", ".status.planned"),
+                PrinterColumn("Changes", "integer", ".status.planned"),
+                PrinterColumn("Message", "string", ".status.message", priority=1),
                 parts.AGE,
             ),
             status=True,

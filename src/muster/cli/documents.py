@@ -15,13 +15,14 @@ import msgspec
 import yaml
 
 from muster.errors import InvalidObjectError
+from muster.values.yaml_aliases import check_aliases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
 SUFFIXES = (".yaml", ".yml", ".json", ".ndjson")
-_MOST_ALIASES = 1000
+_MOST_WRITTEN_OUT = 64 * 1024 * 1024  # bytes, with every alias replaced by what it stands for
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +110,7 @@ def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
 def _yaml_values(origin: str, text: bytes) -> Iterator[tuple[int, Any]]:
     """The documents of a YAML text that are not empty, with their lines."""
     try:
-        aliases = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.CSafeLoader))
-        if aliases > _MOST_ALIASES:
-            raise InvalidObjectError(origin, f"{aliases} YAML aliases; at most {_MOST_ALIASES} are taken")
+        check_aliases(text, max(_MOST_WRITTEN_OUT, 2 * len(text)))
         loader: Any = yaml.CSafeLoader(text)  # its stubs leave these methods untyped
         while loader.check_node():
             node = loader.get_node()

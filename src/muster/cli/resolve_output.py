@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
+from muster.cli.output import print_json, print_yaml
 from muster.resolution.plan import Action
 
 if TYPE_CHECKING:
@@ -11,6 +13,15 @@ if TYPE_CHECKING:
 
     from muster.resolution import Fix, Plan, Step, Story
     from muster.resolution.catalog import Fault
+
+
+class Output(StrEnum):
+    """How to print: for people, or for programs."""
+
+    TREE = "tree"
+    JSON = "json"
+    YAML = "yaml"
+
 
 _MOST_PASSED_OVER = 3
 _SIGN = {Action.INSTALL: "+", Action.UPDATE: "^", Action.KEEP: "="}
@@ -52,6 +63,17 @@ def _title(step: Step) -> str:
     where = f" from {step.catalog}, channel {step.channel}" if step.catalog else ""
     replaces = f", replaces {step.replaces}" if step.action is Action.UPDATE else ""
     return f"{step.name}{where}{replaces}"
+
+
+def print_value(value: Any, output: Output) -> None:
+    (print_json if output is Output.JSON else print_yaml)(value)
+
+
+def drawn(plan: Plan, name: str) -> str:
+    """The picture of a plan, in the manner that the name of its file asks for."""
+    from muster.resolution.graph import mermaid, svg
+
+    return svg(plan) if name.endswith(".svg") else mermaid(plan)
 
 
 def failure_lines(story: Story, fixes: Sequence[Fix]) -> Iterator[str]:

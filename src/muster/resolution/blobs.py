@@ -13,7 +13,7 @@ import msgspec
 
 from muster.resolution.bundles import Bundle, CatalogKey, Entry, make_bundle
 from muster.resolution.catalog import Fault, index_catalog
-from muster.resolution.properties import PACKAGE, PAYLOADS, Property, package_of
+from muster.resolution.properties import MOST_NESTED, PACKAGE, PAYLOADS, Property, nests_too_deep, package_of
 from muster.resolution.request import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:
@@ -96,6 +96,9 @@ class CatalogBuilder:
         except (TypeError, ValueError) as error:
             self.fault(where, f"not a blob of JSON values: {error}")
             return
+        except RecursionError:
+            self.fault(where, "not a blob of JSON values: it nests too deeply, or in itself")
+            return
         self.add_text(text, where)
 
     def add_text(self, text: bytes | memoryview, where: str = "") -> None:
@@ -147,7 +150,12 @@ class CatalogBuilder:
         for package, name in sorted(self._bundles.keys() - used):
             self.fault(self._places.get((package, name), ""), f"bundle {name} is in no channel of package {package}")
         return index_catalog(
-            key, entries, priority=self.priority, faults=sorted(self.faults, key=str), deprecations=self._deprecations
+            key,
+            entries,
+            priority=self.priority,
+            faults=sorted(self.faults, key=str),
+            deprecations=self._deprecations,
+            places=self.places,
         )
 
     def _entries(self, channel: _Channel, key: CatalogKey, used: set[tuple[str, str]]) -> Iterable[Entry]:
@@ -203,10 +211,15 @@ class CatalogBuilder:
 
     def _add_bundle(self, blob: _Blob, where: str) -> None:
         properties: list[Property] = []
-        for raw in blob.properties or ():
+        for place, raw in enumerate(blob.properties or ()):
             if raw.type in PAYLOADS:
                 continue
-            properties.append(Property(raw.type, _value.decode(raw.value)))
+            if (value := _property_value(raw)) is None:
+                text = f"bundle {blob.name} of package {blob.package}: the value of {raw.type} nests deeper than"
+                self.fault(f"{where}#/properties/{place}/value", f"{text} {MOST_NESTED} levels")
+                self._contradictory.add(("bundle", blob.package, blob.name))
+                return
+            properties.append(value)
         said = [package_of(each.value) for each in properties if each.type == PACKAGE]
         version = next((each.version for each in said if each is not None and each.name == blob.package), "")
         if not version:
@@ -238,6 +251,18 @@ class CatalogBuilder:
                 else (blob.package, reference.schema, reference.name)
             )
             self._deprecations[key] = each.message
+
+
+def _property_value(raw: _RawProperty) -> Property | None:
+    """The property, decoded; None if its value nests too deeply. Few have so many brackets that it must be walked."""
+    text = bytes(raw.value)
+    try:
+        value = _value.decode(text)
+    except RecursionError:
+        return None
+    if text.count(b"[") + text.count(b"{") > MOST_NESTED and nests_too_deep(value):
+        return None
+    return Property(raw.type, value)
 
 
 def catalog_from_blobs(

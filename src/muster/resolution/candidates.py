@@ -100,6 +100,8 @@ class Wanting:
         """The entries the want speaks of, or the text of the first filter that leaves none."""
         referenced = f"in the catalog referenced by subscription {want.name}"
         if not any(catalog.entries for catalog in catalogs):
+            if not self._upstream and not want.catalog:
+                return [], "no catalog has any operator"
             return [], (
                 f"no operators found from catalog {want.catalog} in namespace {want.catalog_namespace}"
                 f" referenced by subscription {want.name}"
@@ -112,13 +114,17 @@ class Wanting:
         if not found:
             return [], f"no operators found in channel {want.channel} of package {want.package} {referenced}"
         if starting:
-            found = [entry for entry in found if entry.name == starting]
+            found = [entry for entry in found if self._begins(entry, starting)]
             if not found:
                 return [], (
                     f"no operators found with name {starting} in channel {want.channel} of package {want.package}"
                     f" {referenced}"
                 )
         return found, ""
+
+    def _begins(self, entry: Entry, starting: str) -> bool:
+        """Upstream takes a bundle's name only; we take a version as well."""
+        return entry.name == starting or (not self._upstream and entry.bundle.version_text == starting)
 
     def _ordered(
         self, found: Sequence[Entry], catalogs: Sequence[Catalog], starting: str
@@ -134,7 +140,7 @@ class Wanting:
             catalog = by_key[entry.catalog]
             broken = catalog.broken.get(ChannelKey(entry.package, entry.channel))
             if broken is not None:
-                faults[Fault(f"catalog {catalog.key.name}", broken.fault)] = None
+                faults[catalog.channel_fault(ChannelKey(entry.package, entry.channel), broken.fault)] = None
             elif catalog.is_candidate(entry):
                 ordered.append(entry)
         return ordered, list(faults)

@@ -8,8 +8,7 @@ found by name. Built from blobs by `blobs.py`, or from entries.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.resolution.channels import BrokenChannelError, sorted_channel
@@ -53,6 +52,11 @@ class Catalog:
     faults: tuple[Fault, ...] = ()
     unavailable: str = ""  # why the catalog as a whole cannot be used
     deprecations: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    places: Mapping[tuple[str, str], str] = field(default_factory=dict)  # as the builder of catalogs has them
+
+    def channel_fault(self, key: ChannelKey, text: str) -> Fault:
+        """A fault of a channel, where it was read."""
+        return Fault(self.places.get((key.package, f"channel {key.channel}"), "") or f"catalog {self.key.name}", text)
 
     def is_candidate(self, entry: Entry) -> bool:
         return entry not in self.left_over
@@ -74,6 +78,7 @@ def index_catalog(
     faults: Iterable[Fault] = (),
     unavailable: str = "",
     deprecations: Mapping[tuple[str, ...], str] | None = None,
+    places: Mapping[tuple[str, str], str] | None = None,
 ) -> Catalog:
     """Put the entries in order and index them. The order in which they come does not matter."""
     groups: dict[tuple[bool, str, str], list[Entry]] = defaultdict(list)
@@ -94,8 +99,15 @@ def index_catalog(
         if len(chain) < len(members):
             kept = set(map(id, chain))
             others += [entry for entry in members if id(entry) not in kept]
-    return _indexed(
-        key, (*ranked, *others), len(ranked), priority, broken, tuple(faults), unavailable, deprecations or {}
+    indexed = _indexed(key, (*ranked, *others), len(ranked))
+    return replace(
+        indexed,
+        priority=priority,
+        broken=broken,
+        faults=tuple(faults),
+        unavailable=unavailable,
+        deprecations=deprecations or {},
+        places=places or {},
     )
 
 
@@ -104,16 +116,7 @@ def index_in_order(key: CatalogKey, entries: Sequence[Entry]) -> Catalog:
     return _indexed(key, tuple(entries), len(entries))
 
 
-def _indexed(
-    key: CatalogKey,
-    entries: tuple[Entry, ...],
-    ordered: int,
-    priority: int = 0,
-    broken: Mapping[ChannelKey, BrokenChannelError] = MappingProxyType({}),
-    faults: tuple[Fault, ...] = (),
-    unavailable: str = "",
-    deprecations: Mapping[tuple[str, ...], str] = MappingProxyType({}),
-) -> Catalog:
+def _indexed(key: CatalogKey, entries: tuple[Entry, ...], ordered: int) -> Catalog:
     by_package: dict[str, list[int]] = defaultdict(list)
     by_api: dict[Api, list[int]] = defaultdict(list)
     by_label: dict[str, list[int]] = defaultdict(list)
@@ -127,17 +130,14 @@ def _indexed(
             by_label[label].append(number)
     return Catalog(
         key=key,
-        priority=priority,
+        priority=0,
         entries=entries,
         ordered=ordered,
         left_over=frozenset(entries[ordered:]),
         by_package=dict(by_package),
         by_api=dict(by_api),
         by_label=dict(by_label),
-        broken=broken,
-        faults=faults,
-        unavailable=unavailable,
-        deprecations=deprecations,
+        broken={},
     )
 
 

@@ -106,6 +106,14 @@ class Origin:
     def pointer(self) -> str:
         return f"/properties/{self.index}"
 
+    def written(self, path: str) -> str:
+        """Where a part of the normal form stands in the bundle: some spellings have fewer levels."""
+        if self.syntax in ("specification", "short"):
+            path = path.removeprefix("/cel")
+        elif self.syntax == "legacy":
+            path = path.removeprefix("/package")
+        return f"{self.pointer}/value{path}"
+
 
 @dataclass(frozen=True, slots=True)
 class Requirement:

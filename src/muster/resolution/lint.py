@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from muster.resolution import constraints as c
 from muster.resolution.constraints import InvalidConstraintError, Requirement
-from muster.resolution.matching import Matcher
+from muster.resolution.matching import Matcher, checked_requirement
 from muster.resolution.nearest import near_misses
 from muster.resolution.range_traps import range_traps
-from muster.resolution.spellings import meaningless, read_requirement
+from muster.resolution.spellings import meaningless
 from muster.values.semver_range import parse_range
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Finding:
         return f"{self.where}: {self.severity.value}: {self.text}"
 
 
+_LINE = re.compile(r":(\d+)(?=#|$)")
 # Findings of the reader that a resolution lives with, but a catalog should not ship.
 _ERRORS_HERE = ("several kinds in one constraint", "without constraints")
 
@@ -49,7 +51,13 @@ def lint_catalogs(
     advance: Callable[[], None] = lambda: None,
 ) -> list[Finding]:
     """Every finding, sorted by place. `places` says where a bundle, by package and name, was read."""
-    return sorted(dict.fromkeys(_findings(catalogs, places or {}, advance)))
+    return sorted(dict.fromkeys(_findings(catalogs, places or {}, advance)), key=_place)
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    """Files by name, lines by number."""
+    file, line, rest = _LINE.split(finding.where, maxsplit=1) if _LINE.search(finding.where) else (finding.where, 0, "")
+    return (file, int(line), rest, finding.severity, finding.text)
 
 
 def _findings(
@@ -90,13 +98,11 @@ class _Linter:
                 yield pointer, Severity.WARNING, warning
                 continue
             try:
-                requirement = read_requirement(prop, place)
-                if requirement is None:
-                    continue
-                self._matcher.check(requirement.constraint)
+                requirement = checked_requirement(prop, place, self._matcher)
             except InvalidConstraintError as error:
-                path = error.path if error.path.startswith("/properties") else f"{pointer}/value{error.path}"
-                yield path, Severity.ERROR, error.reason
+                yield error.path, Severity.ERROR, error.reason
+                continue
+            if requirement is None:
                 continue
             for said in requirement.warnings:
                 path, _, text = said.partition(": ")

@@ -11,7 +11,7 @@ import msgspec
 from muster.errors import InvalidObjectError
 from muster.resolution.bundles import Entry
 from muster.resolution.catalog import index_catalog
-from muster.resolution.request import CLUSTER
+from muster.resolution.request import is_cluster
 
 if TYPE_CHECKING:
     from muster.resolution.request import Request
@@ -64,7 +64,7 @@ def make_lock(outcome: Resolved) -> Lock:
     operators = []
     for number in outcome.solution.chosen:
         entry = outcome.problem.variables[number]
-        if isinstance(entry, Entry) and not (entry.installed and entry.name == CLUSTER):
+        if isinstance(entry, Entry) and not is_cluster(entry):
             operators.append(
                 LockedOperator(
                     entry.name,

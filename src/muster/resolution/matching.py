@@ -16,6 +16,7 @@ from muster.resolution.constraints import InvalidConstraintError
 from muster.resolution.properties import json_equal
 from muster.resolution.rules import compile_rule, outcome, variables_of
 from muster.resolution.sat import GoOn, UndecidedError, always
+from muster.resolution.spellings import as_written, read_requirement
 from muster.values.semver import InvalidVersionError
 from muster.values.semver_range import parse_range
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from muster.resolution.bundles import Bundle
     from muster.resolution.catalog import Catalog
+    from muster.resolution.constraints import Requirement
+    from muster.resolution.properties import Property
 
 Check: TypeAlias = Callable[["Bundle"], bool]
 
@@ -146,6 +149,21 @@ class Matcher:
         if known is None:
             known = self._variables[bundle] = variables_of(bundle)
         return known
+
+
+def checked_requirement(prop: Property, place: int, matcher: Matcher) -> Requirement | None:
+    """The requirement that a property states, with its rules and ranges compiled; None if it states none.
+
+    Raises InvalidConstraintError with a pointer from the bundle, the same for every caller.
+    """
+    requirement = read_requirement(prop, place)
+    if requirement is not None:
+        try:
+            matcher.check(requirement.constraint)
+        except InvalidConstraintError as error:
+            pointer = as_written(prop, requirement.origin.written(error.path))
+            raise InvalidConstraintError(pointer, error.reason) from error
+    return requirement
 
 
 def narrow(constraint: c.Constraint, catalog: Catalog) -> Sequence[int] | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from muster.resolution.matching import Matcher
 
 _SHOWN = 3  # near misses
+_MOST_VALUE = 120  # characters of a value
 _LOOKED_AT = 2_000  # bundles a rule is traced on, at most
 _MOST_COST = 500_000  # and what all of that may cost; tracing is slow
 
@@ -35,6 +36,14 @@ def near_misses(constraint: c.Constraint, bundles: Sequence[Bundle], matcher: Ma
             return [f"there is {', '.join(close[:_SHOWN])}"] if close else []
         case c.CelConstraint(rule=rule):
             return _rule_misses(rule, bundles, matcher, upstream=upstream)
+        case c.PropertyConstraint(name=name):
+            return _property_misses(name, constraint.value, bundles)
+        case c.LabelConstraint(label=label):
+            close = difflib.get_close_matches(label, sorted({each for b in bundles for each in b.labels}), n=_SHOWN)
+            return [f"there is the label {', '.join(close)}"] if close else []
+        case c.AnyConstraint(members=members):
+            found = (near_misses(member, bundles, matcher, upstream=upstream)[:1] for member in members[:_SHOWN])
+            return list(dict.fromkeys(line for lines in found for line in lines))
         case c.AllConstraint(members=members) if members:
             return _compound_misses(members, bundles, matcher, upstream=upstream)
         case _:
@@ -47,6 +56,24 @@ def _other_versions(name: str, bundles: Sequence[Bundle]) -> list[str]:
         return [f"{name} is there in {merged(own, own)}"]
     close = difflib.get_close_matches(name, sorted({bundle.package for bundle in bundles}), n=1)
     return [f"no catalog has a package {name}" + (f"; did you mean {close[0]}?" if close else "")]
+
+
+def _property_misses(name: str, wanted: Any, bundles: Sequence[Bundle]) -> list[str]:
+    """Properties of that type with other values; the trap is a number that is a text elsewhere."""
+    lines: dict[str, None] = {}
+    for bundle in sorted(bundles, key=lambda each: each.name):
+        for each in bundle.properties():
+            if each.type == name and each.readable:
+                alike = str(each.value) == str(wanted)
+                trap = f", which is not {_sort(wanted)}" if alike else ""
+                lines[f"{bundle.name}: it has {name} = {_shortened(c.value_text(each.value))}{trap}"] = None
+        if len(lines) >= _SHOWN:
+            break
+    return list(lines)[:_SHOWN]
+
+
+def _sort(value: Any) -> str:
+    return "a text" if isinstance(value, str) else "a number" if isinstance(value, int | float) else "the same"
 
 
 def _compound_misses(
@@ -103,11 +130,15 @@ def _rule_misses(rule: str, bundles: Sequence[Bundle], matcher: Matcher, *, upst
 def _actual(bundle: Bundle, mentioned: set[Any]) -> str:
     """The properties that the rule speaks of, with the values they have."""
     found = [
-        f"{each.type} = {c.value_text(each.value)}"
+        f"{each.type} = {_shortened(c.value_text(each.value))}"
         for each in bundle.properties()
         if each.readable and each.type in mentioned
     ]
     return f"; it has {', '.join(found[:_SHOWN])}" if found else "; it has no such property"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_VALUE else f"{text[:_MOST_VALUE]}…"
 
 
 def _last(values: Any, node: Expr) -> Any:

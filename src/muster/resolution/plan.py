@@ -12,6 +12,7 @@ from muster.resolution.catalog import ChannelKey
 from muster.resolution.clauses import Kind
 from muster.resolution.constraints import described
 from muster.resolution.passed_over import why_passed_over
+from muster.resolution.request import is_cluster
 
 if TYPE_CHECKING:
     from muster.resolution.catalog import Fault
@@ -108,7 +109,7 @@ def make_plan(problem: Problem, solution: Solution) -> Plan:
     steps = []
     for number in solution.chosen:
         variable = problem.variables[number]
-        if not isinstance(variable, Entry):
+        if not isinstance(variable, Entry) or is_cluster(variable):
             continue
         passed = tuple(
             PassedOver(

@@ -26,7 +26,7 @@ from muster.resolution.fail_forward import BrokenReplacementError, still_countin
 from muster.resolution.matching import Matcher
 from muster.resolution.request import Installed, OptionalPolicy, Request, Want, cluster_entry, installed_entry
 from muster.resolution.sat import GoOn, UndecidedError, always
-from muster.resolution.spellings import read_requirement
+from muster.resolution.spellings import as_written, read_requirement
 from muster.resolution.upstream_spelling import read_upstream
 
 if TYPE_CHECKING:
@@ -266,7 +266,8 @@ class _Builder:
                 reason = error.reason
                 if self._upstream and requirement.origin.syntax != "legacy":
                     reason = f"convert olm.constraint to resolver predicate: {reason}"
-                self._take_out(number, entry, f"{requirement.origin.pointer}/value{error.path}", reason)
+                prop = next(each for place, each in bundle.requirements if place == requirement.origin.index)
+                self._take_out(number, entry, as_written(prop, requirement.origin.written(error.path)), reason)
                 continue
             except BrokenChannelError as broken:  # contained in our own dialect
                 self._refusals[broken.fault] = None
@@ -304,7 +305,15 @@ class _Builder:
             return
         if not entry.installed:  # what is there already is not made impossible by what cannot be read
             self._add(Kind.PROHIBITED, number, reason=r.Faulty(entry, f"{pointer}: {reason}"))
-        self._fault(Fault(f"{entry.name}{pointer}", reason))
+        self._fault(self._bundle_fault(entry, pointer, reason))
+
+    def _bundle_fault(self, entry: Entry, pointer: str, reason: str) -> Fault:
+        """With the place in a file where it is known."""
+        catalog = next((each for each in self._catalogs if each.key == entry.catalog), None)
+        where = catalog.places.get((entry.package, entry.name), "") if catalog is not None else ""
+        if not where:
+            return Fault(f"{entry.name}{pointer}", reason)
+        return Fault(f"{where}{'' if '#' in where else '#'}{pointer}", f"{entry.name}: {reason}")
 
     def _fault(self, fault: Fault) -> None:
         if fault not in self.problem.faults:
@@ -338,7 +347,7 @@ class _Builder:
                 continue
             if self._upstream:
                 raise broken
-            self._fault(Fault(f"catalog {catalog.key.name}", broken.fault))
+            self._fault(catalog.channel_fault(key, broken.fault))
 
     # --- uniqueness
 

@@ -6,7 +6,7 @@ decoded when a rule looks at them. Knows nothing of catalogs.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -57,6 +57,7 @@ class PackageVersion(NamedTuple):
     version: str
 
 
+MOST_NESTED: Final = 200  # levels of a value
 _encode = msgspec.json.Encoder().encode
 _decoder = msgspec.json.Decoder(list[Property])
 
@@ -74,7 +75,24 @@ def property_from(raw: Any) -> Property:
     kind = raw.get("type") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or not kind:
         raise InvalidObjectError("", f"a property is a mapping with a type and a value, not {raw!r}")
+    if nests_too_deep(raw.get("value")):
+        raise InvalidObjectError("", f"the value of {kind} nests deeper than {MOST_NESTED} levels")
     return Property(kind, raw.get("value"))
+
+
+def nests_too_deep(value: Any) -> bool:
+    """Whether a value nests so deeply that walking it could exhaust the stack. Walks without recursion itself."""
+    level = [value]
+    for _ in range(MOST_NESTED + 1):
+        level = [
+            item
+            for each in level
+            if isinstance(each, dict | list)
+            for item in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def text_fields(value: Any, *names: str) -> tuple[str, ...] | None:

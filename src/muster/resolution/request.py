@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 from muster.errors import InvalidObjectError
 from muster.resolution.bundles import EXISTING, CatalogKey, Entry, make_bundle
 from muster.resolution.properties import PACKAGE, Property, package_of
+from muster.values.semver import InvalidVersionError
+from muster.values.semver_range import parse_range
 
 if TYPE_CHECKING:
     from muster.resolution.catalog import Catalog
@@ -106,6 +108,12 @@ def parse_want(text: str) -> Want:
     package, at, wanted = rest.partition("@")
     if not package.strip() or (at and not wanted.strip()) or (":" in text and not channel.strip()):
         raise InvalidObjectError("--want", f"{text!r} is not package[@range][:channel]")
+    if at:
+        try:
+            parse_range(wanted.strip())
+        except InvalidVersionError as error:
+            hint = "; ranges are written like >=1.2.0 <2.0.0 || 3.x"
+            raise InvalidObjectError("--want", f"{wanted.strip()!r} is no range: {error}{hint}") from None
     return Want(package.strip(), package.strip(), channel.strip(), wanted.strip())
 
 
@@ -122,6 +130,11 @@ def installed_entry(installed: Installed, namespace: str) -> Entry:
         )
     bundle = make_bundle(installed.name, package, installed.version, properties, add_package=False)
     return Entry(bundle, CatalogKey(EXISTING, namespace), installed=True, owner=installed.owner)
+
+
+def is_cluster(entry: Entry) -> bool:
+    """Whether it stands for the cluster, which is no operator."""
+    return entry.installed and entry.name == CLUSTER and not entry.package
 
 
 def cluster_entry(facts: tuple[Property, ...], namespace: str) -> Entry:

@@ -49,6 +49,30 @@ _NESTED: Final[Mapping[str, type[c.AllConstraint | c.AnyConstraint | c.NotConstr
 
 def read_requirement(prop: Property, index: int = 0) -> Requirement | None:
     """The requirement a property states; None if it states none. Raises InvalidConstraintError."""
+    try:
+        return _requirement(prop, index)
+    except InvalidConstraintError as error:
+        raise InvalidConstraintError(as_written(prop, error.path), error.reason) from None
+
+
+def as_written(prop: Property, pointer: str) -> str:
+    """A pointer whose keys are spelled as in the property: we take them in any case, pointers are exact."""
+    head, value_key, rest = pointer.partition("/value")
+    written, value = [], prop.value
+    for name in rest.split("/")[1:]:
+        key = name
+        if isinstance(value, dict):
+            key = name if name in value else next((key for key in value if key.lower() == name.lower()), name)
+            value = value.get(key)
+        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            value = None
+        written.append(key)
+    return "/".join((head + value_key, *written))
+
+
+def _requirement(prop: Property, index: int) -> Requirement | None:
     reading = _Reading()
     pointer = f"/properties/{index}/value"
     match prop.type:
@@ -193,7 +217,8 @@ class _Reading:
             if lower not in by_lower:
                 close = difflib.get_close_matches(lower, list(by_lower), n=1, cutoff=0.6)
                 hint = f"; did you mean {by_lower[close[0]]}?" if close else f"; known: {', '.join(sorted(exact))}"
-                raise InvalidConstraintError(f"{pointer}/{key}", f"unknown field {key!r}{hint}")
+                escaped = str(key).replace("~", "~0").replace("/", "~1")
+                raise InvalidConstraintError(f"{pointer}/{escaped}", f"unknown field {key!r}{hint}")
             found = by_lower[lower]
             if found in fields:
                 raise InvalidConstraintError(f"{pointer}/{key}", f"{key!r} is there twice, in different case")
@@ -243,12 +268,15 @@ class _Reading:
         return next(iter(rules.values()), None)
 
     def _fields_of_evaluator(self, value: Any, pointer: str) -> str:
-        if not isinstance(value, dict) or not isinstance(value.get("id"), str):
+        written = next((key for key in value if key.lower() == "id"), "") if isinstance(value, dict) else ""
+        if not written or not isinstance(value[written], str):
             raise InvalidConstraintError(pointer, "an evaluator is a mapping with an id, such as {id: cel}")
-        if value["id"] == "cel" and len(value) > 1:
-            extra = ", ".join(sorted(key for key in value if key != "id"))
+        if value[written] == "cel" and len(value) > 1:
+            extra = ", ".join(sorted(key for key in value if key != written))
             raise InvalidConstraintError(pointer, f"the evaluator cel takes no more than its id, not {extra}")
-        return str(value["id"])
+        if written != "id":
+            self.warn(f"{pointer}/{written}", f"write id, not {written}")
+        return str(value[written])
 
     def _action(self, fields: dict[str, Any], pointer: str) -> bool:
         """Whether the requirement is optional."""
@@ -294,9 +322,11 @@ class _Reading:
 
     def _property_equals(self, value: Any, message: str | None, place: str) -> c.Constraint:
         fields = self._fields(value, place, ("name", "value"))
-        wanted = value.get("value", value.get("Value")) if isinstance(value, dict) else None
         name = self._text(fields, "name", place, required=True)
-        return c.PropertyConstraint(name, c.value_text(wanted), message)
+        written = next((key for key in value if key.lower() == "value"), None)  # a null counts here
+        if written is None:
+            raise InvalidConstraintError(place, "value is missing")
+        return c.PropertyConstraint(name, c.value_text(value[written]), message)
 
     def _members(self, value: Any, place: str, level: int, kind: str) -> tuple[c.Constraint, ...]:
         fields = self._fields(value, place, ("constraints",))

@@ -11,15 +11,17 @@ from typing import Any, Final
 
 import msgspec
 
+from muster.cel.libraries.json_text import InvalidJsonError, parse_json
 from muster.resolution import constraints as c
 from muster.resolution.constraints import InvalidConstraintError, Origin, Requirement
 from muster.resolution.properties import CONSTRAINT, Api, Property
 from muster.resolution.spellings import MOST_BYTES
 from muster.values.quoting import go_quote
 
+_UNEXPECTED_END: Final = "unexpected end of JSON input"
 _FIELDS: Final = {
     "Constraint": {
-        "failuremessage": "string",
+        "failureMessage": "string",
         "cel": "Cel",
         "package": "PackageConstraint",
         "gvk": "GVKConstraint",
@@ -28,7 +30,7 @@ _FIELDS: Final = {
         "not": "CompoundConstraint",
     },
     "Cel": {"rule": "string"},
-    "PackageConstraint": {"packagename": "string", "versionrange": "string"},
+    "PackageConstraint": {"packageName": "string", "versionRange": "string"},
     "GVKConstraint": {"group": "string", "version": "string", "kind": "string"},
     "CompoundConstraint": {"constraints": "[]Constraint"},
 }
@@ -60,7 +62,7 @@ def parse_upstream(prop: Property) -> c.Constraint:
             "", f"parse olm.constraint: olm.constraint value is greater than max constraint size {MOST_BYTES} bytes"
         )
     try:
-        checked = _struct("Constraint", _first_value(prop), None)
+        checked = _struct("Constraint", _first_value(prop))
     except _Unfit as error:
         raise InvalidConstraintError("", f"parse olm.constraint: {error}") from None
     try:
@@ -81,62 +83,63 @@ def _first_value(prop: Property) -> Any:
 
 
 def _go_syntax_error(text: str) -> str:
-    stripped = text.strip()
-    if not stripped:
+    if not text.strip():
         return "EOF"
     try:
-        json.loads(stripped)
-    except ValueError as error:
-        position = getattr(error, "pos", 0)
-        if position >= len(stripped):
-            return "unexpected EOF"
-        return f"invalid character {go_quote(stripped[position])[1:-1]!r} looking for beginning of value"
+        parse_json(text)
+    except InvalidJsonError as error:
+        return str(error).replace(_UNEXPECTED_END, "unexpected EOF")
     return "unexpected EOF"
 
 
-def _struct(name: str, value: Any, field: str | None) -> dict[str, Any]:
-    """A mapping checked against a Go struct: keys in any case, unknown ones refused, null counts as absent."""
+def _struct(name: str, value: Any, owner: str = "", path: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A mapping checked against a Go struct: keys in any case, unknown ones refused, null counts as absent.
+
+    Go names the struct that has the field at fault, and the whole path to the field.
+    """
     if value is None:
         return {}
     if not isinstance(value, dict):
-        where = f"Go struct field {field} of type" if field else "Go value of type"
-        raise _Unfit(f"json: cannot unmarshal {_go_kind(value)} into {where} constraints.{name}")
+        raise _unfit(value, f"constraints.{name}", owner, path)
     fields = _FIELDS[name]
+    names = {field.lower(): field for field in fields}
     result: dict[str, Any] = {}
     for key, item in value.items():
-        lower = key.lower()
-        if lower not in fields:
+        field = names.get(key.lower())
+        if field is None:
             raise _Unfit(f"json: unknown field {go_quote(key)}")
         if item is None:
             continue
-        place = f"{name}.{lower}"
-        match fields[lower]:
+        place = (*path, field)
+        match fields[field]:
             case "string":
                 if not isinstance(item, str):
-                    raise _Unfit(f"json: cannot unmarshal {_go_kind(item)} into Go struct field {place} of type string")
-                result[lower] = item
+                    raise _unfit(item, "string", name, place)
+                result[field] = item
             case "[]Constraint":
                 if not isinstance(item, list):
-                    raise _Unfit(
-                        f"json: cannot unmarshal {_go_kind(item)} into Go struct field {place} of type"
-                        " []constraints.Constraint"
-                    )
-                result[lower] = [_struct("Constraint", member, place) for member in item]
+                    raise _unfit(item, "[]constraints.Constraint", name, place)
+                result[field] = [_struct("Constraint", member, name, place) for member in item]
             case nested:
-                result[lower] = _struct(nested, item, place)
+                result[field] = _struct(nested, item, name, place)
     return result
+
+
+def _unfit(value: Any, wanted: str, owner: str, path: tuple[str, ...]) -> _Unfit:
+    where = f"Go struct field {owner}.{'.'.join(path)}" if path else "Go value"
+    return _Unfit(f"json: cannot unmarshal {_go_kind(value)} into {where} of type {wanted}")
 
 
 def _converted(fields: dict[str, Any]) -> c.Constraint:
     """The first kind in upstream's order counts."""
-    message = fields.get("failuremessage")
+    message = fields.get("failureMessage")
     if "gvk" in fields:
         gvk = fields["gvk"]
         api = Api(gvk.get("group", ""), gvk.get("version", ""), gvk.get("kind", ""))
         return c.ApiConstraint(api, message)
     if "package" in fields:
         package = fields["package"]
-        return c.PackageConstraint(package.get("packagename", ""), package.get("versionrange", ""), message)
+        return c.PackageConstraint(package.get("packageName", ""), package.get("versionRange", ""), message)
     for name, kind in _COMPOUNDS:
         if name in fields:
             return kind(tuple(map(_converted, fields[name].get("constraints", ()))), message)
@@ -182,7 +185,7 @@ def _legacy(prop: Property) -> c.Constraint:
 
 def _unmarshal_error(text: str) -> str:
     error = _go_syntax_error(text)
-    return "unexpected end of JSON input" if error in {"EOF", "unexpected EOF"} else error
+    return _UNEXPECTED_END if error in {"EOF", "unexpected EOF"} else error
 
 
 def _go_kind(value: Any) -> str:

@@ -27,7 +27,7 @@ from muster.values.semver import InvalidVersionError, parse, parse_tolerant
 from muster.values.semver_range import parse_range
 from tests.conformance.cel.evaluation import run_olm_cel
 from tests.conformance.olm.requests import a_catalog, a_property, a_request, a_want, an_entry, shown, wanted
-from tests.conformance.olm.rows import ANY_VALUES, UNTYPED
+from tests.conformance.olm.rows import ANY_VALUES, UNTYPED, with_any_values
 from tests.conformance.results import CASES, CaseResult
 
 if TYPE_CHECKING:
@@ -261,5 +261,7 @@ def run_cel(data: Any) -> Iterator[CaseResult]:
         if "evalError" in case["expect"]:
             yield CaseResult(name, not matched and bool(matcher.failures), "the error was not kept")
         else:
-            ok = rule is not None or matched == case["expect"].get("matches")
-            yield CaseResult(name, ok, f"wanted {case['expect']}, got {matched}", rule=rule)
+            wanted_match = case["expect"].get("matches")
+            if rule is not None:
+                wanted_match = Matcher(upstream=True).check(CelConstraint(with_any_values(case["rule"])))(bundle)
+            yield CaseResult(name, matched == wanted_match, f"wanted {wanted_match}, got {matched}", rule=rule)

@@ -31,3 +31,21 @@ def test_what_went_wrong_is_the_outcome() -> None:
     assert explain_query(".cpu ==", HOST).outcome == failed("the query is not valid: unexpected EOF")
     runaway = explain_query("def f: f; f", HOST)
     assert runaway.outcome.exhausted
+
+
+def test_what_is_written_twice_is_shown_once_unless_it_differs() -> None:
+    found = explain_query(".cpu.count > 1 and .cpu.count < 3", HOST)
+    assert [part.text for part in found.parts].count(".cpu.count") == 1
+    differs = explain_query("(.cpu | .count == 2) and (.disks[0] | .count == null)", HOST)
+    assert [part.values for part in differs.parts if part.text == ".count"] == [(2,), (None,)]
+
+
+def test_a_step_that_fails_gives_nothing() -> None:
+    assert explain_query("[.nics[]?] | length == 0", HOST).parts == (
+        Part(".nics", (None,)),
+        Part("[.nics[]?]", ([],)),
+        Part("length", (0,)),
+        Part("length == 0", (True,)),
+        Part("[.nics[]?] | length == 0", (True,)),
+    )
+    assert Part(".disks[]", (1, 1)) in explain_query("[.disks[]] | length == 2", {"disks": [1, 1]}).parts

@@ -100,3 +100,17 @@ def test_the_record_says_exactly_which_labels_are_ours() -> None:
 def test_a_record_that_is_not_ours_says_nothing(text: str) -> None:
     assert read_applied({APPLIED: text}) == {}
     assert read_applied(None) == {}
+
+
+def test_a_label_that_hangs_on_a_query_without_an_answer_stays_as_it_is() -> None:
+    groups = by_label([A, B])
+    unknown = plan_labels({}, {}, groups, {"b": MATCH})
+    assert (unknown.changes, unknown.is_empty) == ({}, True)  # a may have a say yet
+    kept = plan_labels({SIZE: "medium"}, {"size": "medium"}, groups, {"b": MATCH})
+    assert (kept.changes, kept.applied, kept.is_empty) == ({}, {"size": "medium"}, True)
+    known = plan_labels({SIZE: "large"}, {"size": "large"}, groups, {"a": MATCH})
+    assert known.changes == {SIZE: "medium"}  # whatever b says
+    assert plan_labels({SIZE: "medium"}, {"size": "medium"}, by_label([GOING]), {}).changes == {SIZE: None}
+    beside = plan_labels({SIZE: "medium"}, {"size": "medium"}, by_label([GOING, B]), {})
+    assert (beside.changes, beside.applied) == ({SIZE: None}, {})  # a deletion does not wait for slow queries
+    assert plan_labels({SIZE: "medium"}, {"size": "medium"}, by_label([GOING, TWIN]), {}).changes == {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,11 +21,11 @@ def test_a_heartbeat_that_changes_nothing_read_runs_nothing_and_tells_nobody() -
     roster = a_roster(BIG, MANY, a={"cpu": {"count": 8}})
     settle(roster, {"a": {"cpu": {"count": 8}}})
     roster.take_touched()
-    runs = roster.runs
+    runs = roster.work.runs
     put(roster, "a", {"cpu": {"count": 8, "flags": ["new"]}, "hostname": "h"}, {SIZE: "medium"}, {"size": "medium"})
     plan = roster.plan("a")
     assert plan is not None
-    assert (roster.runs - runs, plan.is_empty, roster.take_touched()) == (0, True, set())
+    assert (roster.work.runs - runs, plan.is_empty, roster.take_touched()) == (0, True, set())
 
 
 def test_an_event_without_any_change_is_not_even_looked_at() -> None:
@@ -37,10 +38,10 @@ def test_an_event_without_any_change_is_not_even_looked_at() -> None:
 def test_only_the_queries_that_read_a_change_run_again() -> None:
     roster = a_roster(BIG, MANY, a={"cpu": {"count": 8}})
     roster.plan("a")
-    assert roster.runs == 2
+    assert roster.work.runs == 2
     put(roster, "a", {"cpu": {"count": 2}})
     roster.plan("a")
-    assert roster.runs == 3
+    assert roster.work.runs == 3
 
 
 def test_a_changed_query_runs_for_every_agent_and_the_others_do_not() -> None:
@@ -142,3 +143,87 @@ def test_keeping_up_to_date_gives_what_starting_afresh_gives(operations: list[tu
     }
     for each in classifications.values():
         assert report(kept, each) == report(fresh, each)
+
+
+LENGTHY = a_classification("long", "long", "yes", "([range(0; 45000)] | add) > .cpu.count")
+
+
+def test_a_quick_look_leaves_what_takes_long_and_its_labels_for_later() -> None:
+    inventories = {name: {"cpu": {"count": 8}} for name in "ab"}
+    roster = a_roster(LENGTHY, BIG, **inventories)
+    assert [roster.look(name, quick=True) for name in "ab"] == [False, False]
+    assert roster.query(LENGTHY).runs == 1  # once seen to be long it is not tried again in a hurry
+    plans = {name: roster.plan_so_far(name) for name in "ab"}
+    assert [plan and plan.changes for plan in plans.values()] == [{SIZE: "medium"}] * 2
+    assert roster.look("a")
+    assert roster.look("b", quick=True)  # the same cells, and so known by now
+    for name in "ab":
+        plan = roster.plan_so_far(name)
+        assert plan is not None
+        assert set(plan.changes.values()) == {"medium", "yes"}
+
+
+def test_a_look_can_be_interrupted_after_any_query_and_goes_on_where_it_was() -> None:
+    some = [a_classification(f"c{number}", f"k{number}", "yes", f".cpu.count > {number}") for number in range(6)]
+    roster = a_roster(*some, a={"cpu": {"count": 4}})
+    assert [roster.look("a", lambda: True) for _ in range(6)] == [False] * 5 + [True]
+    assert roster.work.runs == 6
+    put(roster, "a", {"cpu": {"count": 2}})
+    assert not roster.look("a", lambda: True)
+    put(roster, "a", {"cpu": {"count": 2}, "hostname": "h"})  # nothing that they read
+    assert [roster.look("a", lambda: True) for _ in range(5)] == [False] * 4 + [True]
+    assert roster.work.runs == 12
+    plan = roster.plan_so_far("a")
+    assert plan is not None
+    assert sorted(plan.changes) == [some[0].label, some[1].label]
+
+
+def test_ten_thousand_heartbeats_run_nothing() -> None:
+    wanted = [a_classification(f"c{number}", f"k{number}", "yes", f".cpu.count > {number}") for number in range(20)]
+    roster = a_roster(*wanted)
+    for number in range(500):
+        put(roster, f"a{number}", {"cpu": {"count": number % 50}, "hostname": "h"})
+    settle(roster, {f"a{number}": {"cpu": {"count": number % 50}, "hostname": "h"} for number in range(500)})
+    before = roster.work.runs, roster.work.hits
+    for beat in range(20):
+        for number in range(500):
+            labels, applied = dict(roster.labels(f"a{number}")), dict(roster.applied(f"a{number}"))
+            put(roster, f"a{number}", {"cpu": {"count": number % 50}, "hostname": f"h{beat}"}, labels, applied)
+            plan = roster.plan(f"a{number}")
+            assert plan is not None
+            assert plan.is_empty
+    assert (roster.work.runs, roster.work.hits) == before
+
+
+def test_a_heartbeat_after_the_queries_have_changed_asks_only_the_new_ones() -> None:
+    roster = a_roster(BIG, MANY, a={"cpu": {"count": 8}})
+    roster.plan("a")
+    roster.remove_classification("many")
+    runs, hits = roster.work.runs, roster.work.hits
+    put(roster, "a", {"cpu": {"count": 8}, "hostname": "h"})
+    roster.plan("a")
+    assert (roster.work.runs, roster.work.hits) == (runs, hits)
+    roster.put_classification(a_classification("new", "boot", "uefi", '.boot.mode == "uefi"'))
+    put(roster, "a", {"cpu": {"count": 8}, "hostname": "i"})
+    roster.plan("a")
+    assert (roster.work.runs, roster.work.hits) == (runs + 1, hits)
+
+
+@pytest.mark.parametrize("unreadable", [b'{"cpu":' + b"[" * 5_000 + b"]" * 5_000 + b"}", b'{"cpu": {"count": 8}'])
+def test_an_inventory_that_cannot_be_read_fails_every_query_until_it_can(unreadable: bytes) -> None:
+    always = a_classification("always", "any", "yes", "true")
+    roster = a_roster(BIG, always)
+    for inventory, expected in ((unreadable, "QUERYERROR-"), (b'{"cpu":{"count":8}}', ""), (unreadable, "QUERYERROR-")):
+        roster.put_agent("a", {}, {}, inventory)
+        plan = roster.plan("a")
+        assert plan is not None
+        assert plan.changes == {BIG.label: f"{expected}medium", always.label: f"{expected}yes"}
+    assert (
+        report(roster, BIG)
+        .conditions["QueryErrors"][2]
+        .startswith("1 Agents failed to apply the classification: the inventory cannot be read: ")
+    )
+    roster.put_classification(a_classification("late", "late", "yes", "true"))
+    late = roster.plan("a")
+    assert late is not None
+    assert set(late.changes.values()) == {"QUERYERROR-medium", "QUERYERROR-yes"}

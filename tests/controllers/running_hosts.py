@@ -12,6 +12,7 @@ from muster.client import Client, Connection
 from muster.client.reflector import Reflector
 from muster.controllers.agents import HostControllers
 from muster.controllers.manager import utc_now
+from muster.controllers.metrics import ControllerMetrics
 from tests.controllers.running import PATIENCE, Driver
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def host_controllers(hub: RunningHub, dies_at: int | None = None, *, before: boo
         writes = 10**9 if dies_at is None else dies_at
         async with MortalClient(connection, writes, before=before, die=lambda: task.cancel()) as client:
             discovery = await client.discover()
-            hosts = HostControllers(client, utc_now)
+            hosts = HostControllers(client, utc_now, ControllerMetrics())
             reflectors = [Reflector(client, discovery.named(name), each) for name, each in hosts.handlers().items()]
             async with asyncio.TaskGroup() as tasks:
                 for reflector in reflectors:

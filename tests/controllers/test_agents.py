@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.controllers.running import Driver, driven_hub, eventually
+from muster.classification import Roster
+from tests.controllers.running import Driver, controllers, driven_hub, eventually
 from tests.controllers.running_hosts import (
     BASE,
     PREFIX,
@@ -163,12 +166,65 @@ def test_runaways_cost_their_budget_a_few_times_and_hold_up_nobody(hub: Driver) 
         path = f"{BASE}/agentclassifications/evil-3"
         eventually(lambda: hub.condition(path, "QueryPaused"), ("True", "BudgetExhausted"))
         eventually(lambda: hosts.idle, True)
-        runs = hosts.world.roster("apps").runs
+        runs = hosts.world.roster("apps").work.runs
         report(hub, "a00", {"hostname": "changed", "cpu": {"count": 2}})
         eventually(lambda: labels(hub, "a00").get("evil-2"), "QUERYERROR-yes")
         time.sleep(0.2)
-        assert hosts.world.roster("apps").runs - runs <= 1  # only the honest query
+        assert hosts.world.roster("apps").work.runs - runs <= 1  # only the honest query
         requery(hub, "evil-2", ".cpu.count == 2")
         eventually(lambda: counts(hub, "evil-2"), (2, 0))
         eventually(lambda: hub.condition(f"{BASE}/agentclassifications/evil-2", "QueryPaused"), None)
     assert answered < 1.0
+
+
+def test_the_work_is_measured(hub: Driver) -> None:
+    with controllers(hub.hub) as manager:
+        for number in range(3):
+            add_agent(hub, f"a{number}", {"cpu": {"count": 2}, "hostname": f"h{number}"})
+        classify(hub, "c", "size", "medium", ".cpu.count == 2")
+        classify(hub, "d", "name", "odd", ".hostname - 1")
+        eventually(lambda: (counts(hub, "c"), counts(hub, "d")), ((3, 0), (0, 3)))
+        lines = manager.metrics.render().decode().splitlines()
+    found = {name: float(value) for name, _, value in (each.rpartition(" ") for each in lines if each[0] != "#")}
+    assert found["muster_classification_evaluation_errors_total"] >= 3
+    assert found["muster_classification_evaluations_total"] >= 4
+    assert found["muster_classification_cache_hits_total"] >= 2  # three hosts with as many cores
+    assert found["muster_classification_pauses_total"] == 0
+    assert found["muster_classification_duration_seconds_count"] >= 3
+    assert (found["muster_agents"], found["muster_classifications"]) == (3, 2)
+    assert {'workqueue_depth{name="agent"}', 'workqueue_depth{name="slow"}'} <= found.keys()
+    assert 'workqueue_depth{name="classification"}' in found
+
+
+def test_looking_at_everything_again_changes_nothing_and_runs_nothing(hub: Driver) -> None:
+    loop = asyncio.new_event_loop()
+    with controllers(hub.hub, loop=loop) as manager:
+        add_agent(hub, "a", {"cpu": {"count": 2}})
+        classify(hub, "c", "size", "medium", ".cpu.count == 2")
+        eventually(lambda: counts(hub, "c"), (1, 0))
+        eventually(lambda: manager.idle and manager.hosts.classifications.settled, True)
+        before, work = hub.get(f"{BASE}/agents/a"), replace(manager.hosts.world.work)
+        loop.call_soon_threadsafe(manager.wake_all)
+        time.sleep(0.3)
+        assert (hub.get(f"{BASE}/agents/a"), manager.hosts.world.work) == (before, work)
+
+
+def test_an_agent_whose_labels_cannot_be_worked_out_holds_up_no_other(
+    hub: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(self: Roster, name: str) -> Any:
+        if name == "a0":
+            raise ArithmeticError("a mistake of ours")
+        return plan_so_far(self, name)
+
+    plan_so_far = Roster.plan_so_far
+    monkeypatch.setattr(Roster, "plan_so_far", fails)
+    with host_controllers(hub.hub):
+        for number in range(3):
+            add_agent(hub, f"a{number}", {"cpu": {"count": 2}})
+        classify(hub, "c", "size", "medium", "true")
+        eventually(
+            lambda: [labels(hub, f"a{number}") for number in range(3)], [{}, {"size": "medium"}, {"size": "medium"}]
+        )
+        monkeypatch.undo()
+        eventually(lambda: labels(hub, "a0"), {"size": "medium"})

@@ -10,7 +10,8 @@
     {'inventoryclassification.agent-install.openshift.io/size': 'big'}
 
 Reading order: outcomes (what an answer means), queries (a query in use), labels (which labels an agent must carry),
-roster (all of a namespace, kept up to date), status (what a classification says of itself), one_shot, explanation.
+roster (all of a namespace, kept up to date), status (what a classification says of itself), one_shot, preview (what a
+change would bring), summary and explanation (why).
 """
 
 from muster.classification.classification import Classification, read_classification
@@ -19,8 +20,11 @@ from muster.classification.labels import LabelPlan, by_label, plan_labels, read_
 from muster.classification.names import APPLIED, FINALIZER, LABEL_PREFIX, UPDATED_AT
 from muster.classification.one_shot import Classified, ClassifiedAgent, classify, inventory_of, seen_inventory
 from muster.classification.outcomes import Outcome, Verdict, judge
+from muster.classification.preview import ClassificationChange, LabelChange, LabelPreview, preview_labels
+from muster.classification.queries import Work
 from muster.classification.roster import Roster, Tally
 from muster.classification.status import SOMETIMES, Report, may_go, report
+from muster.classification.summary import OutcomeGroup, outcome_groups
 
 __all__ = [
     "APPLIED",
@@ -29,23 +33,30 @@ __all__ = [
     "SOMETIMES",
     "UPDATED_AT",
     "Classification",
+    "ClassificationChange",
     "Classified",
     "ClassifiedAgent",
     "Explanation",
+    "LabelChange",
     "LabelPlan",
+    "LabelPreview",
     "Outcome",
+    "OutcomeGroup",
     "Part",
     "Report",
     "Roster",
     "Tally",
     "Verdict",
+    "Work",
     "by_label",
     "classify",
     "explain_query",
     "inventory_of",
     "judge",
     "may_go",
+    "outcome_groups",
     "plan_labels",
+    "preview_labels",
     "read_applied",
     "read_classification",
     "report",

@@ -1,13 +1,12 @@
 """Why a query says what it says of an inventory: the values of its parts, from the run that decides.
 
-The commands print it. The language records every node of its tree, more than a reader wants: constants, the steps
-inside a path, the insides of builtins. What is kept here is each part of the query's own text with the values it gave.
+The commands print it. The language records more than a reader wants: constants, and words that are no query by
+themselves. What is kept here is each part of the query's own text with the values it gave.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.classification.outcomes import LIMITS, failed, judged
@@ -57,13 +56,14 @@ def explain_query(query: str, inventory: Any) -> Explanation:
 
 def _parts(recorded: Iterable[Recorded]) -> tuple[Part, ...]:
     found: dict[tuple[int, int], tuple[str, list[Any]]] = {}
-    for span, burst in groupby(recorded, key=lambda each: each.span):
-        last = list(burst)[-1]  # a step inside a path records its key and its input first
-        if _is_worth_showing(last):
-            found.setdefault((span.start, span.end), (last.text, []))[1].append(last.value)
-    return tuple(
-        Part(text, tuple(values[:_MOST_VALUES]), max(0, len(values) - _MOST_VALUES)) for text, values in found.values()
-    )
+    for each in recorded:
+        if _is_worth_showing(each):
+            found.setdefault((each.span.start, each.span.end), (each.text, []))[1].append(each.value)
+    parts: dict[tuple[str, str], Part] = {}  # what is written twice and gives the same is shown once
+    for text, values in found.values():
+        part = Part(text, tuple(values[:_MOST_VALUES]), max(0, len(values) - _MOST_VALUES))
+        parts.setdefault((text, to_json(values)), part)
+    return tuple(parts.values())
 
 
 def _is_worth_showing(part: Recorded) -> bool:

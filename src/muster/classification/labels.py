@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from muster.classification.classification import Classification
 from muster.classification.names import APPLIED, ERROR_PREFIX, LABEL_PREFIX
-from muster.classification.outcomes import Verdict
+from muster.classification.outcomes import MATCH, NO_MATCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muster.classification.classification import Classification
     from muster.classification.outcomes import Outcome
 
 
@@ -46,6 +46,7 @@ class LabelPlan:
 
 
 _NOTHING: Mapping[str, str] = {}
+_UNKNOWN: Final = Classification("", "", "", "")  # stands for a winner that is not known yet
 
 
 def read_applied(annotations: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -78,22 +79,32 @@ def plan_labels(
     said: Mapping[str, Outcome],
 ) -> LabelPlan:
     """`present` are the agent's labels, `applied` those recorded as ours, `groups` come from `by_label`, and `said`
-    has what every query says of the agent, by the query's text.
+    has what queries say of the agent, by their text. A label that hangs on a query that has not answered yet stays.
     """
     changes: dict[str, str | None] = {}
     ours: dict[str, str] = {}
     missed: dict[str, str] = {}
     for label, group in groups.items():
-        winner = _winner(group, said)
+        winner = None
+        for each in group:
+            if not each.deleting and (outcome := said.get(each.query)) is not NO_MATCH:
+                winner = each if outcome is not None else _UNKNOWN
+                break
         current = present.get(label)
         if winner is None and current is None:
+            continue
+        if winner is _UNKNOWN:
+            if current is not None and _is_left_over(current, group):
+                changes[label] = None
+            elif (key := label[len(LABEL_PREFIX) :]) in applied:
+                ours[key] = applied[key]
             continue
         owned = current is None or _is_ours(label, current, applied, group)
         if winner is None:
             if owned:
                 changes[label] = None
             continue
-        wanted = winner.value if said[winner.query].verdict is Verdict.MATCH else winner.error_value
+        wanted = winner.value if said[winner.query] is MATCH else winner.error_value
         if owned:
             ours[label[len(LABEL_PREFIX) :]] = wanted
             if current != wanted:
@@ -109,15 +120,14 @@ def plan_labels(
     return LabelPlan(changes, ours, ours != applied, missed)
 
 
-def _winner(group: Sequence[Classification], said: Mapping[str, Outcome]) -> Classification | None:
-    for each in group:
-        if not each.deleting and said[each.query].verdict is not Verdict.NO_MATCH:
-            return each
-    return None
-
-
 def _matches(classification: Classification, said: Mapping[str, Outcome]) -> bool:
-    return not classification.deleting and said[classification.query].verdict is Verdict.MATCH
+    return not classification.deleting and said.get(classification.query) is MATCH
+
+
+def _is_left_over(current: str, group: Sequence[Classification]) -> bool:
+    """Whether only classifications that are being deleted set this value: they need not wait for what others say."""
+    owners = [each for each in group if each.owns(current)]
+    return bool(owners) and all(each.deleting for each in owners)
 
 
 def _is_ours(label: str, current: str, applied: Mapping[str, str], group: Sequence[Classification]) -> bool:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from muster.classification.outcomes import Outcome
     from muster.classification.status import Report
 
-Object = dict[str, Any]
+Place = tuple[str, str]
+"""Namespace and name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,34 +46,112 @@ class Classified:
     """Agents by namespace and name; how every classification fares in every namespace it counts for."""
 
     agents: tuple[ClassifiedAgent, ...]
-    reports: Mapping[tuple[str, str], Report]
+    reports: Mapping[Place, Report]
 
 
-def classify(classifications: Iterable[Mapping[str, Any]], agents: Iterable[Mapping[str, Any]]) -> Classified:
+class Hosts:
+    """Agents and classifications of all namespaces: put in, settled, changed, settled again."""
+
+    def __init__(self, *, trusting: bool = False) -> None:
+        self.trusting = trusting  # what a server has stored is not checked again
+        self._rosters: dict[str, Roster] = {}
+        self._inventories: dict[Place, bytes | None] = {}
+
+    def put_agent(self, agent: Mapping[str, Any]) -> None:
+        metadata = agent["metadata"]
+        namespace, name = metadata.get("namespace") or "", metadata["name"]
+        self._inventories[namespace, name] = inventory = inventory_of(agent)
+        applied = read_applied(metadata.get("annotations"))
+        self._roster(namespace).put_agent(name, metadata.get("labels") or {}, applied, inventory)
+
+    def change_agent(self, agent: Mapping[str, Any]) -> None:
+        """What an apply does: labels are added, and the inventory stays where none is given."""
+        metadata = agent["metadata"]
+        namespace, name = metadata.get("namespace") or "", metadata["name"]
+        if (namespace, name) not in self._inventories:
+            self.put_agent(agent)
+            return
+        roster = self._rosters[namespace]
+        inventory = inventory_of(agent) or self._inventories[namespace, name]
+        self._inventories[namespace, name] = inventory
+        labels = {**roster.labels(name), **(metadata.get("labels") or {})}
+        roster.put_agent(name, labels, roster.applied(name), inventory)
+
+    def put_classification(self, obj: Mapping[str, Any]) -> None:
+        """Without a namespace it counts for every namespace that has something by now.
+
+        Raises InvalidObjectError for a label that cannot be.
+        """
+        classification = read_classification(obj) if self.trusting else _checked(obj)
+        own = obj["metadata"].get("namespace")
+        for namespace in [own] if own else list(self._rosters):
+            self._roster(namespace).put_classification(classification)
+
+    def remove_agent(self, agent: Mapping[str, Any]) -> None:
+        namespace, name = agent["metadata"].get("namespace") or "", agent["metadata"]["name"]
+        if self._inventories.pop((namespace, name), None) is not None:
+            self._rosters[namespace].remove_agent(name)
+
+    def remove_classification(self, obj: Mapping[str, Any]) -> None:
+        own = obj["metadata"].get("namespace")
+        for namespace in [own] if own else list(self._rosters):
+            self._roster(namespace).remove_classification(obj["metadata"]["name"])
+
+    def settle(self) -> None:
+        """Put every plan into effect, until there is nothing left to change: a query may be paused on the way."""
+        for namespace, roster in self._rosters.items():
+            while due := roster.take_due():
+                for name in sorted(due):
+                    plan = roster.plan(name)
+                    if plan is not None and not plan.is_empty:
+                        after = changed_labels(roster.labels(name), plan.changes)
+                        roster.put_agent(name, after, plan.applied, self._inventories[namespace, name])
+
+    def labels(self) -> dict[Place, Mapping[str, str]]:
+        """The labels of classifications that every agent carries."""
+        return {place: self._rosters[place[0]].labels(place[1]) for place in self._inventories}
+
+    def reports(self) -> dict[Place, Report]:
+        return {
+            (namespace, name): report(roster, classification)
+            for namespace, roster in sorted(self._rosters.items())
+            for name in sorted(roster.classifications())
+            if (classification := roster.classification(name)) is not None
+        }
+
+    def classified(self, agent: Mapping[str, Any]) -> ClassifiedAgent:
+        """An agent that was put in, with the labels that it had then."""
+        metadata = agent["metadata"]
+        namespace, name, before = metadata.get("namespace") or "", metadata["name"], metadata.get("labels") or {}
+        roster = self._rosters[namespace]
+        ours = roster.labels(name)
+        kept = {key: value for key, value in before.items() if not key.startswith(LABEL_PREFIX)}
+        changes: dict[str, str | None] = {key: value for key, value in ours.items() if before.get(key) != value}
+        changes |= {key: None for key in before if key.startswith(LABEL_PREFIX) and key not in ours}
+        plan = roster.plan(name)
+        missed = {} if plan is None else dict(plan.missed)
+        return ClassifiedAgent(namespace, name, {**kept, **ours}, changes, dict(roster.outcomes(name)), missed)
+
+    def _roster(self, namespace: str) -> Roster:
+        return self._rosters.setdefault(namespace, Roster())
+
+
+def classify(
+    classifications: Iterable[Mapping[str, Any]], agents: Iterable[Mapping[str, Any]], *, trusting: bool = False
+) -> Classified:
     """A classification without a namespace counts for every namespace that has agents.
 
-    Raises InvalidObjectError for a label that cannot be.
+    Raises InvalidObjectError for a label that cannot be, unless the objects come from a server: there it is only a
+    classification that labels nobody, as its report says.
     """
-    rosters: dict[str, Roster] = {}
+    hosts = Hosts(trusting=trusting)
     given = {(agent["metadata"].get("namespace") or "", agent["metadata"]["name"]): agent for agent in agents}
-    for (namespace, name), agent in given.items():
-        metadata = agent["metadata"]
-        rosters.setdefault(namespace, Roster()).put_agent(
-            name, metadata.get("labels") or {}, read_applied(metadata.get("annotations")), inventory_of(agent)
-        )
+    for agent in given.values():
+        hosts.put_agent(agent)
     for obj in classifications:
-        classification = _checked(obj)
-        own = obj["metadata"].get("namespace")
-        for namespace in [own] if own else list(rosters):
-            rosters.setdefault(namespace, Roster()).put_classification(classification)
-    found: list[ClassifiedAgent] = []
-    for namespace, roster in sorted(rosters.items()):
-        _settle(roster, {name: agent for (where, name), agent in given.items() if where == namespace})
-        found += [
-            _classified(namespace, name, roster, given[namespace, name]["metadata"].get("labels") or {})
-            for name in sorted(roster.agents())
-        ]
-    return Classified(tuple(found), dict(_reports(rosters)))
+        hosts.put_classification(obj)
+    hosts.settle()
+    return Classified(tuple(hosts.classified(agent) for _, agent in sorted(given.items())), hosts.reports())
 
 
 def inventory_of(agent: Mapping[str, Any]) -> bytes | None:
@@ -89,6 +168,12 @@ def seen_inventory(agent: Mapping[str, Any]) -> Any:
     return msgspec.json.decode(inventory_of(agent) or EMPTY_INVENTORY)
 
 
+def changed_labels(labels: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
+    """Labels after changes, where None removes one."""
+    merged = {**labels, **changes}
+    return {key: value for key, value in merged.items() if value is not None}
+
+
 def _checked(obj: Mapping[str, Any]) -> Classification:
     spec = obj.get("spec")
     for name in ("labelKey", "labelValue", "query"):
@@ -98,43 +183,3 @@ def _checked(obj: Mapping[str, Any]) -> Classification:
     if classification.fault:
         raise InvalidObjectError(f"AgentClassification {classification.name}", classification.fault)
     return classification
-
-
-def _settle(roster: Roster, agents: Mapping[str, Mapping[str, Any]]) -> None:
-    """Put every plan into effect, until there is nothing left to change: a query may be paused on the way."""
-    while due := roster.take_due():
-        for name in sorted(due):
-            plan = roster.plan(name)
-            if plan is not None and not plan.is_empty:
-                after = changed_labels(roster.labels(name), plan.changes)
-                roster.put_agent(name, after, plan.applied, inventory_of(agents[name]))
-
-
-def changed_labels(labels: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
-    """Labels after changes, where None removes one."""
-    merged = {**labels, **changes}
-    return {key: value for key, value in merged.items() if value is not None}
-
-
-def _classified(namespace: str, name: str, roster: Roster, before: Mapping[str, str]) -> ClassifiedAgent:
-    ours = roster.labels(name)
-    kept = {key: value for key, value in before.items() if not key.startswith(LABEL_PREFIX)}
-    changes: dict[str, str | None] = {key: value for key, value in ours.items() if before.get(key) != value}
-    changes |= {key: None for key in before if key.startswith(LABEL_PREFIX) and key not in ours}
-    plan = roster.plan(name)
-    return ClassifiedAgent(
-        namespace,
-        name,
-        {**kept, **ours},
-        changes,
-        dict(roster.outcomes(name)),
-        {} if plan is None else dict(plan.missed),
-    )
-
-
-def _reports(rosters: Mapping[str, Roster]) -> Iterable[tuple[tuple[str, str], Report]]:
-    for namespace, roster in sorted(rosters.items()):
-        for name in sorted(roster.classifications()):
-            classification = roster.classification(name)
-            if classification is not None:
-                yield (namespace, name), report(roster, classification)

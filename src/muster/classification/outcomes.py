@@ -42,6 +42,7 @@ class Outcome:
     exhausted: bool = False
 
 
+# There are no others with these verdicts, so that one may ask for identity.
 MATCH: Final = Outcome(Verdict.MATCH)
 NO_MATCH: Final = Outcome(Verdict.NO_MATCH)
 

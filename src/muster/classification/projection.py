@@ -1,67 +1,90 @@
-"""What queries can see of an inventory, as short keys: equal keys, equal outcomes.
+"""What queries can see of an inventory, as rows of short cells: equal cells, equal outcomes.
 
-A query declares the paths that it reads; the key of an inventory is what it holds at those paths. Results are kept
-under keys, and a key that did not change says that a change of the inventory does not concern the query. Several
-queries look at the same inventory, so each path is encoded once for all of them.
+A query declares the paths that it reads. A layout has the paths of several queries in one order, and the row of an
+inventory is what it holds at each of them. Results are kept under the cells of a query, and cells that did not change
+say that a change of the inventory does not concern the query. Rosters keep the rows.
 """
 
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeAlias
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
 from muster.jq import ReadPath, Where, project, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Iterable
 
-Key: TypeAlias = tuple[bytes, ...]
+Cell: TypeAlias = str | int | bytes | None
+"""A text or an integer is its own cell, so that the usual ones cost nothing; everything else is encoded."""
+Row: TypeAlias = tuple[Cell, ...]
+Key: TypeAlias = Cell | Row
+"""The cells of one query: the cell itself where there is just one."""
 
-_LONGEST_PART = 48
+_LONGEST_CELL: Final = 48
+_TRUE: Final = b"true"  # not True, which equals 1
+_FALSE: Final = b"false"
+_ABSENT: Final = object()
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder().decode
 
 
-class InventoryView(dict[ReadPath, bytes]):
-    """One inventory, looked at by several queries: what it holds by path, encoded when it is first asked for."""
+class Layout:
+    """The paths that some queries read, each once."""
 
-    __slots__ = ("_encoded", "_value")
+    __slots__ = ("_columns", "_looks", "paths")
 
-    def __init__(self, encoded: bytes) -> None:
-        super().__init__()
-        self._encoded = encoded
-        self._value: Any = None
+    def __init__(self, paths: Iterable[ReadPath] = ()) -> None:
+        self.paths = frozenset(paths)
+        ordered = sorted(self.paths, key=repr)
+        self._columns = {path: number for number, path in enumerate(ordered)}
+        self._looks = [_look_at(path) for path in ordered]
 
-    @property
-    def value(self) -> Any:
-        if self._value is None:
-            self._value = _decode(self._encoded)
-        return self._value
+    def row(self, inventory: Any) -> Row:
+        """What a decoded inventory holds at every path."""
+        return tuple([look(inventory) for look in self._looks])
 
-    def __missing__(self, path: ReadPath) -> bytes:
-        self[path] = part = _part(path, self.value)
-        return part
+    def changed(self, row: Row, before: Row, layout_before: Layout) -> frozenset[ReadPath]:
+        """The paths at which a row differs from an earlier one, which may have been laid out in another way."""
+        known = dict(zip(layout_before._columns, before, strict=True))
+        found = zip(self._columns, row, strict=True)
+        return frozenset(path for path, cell in found if path not in known or known[path] != cell)
 
-    def key(self, paths: Sequence[ReadPath]) -> Key:
-        """What the inventory holds at some paths."""
-        return tuple([self[path] for path in paths])
+    def key_of(self, paths: Collection[ReadPath]) -> Callable[[Row], Key]:
+        """From a row to the cells of a query that reads some of the paths."""
+        columns = sorted(self._columns[path] for path in paths)
+        return itemgetter(*columns) if columns else _nothing
 
 
-def _part(path: ReadPath, value: Any) -> bytes:
-    """What a value holds at a path, encoded; a long text as its digest."""
-    depth = 0
-    for step in path:
-        if type(step) is not str:
-            return _short(_other(path, depth, value))
-        if type(value) is not dict:
-            break
-        if step not in value:
-            return b"-%d" % depth  # absent, which is not null
-        value = value[step]
-        depth += 1
-    return _short([depth, value])
+def _nothing(_: Row) -> Key:
+    return ()
+
+
+def _look_at(path: ReadPath) -> Callable[[Any], Cell]:
+    """What a value holds at this path."""
+
+    def look(value: Any) -> Cell:
+        depth = 0
+        for step in path:
+            if type(step) is not str:
+                return _short(_other(path, depth, value))
+            if type(value) is not dict:
+                return _short([depth, value])
+            value = value.get(step, _ABSENT)
+            if value is _ABSENT:
+                return b"-%d" % depth  # which is not null
+            depth += 1
+        kind = type(value)
+        if (kind is str and len(value) <= _LONGEST_CELL) or kind is int or value is None:
+            cell: Cell = value
+            return cell
+        if kind is bool:
+            return _TRUE if value else _FALSE
+        return _short([depth, value])
+
+    return look
 
 
 def _other(path: ReadPath, depth: int, value: Any) -> Any:
@@ -73,8 +96,9 @@ def _other(path: ReadPath, depth: int, value: Any) -> Any:
 
 
 def _short(seen: Any) -> bytes:
+    """Encoded; a long text as its digest."""
     try:
         encoded = _encode(seen)
-    except OverflowError:  # an integer beyond 64 bits
+    except (OverflowError, RecursionError):  # an integer beyond 64 bits, or very deep
         encoded = to_json(seen).encode()
-    return encoded if len(encoded) <= _LONGEST_PART else blake2b(encoded, digest_size=16).digest()
+    return encoded if len(encoded) <= _LONGEST_CELL else blake2b(encoded, digest_size=16).digest()

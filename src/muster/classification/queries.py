@@ -7,41 +7,71 @@ several different inventories is paused: it fails on every host without running,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from muster.classification.outcomes import LIMITS, failed, judge
+from muster.classification.outcomes import LIMITS, Verdict, failed, judge
 from muster.errors import InvalidExpressionError
 from muster.jq import compile_query
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from muster.classification.outcomes import Outcome
-    from muster.classification.projection import InventoryView, Key
+    from muster.classification.projection import Key
     from muster.jq import Limits, Program, ReadPath
 
 PAUSED_AFTER: Final = 3
 """How many different inventories may exhaust a query's budget."""
 
+QUICK_LIMITS: Final = replace(LIMITS, steps=5_000, cells=20_000)
+"""Enough for the queries that people write, on the hosts that there are; a runaway is through with it in no time."""
+
 _MOST_KEPT: Final = 16_384
+
+
+@dataclass(slots=True)
+class Work:
+    """What queries cost so far, for those who measure. It only grows, also when queries go."""
+
+    runs: int = 0
+    failures: int = 0  # of those
+    hits: int = 0  # answers that were remembered
+    pauses: int = 0
 
 
 class Query:
     """One text and what it said so far. `fault` is the compiler's message when it cannot run."""
 
-    __slots__ = ("_exhausted", "_limits", "_outcomes", "_paths", "fault", "paused", "program", "runs", "text")
+    __slots__ = (
+        "_exhausted",
+        "_is_slow",
+        "_limits",
+        "_outcomes",
+        "_work",
+        "fault",
+        "paths",
+        "paused",
+        "program",
+        "runs",
+        "text",
+    )
 
-    def __init__(self, text: str, limits: Limits = LIMITS) -> None:
+    def __init__(self, text: str, work: Work | None = None, limits: Limits = LIMITS) -> None:
         self.text = text
         self.fault = ""
         self.program: Program | None = None
         self.paused: Outcome | None = None
+        self.paths: frozenset[ReadPath] = frozenset()
         self.runs = 0
+        self._is_slow = False
         self._limits = limits
+        self._work = work or Work()
         self._exhausted = 0
         self._outcomes: dict[Key, Outcome] = {}
-        self._paths: tuple[ReadPath, ...] = ()
         try:
             self.program = compile_query(text)
-            self._paths = tuple(sorted(self.program.reads, key=repr))
+            self.paths = self.program.reads
         except InvalidExpressionError as error:
             self.fault = str(error)
             self.paused = failed(f"the query is not valid: {error.diagnostics[0].message}")
@@ -51,34 +81,52 @@ class Query:
         """Whether it was stopped for what it cost. One that never could run is not paused."""
         return self.paused is not None and not self.fault
 
-    def key(self, view: InventoryView) -> Key:
-        """What the query can see of an inventory."""
-        return view.key(self._paths)
+    def outcome(self, key: Key, inventory: Callable[[], Any], *, quick: bool = False) -> Outcome | None:
+        """What the query says of an inventory of which it sees this key. The inventory is fetched only for a run.
 
-    def outcome(self, key: Key, view: InventoryView) -> Outcome:
-        """What the query says of an inventory, of which it sees this key."""
+        None when the answer is wanted quickly and takes longer.
+        """
         if self.paused is not None:
             return self.paused
         outcome = self._outcomes.get(key)
-        if outcome is None:
-            assert self.program is not None  # noqa: S101 - one that did not compile is paused from the start
-            self.runs += 1
-            outcome = judge(self.program, view.value, self._limits)
-            self._keep(key, outcome)
-            if outcome.exhausted:
-                self._exhausted += 1
-                if self._exhausted >= PAUSED_AFTER:
-                    self.paused = failed(
-                        f"paused: the query exhausted its budget on {self._exhausted} different inventories;"
-                        f" the last time {outcome.text}",
-                        exhausted=True,
-                    )
-                    self._outcomes.clear()
-                    return self.paused
-        return outcome
+        if outcome is not None:
+            self._work.hits += 1
+            return outcome
+        if not quick:
+            return self._kept(key, self._ran(inventory(), self._limits))
+        if self._is_slow:
+            return None
+        outcome = self._ran(inventory(), QUICK_LIMITS)
+        if outcome.exhausted:
+            self._is_slow = True  # not worth another try
+            return None
+        return self._kept(key, outcome)
 
-    def _keep(self, key: Key, outcome: Outcome) -> None:
+    def _ran(self, inventory: Any, limits: Limits) -> Outcome:
+        assert self.program is not None  # noqa: S101 - one that did not compile is paused from the start
+        self.runs += 1
+        self._work.runs += 1
+        return judge(self.program, inventory, limits)
+
+    def _kept(self, key: Key, outcome: Outcome) -> Outcome:
         if len(self._outcomes) >= _MOST_KEPT:
             for oldest in list(self._outcomes)[: _MOST_KEPT // 8]:
                 del self._outcomes[oldest]
         self._outcomes[key] = outcome
+        if outcome.verdict is Verdict.FAILED:
+            self._work.failures += 1
+        if outcome.exhausted:
+            self._exhausted += 1
+            if self._exhausted >= PAUSED_AFTER:
+                return self._pause(outcome)
+        return outcome
+
+    def _pause(self, last: Outcome) -> Outcome:
+        self._work.pauses += 1
+        self._outcomes.clear()
+        self.paused = failed(
+            f"paused: the query exhausted its budget on {self._exhausted} different inventories;"
+            f" the last time {last.text}",
+            exhausted=True,
+        )
+        return self.paused

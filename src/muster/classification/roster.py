@@ -9,21 +9,26 @@ It does not know where objects come from, and writes nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from muster.classification.labels import by_label, plan_labels
 from muster.classification.names import LABEL_PREFIX
-from muster.classification.outcomes import EMPTY_INVENTORY, NO_MATCH, Verdict
-from muster.classification.projection import InventoryView
-from muster.classification.queries import Query
+from muster.classification.outcomes import EMPTY_INVENTORY, MATCH, NO_MATCH, Verdict, failed
+from muster.classification.projection import Layout
+from muster.classification.queries import Query, Work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from muster.classification.classification import Classification
     from muster.classification.labels import LabelPlan
     from muster.classification.outcomes import Outcome
-    from muster.classification.projection import Key
+    from muster.classification.projection import Key, Row
+
+
+_NO_LAYOUT = Layout()
 
 
 @dataclass(slots=True)
@@ -33,8 +38,10 @@ class _Agent:
     applied: Mapping[str, str]
     inventory: bytes
     changed: bool = True  # the inventory, since the queries last looked
-    seen: dict[str, Key] = field(default_factory=dict)  # by query: what it saw
-    said: dict[str, Outcome] = field(default_factory=dict)  # and what it said
+    layout: Layout = _NO_LAYOUT  # of the row
+    row: Row = ()  # what the queries saw when they last looked
+    said: dict[str, Outcome] = field(default_factory=dict)  # and what each said, by its text
+    unasked: Sequence[str] = ()  # those that have to answer again, when there was no time for all
     plan: LabelPlan | None = None  # as long as nothing it depends on changes
     standings: dict[str, Standing] = field(default_factory=dict)  # by classification, where there is something
 
@@ -71,16 +78,40 @@ class Tally:
 
 
 _NO_STANDING = Standing()
+_decode = msgspec.json.Decoder().decode
+_UNREAD = object()
+
+
+def _never() -> bool:
+    return False
+
+
+class _Inventory:
+    """An inventory that is decoded when somebody asks for it, once."""
+
+    __slots__ = ("_encoded", "_value")
+
+    def __init__(self, encoded: bytes) -> None:
+        self._encoded = encoded
+        self._value: Any = _UNREAD
+
+    def __call__(self) -> Any:
+        if self._value is _UNREAD:
+            self._value = _decode(self._encoded)
+        return self._value
 
 
 class Roster:
-    """One namespace."""
+    """One namespace. Several may count their work together."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work | None = None) -> None:
+        self.work = work or Work()
         self._agents: dict[str, _Agent] = {}
         self._classifications: dict[str, Classification] = {}
         self._groups: dict[str, list[Classification]] = {}  # by label, in order of name
         self._queries: dict[str, Query] = {}
+        self._layout = _NO_LAYOUT
+        self._keys: dict[str, Callable[[Row], Key]] = {}  # by query: what it sees of a row
         self._tallies: dict[str, Tally] = {}
         self._twins: frozenset[str] = frozenset()
         self._due: set[str] = set()
@@ -89,11 +120,6 @@ class Roster:
     @property
     def is_empty(self) -> bool:
         return not self._agents and not self._classifications
-
-    @property
-    def runs(self) -> int:
-        """How often a query ran; for those who want to see that it does not."""
-        return sum(query.runs for query in self._queries.values())
 
     # ------------------------------------------------------------------------------------------------ what is there
 
@@ -160,7 +186,11 @@ class Roster:
         members = sorted(self._classifications.values(), key=lambda each: each.name)
         self._groups = by_label(members)
         texts = {each.query for each in members}
-        self._queries = {text: self._queries.get(text) or Query(text) for text in texts}
+        self._queries = {text: self._queries.get(text) or Query(text, self.work) for text in sorted(texts)}
+        paths = frozenset().union(*(query.paths for query in self._queries.values()))
+        if paths != self._layout.paths:
+            self._layout = Layout(paths)
+        self._keys = {text: self._layout.key_of(query.paths) for text, query in self._queries.items()}
         self._twins = frozenset(each.name for each in members if any(each.is_twin_of(other) for other in members))
         self._touched.update(each.name for each in members if each.label == label)
         self._due.update(self._agents)
@@ -183,13 +213,49 @@ class Roster:
 
     # ------------------------------------------------------------------------------------------------------ answers
 
+    def look(self, name: str, is_enough: Callable[[], bool] = _never, *, quick: bool = False) -> bool:
+        """Ask the queries that have not seen an agent's inventory, or not this part of it. Whether all have answered.
+
+        It can take as long as the queries may; `is_enough` is asked after each of them. A quick look gives each only
+        a small budget and leaves those that need more for another time.
+        """
+        agent = self._agents.get(name)
+        if agent is None:
+            return True
+        said, inventory = agent.said, _Inventory(agent.inventory)
+        try:
+            agent.unasked = unasked = self._unasked(agent, inventory)
+        except (msgspec.DecodeError, RecursionError) as error:
+            self._fail(agent, f"the inventory cannot be read: {error}")
+            return True
+        later: list[str] = []
+        for position, text in enumerate(unasked, start=1):
+            query = self._queries[text]
+            was_paused = query.paused is not None
+            outcome = query.outcome(self._keys[text](agent.row), inventory, quick=quick)
+            if outcome is None:
+                later.append(text)
+            elif said.get(text) is not outcome:
+                if outcome.exhausted and query.is_paused and not was_paused:
+                    self._forget(text)
+                said[text] = outcome
+                agent.plan = None
+            if is_enough():
+                later += unasked[position:]
+                break
+        agent.unasked = later or ()
+        return not later
+
     def plan(self, name: str) -> LabelPlan | None:
-        """What to change on an agent; None when there is no such agent."""
+        """What to change on an agent when every query has been asked; None when there is no such agent."""
+        self.look(name)
+        return self.plan_so_far(name)
+
+    def plan_so_far(self, name: str) -> LabelPlan | None:
+        """What to change on an agent by what the queries have said by now."""
         agent = self._agents.get(name)
         if agent is None:
             return None
-        if self._look(agent):
-            agent.plan = None
         if agent.plan is None:
             agent.plan = plan_labels(agent.labels, agent.applied, self._groups, agent.said)
             self._count(agent, self._classifications.values())
@@ -198,6 +264,10 @@ class Roster:
     def labels(self, agent: str) -> Mapping[str, str]:
         """The labels under our prefix that an agent carries."""
         return self._agents[agent].labels
+
+    def applied(self, agent: str) -> Mapping[str, str]:
+        """The labels that an agent's record says are ours, by key without the prefix."""
+        return self._agents[agent].applied
 
     def outcomes(self, agent: str) -> Iterable[tuple[str, Outcome]]:
         """What every classification said of an agent, as far as it has been asked."""
@@ -214,42 +284,36 @@ class Roster:
         group = self._groups.get(classification.label, ())
         return any(other.is_twin_of(classification) and not other.deleting for other in group)
 
-    def _look(self, agent: _Agent) -> bool:
-        """Ask the queries that have not seen this inventory, or not this part of it. Whether one says something new."""
-        queries, seen, said = self._queries, agent.seen, agent.said
+    def _unasked(self, agent: _Agent, inventory: _Inventory) -> Sequence[str]:
+        """The queries that have not answered for what the agent is now. Its row is up to date afterwards."""
+        queries, said, layout, before = self._queries, agent.said, self._layout, (agent.row, agent.layout)
         if len(said) > len(queries):
             for text in said.keys() - queries.keys():
                 del said[text]
-                seen.pop(text, None)
-        asked = queries if agent.changed else queries.keys() - said.keys()
-        agent.changed = False
-        if not asked:
-            return False
-        view = InventoryView(agent.inventory)
-        news = False
-        for text in asked:
-            query = queries[text]
-            if query.paused is not None:
-                outcome = query.paused
-            else:
-                key = query.key(view)
-                if seen.get(text) == key:
-                    continue
-                seen[text] = key
-                outcome = query.outcome(key, view)
-                if outcome.exhausted and query.is_paused:
-                    self._forget(text)
-            if said.get(text) is not outcome:
-                said[text] = outcome
-                news = True
-        return news
+        has_changed, agent.changed = agent.changed, False
+        if has_changed and agent.layout is _NO_LAYOUT:
+            said.clear()  # nobody has seen anything of it yet
+        unheard = queries.keys() - said.keys()
+        if has_changed or (unheard and agent.layout is not layout):
+            agent.row, agent.layout = layout.row(inventory()), layout
+        if len(unheard) == len(queries):
+            return list(queries)
+        unheard.update(agent.unasked)
+        if has_changed and before != (agent.row, layout):
+            changed = layout.changed(agent.row, *before)
+            unheard.update(text for text, query in queries.items() if not changed.isdisjoint(query.paths))
+        return [text for text in queries if text in unheard] if unheard else ()
+
+    def _fail(self, agent: _Agent, text: str) -> None:
+        """No query can see anything of the agent, and so each fails on it."""
+        agent.said = dict.fromkeys(self._queries, failed(text))
+        agent.row, agent.layout, agent.unasked, agent.plan = (), _NO_LAYOUT, (), None
 
     def _forget(self, text: str) -> None:
-        """The query has just been paused: what it said before holds no longer, for anybody."""
+        """The query has just been paused: what it said before holds no longer, and those who wait need not."""
         for agent in self._agents.values():
-            agent.seen.pop(text, None)
-            if agent.said.pop(text, None) is not None:
-                self._due.add(agent.name)
+            agent.said.pop(text, None)
+        self._due.update(self._agents)
         self._touched.update(each.name for each in self._classifications.values() if each.query == text)
 
     def _count(self, agent: _Agent, classifications: Iterable[Classification]) -> None:
@@ -259,7 +323,7 @@ class Roster:
         for each in classifications:
             current = labels.get(each.label)
             outcome = None if each.deleting or each.fault else said.get(each.query)
-            if current is None and (outcome is None or outcome is NO_MATCH):
+            if current is None and (outcome is None or outcome is NO_MATCH or (outcome is MATCH and not missed)):
                 standing = _NO_STANDING
             else:
                 standing = self._standing(each, current, outcome, missed.get(each.name))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from muster.cli.classification_output import label_text, outcome_text, plain_conditions, print_parts, trouble
 from muster.cli.documents import read_documents
 from muster.cli.exits import Exit
 from muster.cli.options import Context, Files, Kubeconfig, Output, OutputFormat, with_client
@@ -14,13 +15,12 @@ from muster.cli.output import TablePrinter, print_json, print_yaml
 from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from muster.classification import Classified, ClassifiedAgent, Outcome, Part, Report
+    from muster.classification import Classified, ClassifiedAgent
     from muster.client import Client
 
 _GROUP = "agent-install.openshift.io"
-_LONGEST_VALUE = 100
 Object = dict[str, Any]
 
 
@@ -46,7 +46,7 @@ def command(
 
     wanted = _objects("AgentClassification", filename, context, kubeconfig)
     hosts = _objects("Agent", agents, context, kubeconfig)
-    found = classify(wanted, hosts)
+    found = classify(wanted, hosts, trusting=not filename)
     if why:
         _explain(found, _agent_named(found, why), wanted, hosts)
         return
@@ -58,7 +58,7 @@ def command(
         print_json(_plain(found))
     else:
         print_yaml(_plain(found))
-    if any(_note(report) for report in found.reports.values()):
+    if any(trouble(report) for report in found.reports.values()):
         raise typer.Exit(int(Exit.NO))
 
 
@@ -95,7 +95,7 @@ def _print_tables(found: Classified, *, wide: bool) -> None:
     columns: list[Object] = [{"name": "Agent"}, {"name": "Labels"}, {"name": "Changes", "priority": 1}]
     rows: list[Object] = [
         {
-            "cells": [agent.name, _pairs(_given(agent)), _changes(agent)],
+            "cells": [agent.name, label_text(_given(agent)), _changes(agent)],
             "object": {"metadata": {"namespace": agent.namespace}},
         }
         for agent in found.agents
@@ -105,16 +105,12 @@ def _print_tables(found: Classified, *, wide: bool) -> None:
     columns = [{"name": name} for name in ("Classification", "Matched", "Errors", "Note")]
     rows = [
         {
-            "cells": [name, report.matched, report.errors, _note(report)],
+            "cells": [name, report.matched, report.errors, trouble(report)],
             "object": {"metadata": {"namespace": namespace}},
         }
         for (namespace, name), report in found.reports.items()
     ]
     TablePrinter(wide=wide, with_namespace=True).print({"columnDefinitions": columns, "rows": rows})
-
-
-def _pairs(labels: Mapping[str, str]) -> str:
-    return ",".join(f"{key}={value}" for key, value in labels.items())
 
 
 def _changes(agent: ClassifiedAgent) -> str:
@@ -126,20 +122,6 @@ def _changes(agent: ClassifiedAgent) -> str:
     )
 
 
-def _note(report: Report) -> str:
-    """What is not as it should be, the gravest first."""
-    for kind, good in (
-        ("QueryValid", "True"),
-        ("QueryPaused", "False"),
-        ("QueryErrors", "False"),
-        ("LabelsApplied", ""),
-    ):
-        status, _, message = report.conditions.get(kind, (good, "", ""))
-        if status != good:
-            return message
-    return ""
-
-
 def _plain(found: Classified) -> Object:
     return {
         "agents": [
@@ -148,7 +130,7 @@ def _plain(found: Classified) -> Object:
                 "name": agent.name,
                 "labels": dict(agent.labels),
                 "changes": dict(agent.changes),
-                "outcomes": {name: _outcome(outcome) for name, outcome in agent.outcomes.items()},
+                "outcomes": {name: outcome_text(outcome) for name, outcome in agent.outcomes.items()},
             }
             for agent in found.agents
         ],
@@ -158,18 +140,11 @@ def _plain(found: Classified) -> Object:
                 "name": name,
                 "matchedCount": report.matched,
                 "errorCount": report.errors,
-                "conditions": [
-                    {"type": kind, "status": status, "reason": reason, "message": message}
-                    for kind, (status, reason, message) in report.conditions.items()
-                ],
+                "conditions": plain_conditions(report),
             }
             for (namespace, name), report in found.reports.items()
         ],
     }
-
-
-def _outcome(outcome: Outcome) -> str:
-    return f"{outcome.verdict.value}: {outcome.text}" if outcome.text else outcome.verdict.value
 
 
 # -------------------------------------------------------------------------------------------------------- explaining
@@ -194,7 +169,7 @@ def _explain(found: Classified, agent: ClassifiedAgent, wanted: Sequence[Object]
         for each in hosts
         if (each["metadata"].get("namespace") or "", each["metadata"]["name"]) == (agent.namespace, agent.name)
     )
-    sys.stdout.write(f"{agent.name}: {_pairs(_given(agent)) or 'no label'}\n")
+    sys.stdout.write(f"{agent.name}: {label_text(_given(agent)) or 'no label'}\n")
     for obj in sorted(wanted, key=lambda each: str(each["metadata"]["name"])):
         if obj["metadata"].get("namespace") not in (None, "", agent.namespace):
             continue
@@ -202,25 +177,11 @@ def _explain(found: Classified, agent: ClassifiedAgent, wanted: Sequence[Object]
         report = found.reports[agent.namespace, name]
         explanation = explain_query(spec["query"], inventory)
         outcome = agent.outcomes[name]  # a paused query says something else than one run of it
-        sys.stdout.write(f"\n{name} ({spec['labelKey']}={spec['labelValue']}): {_outcome(outcome)}\n")
+        sys.stdout.write(f"\n{name} ({spec['labelKey']}={spec['labelValue']}): {outcome_text(outcome)}\n")
         if name in agent.missed:
             sys.stdout.write(f"  the label is not applied, its key has the value {agent.missed[name]}\n")
         if report.conditions["QueryValid"][0] == "False":
             sys.stdout.write("".join(f"  {line}\n" for line in report.conditions["QueryValid"][2].splitlines()))
-        _print_parts(explanation.parts)
+        print_parts(explanation.parts)
     if not _given(agent):
         raise typer.Exit(int(Exit.NO))
-
-
-def _print_parts(parts: Sequence[Part]) -> None:
-    from muster.jq import to_json
-
-    width = max((len(part.text) for part in parts), default=0)
-    for part in parts:
-        shown = [_shortened(to_json(value)) for value in part.values]
-        more = [f"… {part.more} more"] if part.more else []
-        sys.stdout.write(f"  {' '.join(part.text.split()).ljust(min(width, 60))}  {', '.join(shown + more)}\n")
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "…"

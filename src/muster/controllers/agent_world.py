@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from muster.classification import Roster, read_applied, read_classification
+from muster.classification import Roster, Work, read_applied, read_classification
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from muster.classification import Classification
 
@@ -53,6 +53,7 @@ class AgentWorld:
     def __init__(self, wake_agent: Callable[[Place], None], wake_classification: Callable[[Place], None]) -> None:
         self._wake_agent = wake_agent
         self._wake_classification = wake_classification
+        self.work = Work()  # of all namespaces
         self._rosters: dict[str, Roster] = {}
         self._revisions: dict[Place, str] = {}  # of agents
         self._classifications: dict[Place, Object] = {}
@@ -62,6 +63,13 @@ class AgentWorld:
 
     def roster(self, namespace: str) -> Roster:
         return self._rosters.get(namespace) or Roster()
+
+    def places(self) -> Collection[Place]:
+        """Of all agents."""
+        return self._revisions.keys()
+
+    def classification_places(self) -> Collection[Place]:
+        return self._classifications.keys()
 
     def revision(self, agent: Place) -> str:
         return self._revisions.get(agent, "")
@@ -87,7 +95,7 @@ class AgentWorld:
             return place  # our own write has brought something newer
         self._revisions[place] = metadata.resourceVersion
         inventory = bytes(agent.status.inventory) if agent.status is not None else b""
-        self._rosters.setdefault(place.namespace, Roster()).put_agent(
+        self._roster_of(place).put_agent(
             place.name,
             metadata.labels or {},
             read_applied(metadata.annotations),
@@ -112,7 +120,7 @@ class AgentWorld:
         if known and is_older(obj["metadata"]["resourceVersion"], known["metadata"]["resourceVersion"]):
             return place
         self._classifications[place] = obj
-        self._rosters.setdefault(place.namespace, Roster()).put_classification(read_classification(obj))
+        self._roster_of(place).put_classification(read_classification(obj))
         self.spread(place.namespace)
         return place
 
@@ -135,6 +143,11 @@ class AgentWorld:
         for place, obj in self._classifications.items():
             if place.namespace == agent.namespace and obj["metadata"].get("deletionTimestamp"):
                 self._wake_classification(place)
+
+    def _roster_of(self, place: Place) -> Roster:
+        if (roster := self._rosters.get(place.namespace)) is None:
+            self._rosters[place.namespace] = roster = Roster(self.work)
+        return roster
 
     def spread(self, namespace: str) -> None:
         """Tell whom the last change of a roster concerns."""

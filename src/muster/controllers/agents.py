@@ -8,48 +8,70 @@ other; a classification keeps its finalizer until no agent carries its label and
 from __future__ import annotations
 
 import asyncio
-import logging
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.classification import APPLIED, FINALIZER, SOMETIMES, UPDATED_AT, may_go, report
-from muster.client.errors import UnreachableError
 from muster.controllers.agent_world import AgentWorld, Feed, Place
 from muster.controllers.conditions import merged, timestamp
 from muster.controllers.placement_world import decode
 from muster.controllers.queue import WorkQueue
-from muster.errors import ApiError
+from muster.controllers.runner import work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from muster.classification import Classification
+    from muster.classification import Classification, LabelPlan
     from muster.client import Client
     from muster.client.reflector import Handler
+    from muster.controllers.metrics import ControllerMetrics
 
-_LOGGER = logging.getLogger(__name__)
 _GROUP: Final = "agent-install.openshift.io"
 _MERGE: Final = "application/merge-patch+json"
 _COALESCE: Final = 0.1  # seconds: a thousand labelled agents are one new count
 _WORKERS: Final = 8  # writes of agents under way at once
-_GONE: Final = 404
-_CONFLICT: Final = 409
+_SLICE: Final = 0.01  # seconds after which the other queries of an agent wait until others have had their turn
 Object = dict[str, Any]
 
 
 class HostControllers:
     """The two controllers, and what they listen to."""
 
-    def __init__(self, client: Client, clock: Callable[[], datetime]) -> None:
+    def __init__(self, client: Client, clock: Callable[[], datetime], metrics: ControllerMetrics) -> None:
         self.agents: WorkQueue[Place] = WorkQueue()
+        self.slow: WorkQueue[Place] = WorkQueue()  # agents of which slow queries have not said anything yet
         self.classifications: WorkQueue[Place] = WorkQueue()
         self.world = AgentWorld(self.agents.add, lambda place: self.classifications.add_after(place, _COALESCE))
-        self._labels = AgentLabelController(self.world, client, clock)
+        self._metrics = metrics
+        self._labels = AgentLabelController(self.world, client, clock, metrics, self.slow.add)
         self._status = AgentClassificationController(self.world, client, clock)
+        self._count_work()
+
+    def _count_work(self) -> None:
+        metrics, done = self._metrics, self.world.work
+        for name, help_text, read in (
+            ("evaluations", "Queries run on an agent's inventory.", lambda: done.runs),
+            ("evaluation_errors", "Of those, runs that gave neither true nor false.", lambda: done.failures),
+            ("cache_hits", "Answers to a changed inventory that were known.", lambda: done.hits),
+            ("pauses", "Queries paused because they exhausted their budget.", lambda: done.pauses),
+        ):
+            metrics.counter(f"muster_classification_{name}", help_text, read)
+        metrics.gauge("muster_agents", "Hosts that are kept labelled.", lambda: len(self.world.places()))
+        metrics.gauge(
+            "muster_classifications", "Classifications of hosts.", lambda: len(self.world.classification_places())
+        )
 
     @property
     def idle(self) -> bool:
-        return self.agents.idle and self.classifications.idle
+        return self.agents.idle and self.slow.idle and self.classifications.idle
+
+    def wake_all(self) -> None:
+        """Look at everything again; what has been decided stays, and no query runs for it."""
+        for place in self.world.places():
+            self.agents.add(place)
+        for place in self.world.classification_places():
+            self.classifications.add(place)
 
     def handlers(self) -> Mapping[str, Handler]:
         """What to watch, by resource, and who listens."""
@@ -67,41 +89,60 @@ class HostControllers:
     async def run(self) -> None:
         """Work for ever; start it when everything has been listed once."""
         async with asyncio.TaskGroup() as tasks:
-            for _ in range(_WORKERS):
-                tasks.create_task(_work(self.agents, self._labels.reconcile, "agent"))
-            tasks.create_task(_work(self.classifications, self._status.reconcile, "classification"))
+            tasks.create_task(work("agent", self.agents, self._labels.reconcile, self._metrics, _WORKERS))
+            tasks.create_task(work("slow", self.slow, self._ask_slow, self._metrics))
+            tasks.create_task(work("classification", self.classifications, self._status.reconcile, self._metrics))
 
-
-async def _work(queue: WorkQueue[Place], reconcile: Callable[[Place], Any], what: str) -> None:
-    while True:
-        place = await queue.get()
-        try:
-            await reconcile(place)
-            queue.forget(place)
-        except (ApiError, UnreachableError) as error:
-            if not (isinstance(error, ApiError) and error.code in (_CONFLICT, _GONE)):
-                _LOGGER.warning("%s %s/%s: %s", what, *place, error)
-            queue.add_failed(place)
-        finally:
-            queue.done(place)
-        await asyncio.sleep(0)  # most keys need no write, and others have work too
+    async def _ask_slow(self, place: Place) -> None:
+        """Let one slow query have its say, and wake the agent if that changes something."""
+        started = time.perf_counter()
+        roster = self.world.roster(place.namespace)
+        is_done = roster.look(place.name, lambda: time.perf_counter() > started + _SLICE)
+        plan = roster.plan_so_far(place.name)
+        self.world.spread(place.namespace)
+        if plan is not None and not plan.is_empty:
+            self.agents.add(place)
+        if not is_done:
+            self.slow.add(place)
+        # Half of the time belongs to others, however much of it the queries want.
+        await asyncio.sleep(time.perf_counter() - started)
 
 
 class AgentLabelController:
     """Keeps the labels of agents as their inventories and the classifications of their namespace say."""
 
-    def __init__(self, world: AgentWorld, client: Client, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        world: AgentWorld,
+        client: Client,
+        clock: Callable[[], datetime],
+        metrics: ControllerMetrics,
+        has_slow: Callable[[Place], None],
+    ) -> None:
         self._world = world
+        self._has_slow = has_slow
         self._client = client
         self._clock = clock
+        self._observe = metrics.durations(
+            "muster_classification", "How long in seconds the queries of an agent are asked at a stretch."
+        )
 
     async def reconcile(self, place: Place) -> None:
-        # Read and decide: from our copy, by the core's rules.
-        plan = self._world.roster(place.namespace).plan(place.name)
+        # Read and decide: from our copy, by the core's rules, for a moment at a time.
+        roster = self._world.roster(place.namespace)
+        started = time.perf_counter()
+        until = started + _SLICE
+        if not roster.look(place.name, lambda: time.perf_counter() > until, quick=True):
+            self._has_slow(place)
+        plan = roster.plan_so_far(place.name)
+        self._observe(time.perf_counter() - started)
         self._world.spread(place.namespace)
-        if plan is None or plan.is_empty:
-            return
-        # Write: labels and their record together.
+        # Write what differs.
+        if plan is not None and not plan.is_empty:
+            await self._write(place, plan)
+
+    async def _write(self, place: Place, plan: LabelPlan) -> None:
+        """Labels and their record together, guarded by the revision that the plan was made for."""
         body = {
             "metadata": {
                 "resourceVersion": self._world.revision(place),

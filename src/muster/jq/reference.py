@@ -71,8 +71,8 @@ class Evaluator(DirectEvaluator):
         return Task(self._rule(node, env, (None, None, state[2])))
 
     def _rule(self, node: r.Node, env: Env, state: State) -> Rule:
-        if self.record is not None and state[0] is None:
-            return self._recorded(node, env, state)
+        if self.record is not None and state[0] is None and not node.simple:
+            return self._recorded(node, env, state)  # simple ones are recorded where they are computed
         return self._plain_rule(node, env, state)
 
     def _plain_rule(self, node: r.Node, env: Env, state: State) -> Rule:

@@ -373,18 +373,21 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def written_nodes(body: Node) -> set[Node]:
-    """The nodes that stand in the query's own text, not in the definitions of builtins."""
-    found: set[Node] = set()
+    """The nodes that stand in the query's own text, not in the definitions of builtins.
+
+    Of several that stand for the same piece of text only the outermost, whose values are those of the text.
+    """
+    found: dict[Span, Node] = {}
     functions: set[Function] = set()
     work = [body]
     while work:
         node = work.pop()
-        found.add(node)
+        found.setdefault(node.span, node)  # parents come before their children
         work.extend(children(node))
         if isinstance(node, CallFunction) and not node.function.builtin and node.function not in functions:
             functions.add(node.function)
             work.append(node.function.body)
-    return found
+    return set(found.values())
 
 
 def pattern_keys(pattern: Pattern) -> tuple[Node, ...]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.conformance.kube.admission import run_reviews
+from tests.conformance.kube.garbage import run_garbage
 from tests.conformance.kube.golden import run_api, run_watch
 from tests.conformance.kube.labels import run_labels
 from tests.conformance.kube.selectors import run_selectors
+from tests.conformance.kube.traces import run_traces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,15 +18,12 @@ if TYPE_CHECKING:
 
 FILES: Mapping[str, Runner] = {
     "admission_reviews.json": run_reviews,
+    "gc_observed.json": run_garbage,
     "golden_api.json": run_api,
     "golden_watch.json": run_watch,
     "labels.json": run_labels,
     "selectors.json": run_selectors,
-}
-
-PENDING: Mapping[str, str] = {
-    "gc_observed.json": "the garbage collector",
-    "traces/kubectl120.txt": "a reader; tests/e2e drives the real kubectl",
-    "traces/kubectl133.txt": "a reader; tests/e2e drives the real kubectl",
-    "traces/kubectl136.txt": "a reader; tests/e2e drives the real kubectl",
+    "traces/kubectl120.txt": run_traces,
+    "traces/kubectl133.txt": run_traces,
+    "traces/kubectl136.txt": run_traces,
 }

@@ -10,8 +10,8 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from muster.admission import Finding, Write, refused
-from muster.admission.kinds import KindChecks
+from muster.admission import Finding, Settings, Write, refused
+from muster.admission.kinds import KindChecks, kinds
 from muster.admission.review import mutated, validated, write_of
 from tests.conformance.results import CaseResult
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from muster.admission import Asker
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+_CHECKS = kinds(Settings(default_cluster_set=False))  # the recorded hook left the labels of clusters alone
 _HOOK = 'admission webhook "validate.example.com" denied the request: '
 
 
@@ -31,6 +32,9 @@ class _Empty:
         return None
 
     async def list(self, resource: str, namespace: str | None = None) -> Sequence[dict[str, Any]]:
+        return ()
+
+    async def labelled(self, resource: str, key: str, value: str) -> Sequence[str]:
         return ()
 
     async def missing(
@@ -85,7 +89,7 @@ def _reviewed(case: str, review: Mapping[str, Any]) -> CaseResult:
     )
     if ours != expected:
         return CaseResult(case, ok=False, detail=f"read as {ours}")
-    for answer in (mutated(review, NOW), asyncio.run(validated(review, _Empty(), NOW))):
+    for answer in (mutated(review, NOW, _CHECKS), asyncio.run(validated(review, _Empty(), NOW, _CHECKS))):
         if answer["response"] != {"uid": request["uid"], "allowed": True}:
             return CaseResult(case, ok=False, detail=str(answer))
     return CaseResult(case)

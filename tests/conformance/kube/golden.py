@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from muster.admission import Settings as AdmissionSettings
 from muster.hub.access import AccessSettings
 from muster.hub.requests import User
 from tests.conformance.kube.replay import CUT, Identities, difference, masked, parse_cut
@@ -171,13 +172,17 @@ def _own_texts(row: Mapping[str, Any], reply: Reply) -> bool:
 
 
 def _more_versions(row: Mapping[str, Any], reply: Reply) -> bool:
-    """ManagedClusterSet is served in two older versions as well; of what is recorded, all that we serve is the same."""
+    """ManagedClusterSet is served in two older versions as well; of what is recorded, all that we serve is the same.
+
+    Subresources that our own kinds answer come on top.
+    """
     if row["request"]["path"] != "/apis" or "APIGroupDiscoveryList" not in row["request"]["accept"]:
         return False
 
     def kinds(body: Any) -> dict[tuple[str, str, str], Any]:
         return {
             (group["metadata"]["name"], kind["resource"], version["version"]): kind
+            | {"subresources": [each for each in kind.get("subresources", ()) if not _is_own(each)]}
             for group in body["items"]
             for version in group["versions"]
             for kind in version["resources"]
@@ -191,6 +196,10 @@ def _more_versions(row: Mapping[str, Any], reply: Reply) -> bool:
     return (
         bool(wanted) and more == {"managedclustersets"} and all(ours.get(key) == kind for key, kind in wanted.items())
     )
+
+
+def _is_own(subresource: Mapping[str, Any]) -> bool:
+    return bool(subresource["responseKind"]["group"].endswith("muster.dev"))
 
 
 def _taint_times(row: Mapping[str, Any], reply: Reply) -> bool:
@@ -244,8 +253,9 @@ def run_api(data: Any) -> Iterator[CaseResult]:
 
 
 def _guarded_hub(folder: Path) -> contextlib.AbstractContextManager[RunningHub]:
-    """As the recorder's server was: roles, its users, and requests without credentials allowed."""
-    return running_hub(folder / "hub.db", state=folder, users=_USERS, access_settings=AccessSettings(anonymous=True))
+    """As the recorder's server was: roles, its users, requests without credentials allowed, no hook that labels."""
+    settings = AccessSettings(anonymous=True, admission=AdmissionSettings(default_cluster_set=False))
+    return running_hub(folder / "hub.db", state=folder, users=_USERS, access_settings=settings)
 
 
 def _acting(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ AREA   ?=
 PORT   ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format conformance bench faults fuzz coverage lock clean
+.PHONY: help run test quick check format conformance bench contract faults fuzz coverage lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,8 +47,12 @@ format: $(VENV)/.dev ## rewrite the code in our format
 conformance: $(VENV)/.dev ## replay the recorded upstream cases (AREA=cel|jq|ocm|kube|olm)
 	@$(BIN)/python -m tests.conformance $(AREA)
 
-faults: $(VENV)/.dev ## kill -9 of either process of a running hub, 100 times (several minutes)
-	@MUSTER_KILLS=100 $(BIN)/pytest tests/controllers/test_killed.py -q --timeout 1200
+faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, and 1,000 races (a quarter of an hour)
+	@MUSTER_KILLS=100 $(BIN)/pytest tests/controllers/test_killed.py tests/controllers/test_hosts_killed.py -q --timeout 1200
+	@MUSTER_RACES=1000 $(BIN)/pytest tests/hub/rest/test_racing_writers.py -q --timeout 1200
+
+contract: $(VENV)/.dev ## the contract of client and controllers; MUSTER_CONTRACT_KUBECONFIG=FILE adds a server
+	@$(BIN)/pytest tests/contract -q
 
 fuzz: $(VENV)/.dev ## schemathesis over our OpenAPI, with a time limit
 	@$(BIN)/python -m tests.e2e.fuzz

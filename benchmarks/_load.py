@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
     from pathlib import Path
 
 
@@ -37,6 +37,15 @@ class Server:
         return cls(url.hostname or "", url.port or 443, config["users"][0]["user"]["token"], tls)
 
 
+def prepared(server: Server, method: str, path: str, body: bytes, content_type: str) -> bytes:
+    """A request as it goes over the wire."""
+    head = (
+        f"{method} {path} HTTP/1.1\r\nHost: {server.host}\r\nAuthorization: Bearer {server.token}\r\n"
+        f"Accept: application/json\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
 class Connection:
     """One connection, used for one request after the other."""
 
@@ -51,11 +60,7 @@ class Connection:
         return cls(server, reader, writer)
 
     async def send(self, method: str, path: str, body: bytes = b"", content_type: str = "application/json") -> None:
-        head = (
-            f"{method} {path} HTTP/1.1\r\nHost: {self._server.host}\r\nAuthorization: Bearer {self._server.token}\r\n"
-            f"Accept: application/json\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
-        self._writer.write(head.encode() + body)
+        self._writer.write(prepared(self._server, method, path, body, content_type))
         await self._writer.drain()
 
     async def request(
@@ -82,6 +87,80 @@ class Connection:
 
     def close(self) -> None:
         self._writer.close()
+
+
+class Pump(asyncio.Protocol):
+    """One connection that sends requests as they are due and only counts the answers: the cheapest client there is.
+
+    `requests` are whole requests as bytes. One is on its way at a time; what is late is sent as soon as it can be.
+    """
+
+    def __init__(self, requests: Iterator[bytes], pause: float, until: float) -> None:
+        self._requests = requests
+        self._pause = pause
+        self._until = until
+        self._due = time.perf_counter()
+        self._left = -1  # bytes of the answer that are still to come; -1: its head is
+        self._head = b""
+        self.answered = 0
+        self.failed = 0
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.WriteTransport) -> None:  # type: ignore[override]  # as connections are
+        self._transport = transport
+        self._send()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the protocol's signature
+        if not self.done.done():
+            self.done.set_result(None)
+
+    def data_received(self, data: bytes) -> None:
+        if self._left < 0:
+            self._head += data
+            end = self._head.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            lowered = self._head[:end].lower()
+            at = lowered.index(b"content-length:") + 15
+            size = int((lowered + b"\r\n")[at:].split(b"\r\n", 1)[0])
+            self.failed += not lowered.startswith(b"http/1.1 20")
+            self._left = size - (len(self._head) - end - 4)
+            self._head = b""
+        else:
+            self._left -= len(data)
+        if self._left <= 0:
+            self._left = -1
+            self.answered += 1
+            self._due += self._pause
+            wait = self._due - time.perf_counter()
+            if wait <= 0:
+                self._send()
+            else:
+                asyncio.get_running_loop().call_later(wait, self._send)
+
+    def _send(self) -> None:
+        if time.perf_counter() >= self._until:
+            self._transport.close()
+            return
+        self._transport.write(next(self._requests))
+
+
+async def pumped(server: Server, requests: Sequence[Iterator[bytes]], per_second: float, seconds: float) -> list[Pump]:
+    """Send from as many connections as there are sequences of requests, so many a second altogether."""
+    loop = asyncio.get_running_loop()
+    until = time.perf_counter() + seconds
+    pause = len(requests) / per_second
+    pumps = []
+    for each in requests:
+        _, pump = await loop.create_connection(
+            lambda each=each: Pump(each, pause, until),
+            server.host,
+            server.port,
+            ssl=server.tls,
+        )
+        pumps.append(pump)
+    await asyncio.gather(*(pump.done for pump in pumps))
+    return pumps
 
 
 async def rate(

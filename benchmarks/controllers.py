@@ -1,12 +1,13 @@
 """The controllers beside a hub: from a changed label to the decision, a storm of heartbeats, memory.
 
-`MUSTER_CLUSTERS` and `MUSTER_PLACEMENTS` set the size (10,000 and 100); `MUSTER_MEMORY_CLUSTERS` that of the second
-hub, which is only filled and measured (100,000; 0 leaves it out).
+`MUSTER_CLUSTERS` and `MUSTER_PLACEMENTS` set the size (10,000 and 100; 0 clusters leave that part out);
+`MUSTER_MEMORY_CLUSTERS` that of the second hub, of which only the controllers' memory is measured (100,000; 0 as well).
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import random
 import signal
@@ -22,8 +23,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import uvloop
 
-from benchmarks._load import Connection, Server
+from benchmarks._load import Connection, Server, prepared, pumped
+from muster.app import DATABASE, load_fleet
 from muster.demo.clusters import a_cluster
+from muster.hub.api import Api
+from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.storage import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +43,7 @@ _MERGE = "application/merge-patch+json"
 _CHANGES = 200
 _STORM_SECONDS = 10.0
 _STORM_RATE = 1000
+_STORM_CONNECTIONS = 16
 _LABEL = "bench"
 
 
@@ -76,21 +82,38 @@ async def _fill(server: Server, count: int) -> None:
 
     async def fill(connection: Connection) -> None:
         for number in numbers:
-            obj = a_cluster(1, number).object
-            name = obj["metadata"]["name"] = f"c{number:06d}"
-            obj["spec"].pop("taints", None)
-            obj["status"] |= {
-                "version": {"kubernetes": f"v1.{30 + number % 5}.{number % 7}"},
-                "conditions": [_condition()],
-            }
+            obj = _cluster(number)
             await _sent(connection, "POST", _FLEET, obj)
-            await _sent(connection, "PATCH", f"{_FLEET}/{name}/status", {"status": obj["status"]}, _MERGE)
+            path = f"{_FLEET}/{obj['metadata']['name']}/status"
+            await _sent(connection, "PATCH", path, {"status": obj["status"]}, _MERGE)
 
     started = time.perf_counter()
     await asyncio.gather(*(fill(connection) for connection in connections))
     print(f"{count} clusters written in {time.perf_counter() - started:.0f} s", flush=True)
     for connection in connections:
         connection.close()
+
+
+def _cluster(number: int) -> dict[str, Any]:
+    obj = a_cluster(1, number).object
+    obj["metadata"]["name"] = f"c{number:06d}"
+    obj["spec"].pop("taints", None)
+    obj["status"] |= {
+        "version": {"kubernetes": f"v1.{30 + number % 5}.{number % 7}"},
+        "conditions": [_condition()],
+    }
+    return obj
+
+
+async def _prefill(directory: Path, count: int) -> None:
+    """The same in this process, before a hub runs: by far the quickest way to a large fleet."""
+    started = time.perf_counter()
+    async with Store.open(directory / DATABASE) as store:
+        api = Api(store, MastersAuthorizer())
+        await api.start()
+        await load_fleet(api, (_cluster(number) for number in range(count)))
+        await api.close()
+    print(f"{count} clusters loaded in {time.perf_counter() - started:.0f} s", flush=True)
 
 
 def _condition(message: str = "") -> dict[str, str]:
@@ -174,66 +197,66 @@ async def _changes(server: Server) -> None:
     watcher.close()
 
 
+def _beats(server: Server, first: int) -> Iterator[bytes]:
+    """What the agents of every sixteenth cluster send, one after the other, for ever."""
+    for count in itertools.count():
+        number = (first + count * _STORM_CONNECTIONS) % CLUSTERS
+        body = msgspec.json.encode({"status": {"conditions": [_condition(f"beat {count}")]}})
+        yield prepared(server, "PATCH", f"{_FLEET}/c{number:06d}/status", body, _MERGE)
+
+
 async def _storm(server: Server) -> None:
     """Heartbeats at a fixed rate; the controllers must keep up and schedule nothing."""
-    connections = [await Connection.open(server) for _ in range(16)]
     asking = await Connection.open(server)
     before = sum(await _metric(asking, "scheduling_scheduling_duration_seconds_count"))
-    start = time.perf_counter()
-    sent = 0
     deepest = 0.0
-
-    async def beat(first: int) -> None:
-        nonlocal sent
-        count = 0
-        while (now := time.perf_counter() - start) < _STORM_SECONDS:
-            due = count * len(connections) / _STORM_RATE
-            if due > now:
-                await asyncio.sleep(due - now)
-            number = (first + count * len(connections)) % CLUSTERS
-            body = {"status": {"conditions": [_condition(f"beat {count}")]}}
-            await _sent(connections[first], "PATCH", f"{_FLEET}/c{number:06d}/status", body, _MERGE)
-            count += 1
-            sent += 1
+    start = time.perf_counter()
 
     async def look() -> None:
         nonlocal deepest
         while time.perf_counter() - start < _STORM_SECONDS:
             deepest = max(deepest, sum(await _metric(asking, "workqueue_depth")))
-            await asyncio.sleep(0.25)
+            await asyncio.sleep(0.5)
 
-    await asyncio.gather(*(beat(number) for number in range(len(connections))), look())
+    beats = [_beats(server, first) for first in range(_STORM_CONNECTIONS)]
+    pumps, _ = await asyncio.gather(pumped(server, beats, _STORM_RATE, _STORM_SECONDS), look())
     elapsed = time.perf_counter() - start
     await asyncio.sleep(0.5)
     depth = sum(await _metric(asking, "workqueue_depth"))
     after = sum(await _metric(asking, "scheduling_scheduling_duration_seconds_count"))
+    sent, failed = sum(pump.answered for pump in pumps), sum(pump.failed for pump in pumps)
     print(
-        f"heartbeats: {sent / elapsed:.0f}/s for {elapsed:.0f} s; deepest queue {deepest:.0f}, at the end {depth:.0f}; "
-        f"{after - before:.0f} schedules",
+        f"heartbeats: {sent / elapsed:.0f}/s of {_STORM_RATE} for {elapsed:.0f} s, {failed} refused; "
+        f"deepest queue {deepest:.0f}, at the end {depth:.0f}; {after - before:.0f} schedules",
         flush=True,
     )
 
 
 async def _memory(server: Server) -> None:
+    """What the controllers' process holds when it has listed the whole fleet, as after a restart, and schedules it."""
+    await _place(server)
     connection = await Connection.open(server)
     while (await _metric(connection, "muster_fleet_clusters ")) != [float(MEMORY_CLUSTERS)]:  # noqa: ASYNC110 - asked
         await asyncio.sleep(0.5)
-    await asyncio.sleep(2)
+    await _idle(server)
     (used,) = await _metric(connection, "muster_controllers_process_resident_memory_bytes")
     print(f"controllers' memory with {MEMORY_CLUSTERS} clusters: {used / 1e6:.0f} MB", flush=True)
 
 
 def main() -> None:
+    if CLUSTERS:
+        _latency_and_storm()
+    if MEMORY_CLUSTERS:
+        with tempfile.TemporaryDirectory() as directory:
+            uvloop.run(_prefill(Path(directory), MEMORY_CLUSTERS))
+            with _hub(Path(directory)) as (server, _):
+                uvloop.run(_memory(server))
+
+
+def _latency_and_storm() -> None:
     with tempfile.TemporaryDirectory() as directory, _hub(Path(directory)) as (server, _):
         uvloop.run(_fill(server, CLUSTERS))
         uvloop.run(_place(server))
         uvloop.run(_idle(server))
         uvloop.run(_changes(server))
         uvloop.run(_storm(server))
-    if MEMORY_CLUSTERS:
-        with tempfile.TemporaryDirectory() as directory:
-            with _hub(Path(directory)) as (server, _):
-                uvloop.run(_fill(server, MEMORY_CLUSTERS))
-            # As after a restart: what a long list leaves behind counts too.
-            with _hub(Path(directory)) as (server, _):
-                uvloop.run(_memory(server))

@@ -48,7 +48,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("config")
 def test_the_current_context_is_used_and_files_are_found_beside_the_kubeconfig() -> None:
     assert asyncio.run(load_connection()) == Connection(
-        "http://127.0.0.1:8080", "apps", {"Authorization": "Bearer s3cret"}, None
+        "http://127.0.0.1:8080", "apps", {"Authorization": "Bearer s3cret"}
     )
 
 
@@ -58,6 +58,22 @@ def test_what_is_missing_is_named_with_what_is_there() -> None:
         asyncio.run(load_connection("nope"))
     with pytest.raises(KubeconfigError, match="no cluster 'nowhere'"):
         asyncio.run(load_connection("broken"))
+
+
+def test_a_user_who_acts_as_another_says_so_in_every_request(config: Path) -> None:
+    config.write_text(config.read_text() + '    as: dev1\n    as-groups: [a, b]\n    as-user-extra: {x/y: ["1"]}\n')
+    assert asyncio.run(load_connection("plugin")).impersonation == (
+        ("Impersonate-User", "dev1"),
+        ("Impersonate-Group", "a"),
+        ("Impersonate-Group", "b"),
+        ("Impersonate-Extra-x%2Fy", "1"),
+    )
+
+
+def test_groups_of_nobody_are_refused(config: Path) -> None:
+    config.write_text(config.read_text() + "    as-groups: [a]\n")
+    with pytest.raises(KubeconfigError, match="but no `as`"):
+        asyncio.run(load_connection("plugin"))
 
 
 def test_exec_plugins_are_run(config: Path) -> None:

@@ -5,7 +5,6 @@ A scenario is scheduled until nothing changes, as a controller would: every roun
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -14,104 +13,26 @@ from muster.cel.charging import charging_of
 from muster.cel.environments import environment
 from muster.controllers.cluster_sets import BUILT_IN, binding_condition, roll_back, set_condition
 from muster.controllers.clusters import wanted_taints
-from muster.controllers.placement_world import Key, PlacementWorld
-from muster.fleet import Fleet, score_of
+from muster.controllers.placement_world import PlacementWorld
+from muster.errors import InvalidObjectError
+from muster.fleet import score_of
 from muster.fleet.scores import parse_time
-from muster.placement import Cycle, ScheduleResult, decided, plan_of, schedule, visibility
-from muster.selectors.cel import cel_compiler
 from muster.selectors.membership import members, sets_of
 from tests.conformance.cel.evaluation import evaluated, run_ocm_expressions
+from tests.conformance.ocm_admission import PROPOSED, run_admission, run_proposed
+from tests.conformance.ocm_debugger import run_debugger
+from tests.conformance.ocm_reevaluation import run_reevaluation
+from tests.conformance.ocm_running import run_cluster_sets_over_http, run_sequences_over_http
+from tests.conformance.ocm_world import World
 from tests.conformance.results import CaseResult
-from tests.controllers.replaying import Replay, replaying
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-    from datetime import datetime
+    from collections.abc import Callable, Iterator, Mapping
+
+    from muster.placement import ScheduleResult
 
 Object = dict[str, Any]
-PLACEMENT_LABEL: Final = "cluster.open-cluster-management.io/placement"
-_ROUNDS: Final = 6
 _DISABLED: Final = "cluster.open-cluster-management.io/experimental-scheduling-disable"
-
-
-class World:
-    """The objects of a scenario, and the placement's decisions as they stand."""
-
-    def __init__(self, case: Mapping[str, Any]) -> None:
-        self.now: datetime = parse_time(case.get("now") or "2026-01-01T00:00:00Z")
-        self.objects: dict[tuple[str, str, str], Object] = {}
-        self.placement: Object = case["placement"]
-        self.pages: dict[str, tuple[str, ...]] = {}
-        for field in ("clusters", "clusterSets", "clusterSetBindings", "addOnPlacementScores", "placementDecisions"):
-            for obj in case.get(field) or ():
-                self.apply(obj)
-        self.own = [
-            decision["clusterName"]
-            for obj in self.of_kind("PlacementDecision")
-            if self._is_own(obj)
-            for decision in (obj.get("status") or {}).get("decisions") or ()
-        ]
-
-    def _is_own(self, obj: Object) -> bool:
-        metadata, own = obj["metadata"], self.placement["metadata"]
-        return bool(
-            metadata.get("namespace") == own.get("namespace")
-            and (metadata.get("labels") or {}).get(PLACEMENT_LABEL) == own["name"]
-        )
-
-    def apply(self, obj: Object) -> None:
-        if obj["kind"] == "Placement":
-            self.placement = obj
-        else:
-            self.objects[_key(obj)] = obj
-
-    def delete(self, reference: Mapping[str, str]) -> None:
-        key = (reference["kind"], reference.get("namespace", ""), reference["name"])
-        self.objects.pop(key, None)
-        if reference["kind"] == "PlacementDecision":
-            gone = self.pages.get(reference["name"], ())
-            self.own = [name for name in self.own if name not in gone]
-
-    def of_kind(self, kind: str) -> list[Object]:
-        return [obj for key, obj in self.objects.items() if key[0] == kind]
-
-    def foreign(self) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for obj in self.of_kind("PlacementDecision"):
-            if not self._is_own(obj):
-                for decision in (obj.get("status") or {}).get("decisions") or ():
-                    counts[decision["clusterName"]] = counts.get(decision["clusterName"], 0) + 1
-        return counts
-
-    def schedule_once(self) -> ScheduleResult:
-        fleet = Fleet()
-        for obj in self.of_kind("AddOnPlacementScore"):
-            fleet.put_score(obj["metadata"]["namespace"], obj["metadata"]["name"], score_of(obj))
-        fleet.advance(self.now)
-        fleet.put_many(msgspec.json.encode(obj) for obj in self.of_kind("ManagedCluster"))
-        plan = plan_of(self.placement, cel_compiler(fleet.scores))
-        seen = visibility(
-            plan.namespace,
-            plan.cluster_sets,
-            self.of_kind("ManagedClusterSetBinding"),
-            self.of_kind("ManagedClusterSet"),
-        )
-        return schedule(Cycle(plan, fleet, seen, self.now, decided(fleet, self.own, self.foreign())))
-
-    def converge(self) -> tuple[ScheduleResult, ScheduleResult]:
-        """The first result, and the one after which nothing changes."""
-        first = result = self.schedule_once()
-        for _ in range(_ROUNDS):
-            if result.fault is not None or self.own == result.selected:
-                break
-            self.own = result.selected
-            self.pages = {page.name: page.clusters for page in result.pages()}
-            result = self.schedule_once()
-        return first, result
-
-
-def _key(obj: Object) -> tuple[str, str, str]:
-    return (obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
 
 
 def run_scenarios(data: Any) -> Iterator[CaseResult]:
@@ -304,26 +225,48 @@ def _condition(expect: Mapping[str, Any], kind: str) -> Mapping[str, str]:
     return found
 
 
+def run_sequences(data: Any) -> Iterator[CaseResult]:
+    """By the core alone, and then through a running hub."""
+    cases = data if isinstance(data, list) else data["cases"]
+    yield from run_scenarios(cases)
+    yield from run_sequences_over_http(cases)
+
+
+def run_cluster_sets(data: Any) -> Iterator[CaseResult]:
+    """By functions alone, and then through a running hub."""
+    yield from run_memberships(data)
+    yield from run_cluster_sets_over_http(data)
+
+
 def run_memberships(data: Any) -> Iterator[CaseResult]:
-    """Who is in which set, and what the controllers make of it. What admission does waits for its own runner."""
+    """Who is in which set, what the controllers make of it, and who may change it."""
     for case in data:
-        if case["kind"] == "membership" and "clusterSet" in case:
-            actual: Any = {"error": False, "members": members(case["clusterSet"], case["clusters"])}
-        elif case["kind"] == "membership":
-            found = {each["metadata"]["name"]: members(each, case["clusters"]) for each in case["clusterSets"]}
-            actual = {"members": found}
-        elif case["kind"] == "sets-of-cluster":
-            actual = {"error": False, "sets": sets_of(case["cluster"], case["clusterSets"])}
+        if case["kind"] in ("membership", "sets-of-cluster"):
+            actual: Any = _membership(case)
         elif case["kind"] == "placement":
             _, result = World(case).converge()
             actual = {"selected": result.selected}
         elif case["kind"] in CONTROLLER_ROWS:
             actual = CONTROLLER_ROWS[case["kind"]](case)
+        elif case["kind"] in PROPOSED:
+            yield run_proposed(case)
+            continue
         else:
-            yield CaseResult(case["id"], apart="needs the admission rules of cluster sets")
+            yield CaseResult(case["id"], ok=False, detail=f"no runner knows the kind {case['kind']!r}")
             continue
         expected = {key: case["expect"].get(key) for key in actual}
         yield CaseResult(case["id"], ok=actual == expected, detail=f"{actual} instead of {expected}")
+
+
+def _membership(case: Mapping[str, Any]) -> Any:
+    try:
+        if case["kind"] == "sets-of-cluster":
+            return {"error": False, "sets": sets_of(case["cluster"], case["clusterSets"])}
+        if "clusterSet" in case:
+            return {"error": False, "members": members(case["clusterSet"], case["clusters"])}
+        return {"members": {each["metadata"]["name"]: members(each, case["clusters"]) for each in case["clusterSets"]}}
+    except InvalidObjectError:
+        return {"error": True}
 
 
 def _set_status(case: Mapping[str, Any]) -> Any:
@@ -371,167 +314,6 @@ CONTROLLER_ROWS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 }
 
 
-# --- The same over HTTP ---------------------------------------------------------------------------------------------
-
-
-def run_sequences(data: Any) -> Iterator[CaseResult]:
-    """Sequences by the core alone, and then through a running hub, whose end state after each step must be the same."""
-    cases = data if isinstance(data, list) else data["cases"]
-    yield from run_scenarios(cases)
-    with replaying() as replay:
-        for case in cases:
-            yield from _replayed(case, replay)
-
-
-def _replayed(case: Mapping[str, Any], replay: Replay) -> Iterator[CaseResult]:
-    world = World(case)
-    replay.clear()
-    replay.advance(world.now)
-    for obj in (*world.objects.values(), world.placement):
-        replay.apply(obj)
-    yield _same_end(f"{case['id']} over HTTP", world, replay)
-    for number, step in enumerate(case.get("steps") or (), start=1):
-        for obj in step.get("apply") or ():
-            world.apply(obj)
-            replay.apply(obj)
-        for reference in step.get("delete") or ():
-            world.delete(reference)
-            replay.delete(reference["kind"], reference.get("namespace", ""), reference["name"])
-        if step.get("now"):
-            world.now = parse_time(step["now"])
-            replay.advance(world.now)
-        yield _same_end(f"{case['id']} step {number} over HTTP", world, replay)
-
-
-def _same_end(name: str, world: World, replay: Replay) -> CaseResult:
-    try:
-        replay.settle()
-    except AssertionError as error:
-        return CaseResult(name, ok=False, detail=str(error))
-    _, result = world.converge()
-    pages = {
-        page["metadata"]["name"]: tuple(each["clusterName"] for each in (page.get("status") or {}).get("decisions", ()))
-        for page in replay.pages()
-        if page["metadata"].get("labels", {}).get(PLACEMENT_LABEL) == world.placement["metadata"]["name"]
-    }
-    status = replay.placement(world.placement).get("status") or {}
-    found: Any = {
-        each["type"]: (each["status"], each["reason"], each["message"]) for each in status.get("conditions") or ()
-    }
-    wanted: Any = {kind: (each.status, each.reason, each.message) for kind, each in result.conditions.items()}
-    selected = sorted(cluster for clusters in pages.values() for cluster in clusters)
-    differences = [] if found == wanted else [f"conditions {found} instead of {wanted}"]
-    if result.fault is not None:
-        expected_pages = None
-    else:
-        expected_pages = {page.name: page.clusters for page in result.pages()}
-        if status.get("numberOfSelectedClusters") != len(result.ranked):
-            differences.append(f"numberOfSelectedClusters is {status.get('numberOfSelectedClusters')}")
-    if expected_pages is not None and pages != expected_pages:
-        differences.append(f"pages {pages} instead of {expected_pages}")
-    if selected != sorted(world.own):
-        differences.append(f"selected {selected} instead of {sorted(world.own)}")
-    return CaseResult(name, ok=not differences, detail="; ".join(differences))
-
-
-# --- Who is woken by an event ---------------------------------------------------------------------------------------
-
-_PUT: Final[Mapping[str, str]] = {
-    "ManagedClusterSet": "put_set",
-    "ManagedClusterSetBinding": "put_binding",
-    "Placement": "put_placement",
-    "AddOnPlacementScore": "put_score",
-    "PlacementDecision": "put_decision",
-}
-_UNREAD: Final = "a change that nobody reads wakes nobody"
-_SCORES: Final = "scores in expressions wake their readers"
-_KNOWN: Final = "what is known already wakes nobody"
-
-
-def run_reevaluation(data: Any) -> Iterator[CaseResult]:
-    """An event goes into the world; who comes out must be who upstream enqueues, or fewer by rule."""
-    for case in data:
-        world = PlacementWorld()
-        for obj in case["objects"]:
-            _put(world, obj)
-        if case.get("oldObject"):
-            _put(world, case["oldObject"])
-        if case["event"] == "cluster-deleted":
-            _put(world, case["object"])
-        for key in world.placements:
-            deque(world.steps(key), maxlen=0)
-        told = _event(world, case["event"], case["object"])
-        woken = sorted(f"{key.namespace}/{key.name}" for key in told if isinstance(key, Key))
-        expected = sorted(case["expect"]["enqueued"])
-        missing, extra = sorted(set(expected) - set(woken)), sorted(set(woken) - set(expected))
-        rule = _why_fewer(case, missing) if missing else _why_more(case, extra) if extra else None
-        ok = not (missing or extra) or (rule is not None and not (missing and extra))
-        yield CaseResult(case["id"], ok=ok, rule=rule, detail=f"woken {woken} instead of {expected}")
-
-
-def _put(world: PlacementWorld, obj: Object) -> Collection[Any]:
-    if obj["kind"] == "ManagedCluster":
-        return world.put_cluster(msgspec.json.encode(obj))
-    told: Collection[Any] = getattr(world, _PUT[obj["kind"]])(obj)
-    return told
-
-
-def _event(world: PlacementWorld, event: str, obj: Object) -> Collection[Any]:
-    if event.endswith("-deleted"):
-        if obj["kind"] == "ManagedCluster":
-            return world.remove_cluster(obj["metadata"]["name"])
-        if obj["kind"] == "ManagedClusterSet":
-            return world.remove_set(obj["metadata"]["name"])
-        remove = _PUT[obj["kind"]].replace("put", "remove")
-        told: Collection[Any] = getattr(world, remove)(obj)
-        return told
-    return _put(world, obj)
-
-
-def _why_fewer(case: Mapping[str, Any], missing: list[str]) -> str | None:
-    """The rule under which placements that upstream enqueues need not be looked at."""
-    if case["event"] == "cluster-updated":
-        return _UNREAD if all(_sees_no_change(case, name) for name in missing) else None
-    present = [each for each in case["objects"] if _key(each) == _key(case["object"])]
-    if present and present[0].get("spec") == case["object"].get("spec"):
-        return _KNOWN
-    if case["event"] == "score-changed":
-        # A cluster that the placement cannot see, or a score without items where there was none.
-        return _UNREAD
-    return None
-
-
-def _why_more(case: Mapping[str, Any], extra: list[str]) -> str | None:
-    """The rule under which placements that upstream forgets are looked at."""
-    readers = {
-        f"{_key(each)[1]}/{_key(each)[2]}"
-        for each in case["objects"]
-        if each["kind"] == "Placement" and "scores(" in str((each.get("spec") or {}).get("predicates"))
-    }
-    return _SCORES if case["event"].startswith("score") and readers.issuperset(extra) else None
-
-
-def _sees_no_change(case: Mapping[str, Any], name: str) -> bool:
-    """Whether a placement that reads labels only through its sets sees the cluster in the same of them."""
-    namespace, _, own_name = name.partition("/")
-    placement = next(each for each in case["objects"] if _key(each) == ("Placement", namespace, own_name))
-    spec = placement.get("spec") or {}
-    if spec.get("predicates") or spec.get("prioritizerPolicy"):
-        return False
-    bound = {
-        each["metadata"]["name"]
-        for each in case["objects"]
-        if each["kind"] == "ManagedClusterSetBinding" and each["metadata"]["namespace"] == namespace
-    }
-    eligible = bound & set(spec.get("clusterSets") or bound)
-    sets = [
-        each for each in case["objects"] if each["kind"] == "ManagedClusterSet" and each["metadata"]["name"] in eligible
-    ]
-    before, after = sets_of(case["oldObject"], sets), sets_of(case["object"], sets)
-    taints = [(each.get("spec") or {}).get("taints") for each in (case["oldObject"], case["object"])]
-    return bool(before) == bool(after) and taints[0] == taints[1]
-
-
 # --- Expressions ----------------------------------------------------------------------------------------------------
 
 
@@ -557,6 +339,7 @@ def run_cel_library(data: Any) -> Iterator[CaseResult]:
 
 
 FILES = {
+    "admission.json": run_admission,
     "placement_predicates.json": run_scenarios,
     "placement_cel.json": run_scenarios,
     "placement_taints.json": run_scenarios,
@@ -567,13 +350,10 @@ FILES = {
     "placement_schedule.json": run_scenarios,
     "placement_sequences.json": run_sequences,
     "spread_and_sort_proposals.json": run_scenarios,
-    "clusterset_controllers.json": run_memberships,
+    "clusterset_controllers.json": run_cluster_sets,
     "exclusivekey_proposal.json": run_memberships,
     "reevaluation.json": run_reevaluation,
     "cel_expressions.json": run_ocm_expressions,
     "cel_library_upstream.json": run_cel_library,
-}
-PENDING = {
-    "admission.json": "the admission rules of cluster sets",
-    "debugger_http.json": "the dry run over HTTP",
+    "debugger_http.json": run_debugger,
 }

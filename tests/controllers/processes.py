@@ -96,11 +96,11 @@ class HubClient:
 
 
 @contextlib.contextmanager
-def hub_process(directory: Path) -> Iterator[HubProcess]:
-    """A hub on a free port, stopped at the end."""
+def hub_process(directory: Path, *options: str, command: str = "run") -> Iterator[HubProcess]:
+    """A hub on a free port, stopped at the end. Its command may be `serve`, for the server alone."""
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "muster", "hub", "run", "--data", str(directory)],
+            [sys.executable, "-m", "muster", "hub", command, "--data", str(directory), *options],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,

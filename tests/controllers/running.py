@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muster.client import Connection
-from muster.controllers.manager import Manager, Options, run_controllers
+from muster.controllers.manager import Manager, Options, run_controllers, utc_now
 from muster.controllers.permissions import COLLECTOR, CONTROLLERS
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
@@ -21,8 +21,10 @@ from tests.hub.rest.running import RunningHub, running_hub
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
 
     from muster.client import Candidate
+    from muster.hub.access import AccessSettings
 
 GROUP = "/apis/cluster.open-cluster-management.io"
 CLUSTERS = f"{GROUP}/v1/managedclusters"
@@ -102,12 +104,17 @@ def connection_of(hub: RunningHub, user: str) -> Connection:
 
 
 @contextlib.contextmanager
-def controllers(hub: RunningHub, candidate: Candidate | None = None) -> Iterator[Manager]:
-    """The controllers, connected to a hub as the users they are there."""
+def controllers(
+    hub: RunningHub,
+    candidate: Candidate | None = None,
+    clock: Callable[[], datetime] = utc_now,
+    loop: asyncio.AbstractEventLoop | None = None,
+) -> Iterator[Manager]:
+    """The controllers, connected to a hub as the users they are there. A loop is for who wants to call into them."""
     found: list[Manager] = []
     ready = threading.Event()
-    loop = asyncio.new_event_loop()
-    options = Options(candidate, connection_of(hub, COLLECTOR))
+    loop = loop or asyncio.new_event_loop()
+    options = Options(candidate, connection_of(hub, COLLECTOR), clock=clock)
 
     def started(manager: Manager) -> None:
         found.append(manager)
@@ -131,10 +138,13 @@ def controllers(hub: RunningHub, candidate: Candidate | None = None) -> Iterator
 
 
 @contextlib.contextmanager
-def driven_hub() -> Iterator[Driver]:
-    """A hub with roles and the namespace `apps`."""
+def driven_hub(clock: Callable[[], datetime] = utc_now, settings: AccessSettings | None = None) -> Iterator[Driver]:
+    """A hub with roles, admission and the namespace `apps`."""
     users = {token: User(name, name, (AUTHENTICATED,)) for name, token in SERVICES.items()}
-    with tempfile.TemporaryDirectory() as state, running_hub(state=Path(state), users=users) as hub:
+    with (
+        tempfile.TemporaryDirectory() as state,
+        running_hub(state=Path(state), users=users, access_settings=settings, clock=clock) as hub,
+    ):
         driver = Driver(hub)
         driver.send(
             "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "apps"}}

@@ -158,3 +158,39 @@ def test_a_dependent_whose_owner_never_was_goes_too(hub: Driver) -> None:
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "orphan", "ownerReferences": [owner]}}
         hub.send("POST", "/api/v1/namespaces/apps/configmaps", body)
         eventually(lambda: hub.get("/api/v1/namespaces/apps/configmaps/orphan"), None)
+
+
+def test_an_owner_in_another_namespace_counts_as_none_and_an_event_says_so(hub: Driver) -> None:
+    with controllers(hub.hub):
+        owner = hub.send("POST", "/api/v1/namespaces/apps/configmaps", {"metadata": {"name": "owner"}})["metadata"]
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["uid"]}
+        body = {"metadata": {"name": "abroad", "ownerReferences": [reference]}}
+        hub.send("POST", "/api/v1/namespaces/default/configmaps", body)
+        eventually(lambda: hub.get("/api/v1/namespaces/default/configmaps/abroad"), None)
+        told = (
+            f"ownerRef [v1/ConfigMap, namespace: default, name: owner, uid: {owner['uid']}] "
+            'does not exist in namespace "default"'
+        )
+        eventually(
+            lambda: [
+                (each["reason"], each["message"]) for each in hub.get("/api/v1/namespaces/default/events")["items"]
+            ],
+            [("OwnerRefInvalidNamespace", told)],
+        )
+
+
+def test_a_cluster_on_which_expressions_cost_too_much_is_not_selected_and_named(hub: Driver) -> None:
+    ten = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
+    loops = f"{ten}.all(a, {ten}.all(b, {ten}.all(c, {ten}.all(d, {ten}.all(e, a + b + c + d + e >= NUMBER - 100)))))"
+    # Each is within the limit of one expression; together they are beyond that of one cluster.
+    expressions = [loops.replace("NUMBER", str(number)) for number in range(20)]
+    selector = {"requiredClusterSelector": {"celSelector": {"celExpressions": expressions}}}
+    with controllers(hub.hub):
+        hub.create(a_binding("global"), a_cluster("a"), a_placement("dear", predicates=[selector]))
+        path = f"{APPS}/placements/dear"
+        eventually(lambda: hub.condition(path, "PredicatesEvaluated"), ("False", "EvaluationErrors"))
+        conditions = hub.get(path)["status"]["conditions"]
+        (message,) = [each["message"] for each in conditions if each["type"] == "PredicatesEvaluated"]
+        assert message.startswith("1 clusters are not selected because an expression failed: a: ")
+        assert "cost" in message
+        assert hub.decided("dear") == []

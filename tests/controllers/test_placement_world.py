@@ -95,3 +95,12 @@ def test_time_of_expressions_is_told_once() -> None:
     assert world.cel_seconds(P1) == 0
     assert world.cel_seconds(P2) is None
     assert world.tally.evaluations == 2
+
+
+def test_the_order_in_which_clusters_came_does_not_change_what_is_said_of_them() -> None:
+    failing = {"celSelector": {"celExpressions": ["managedCluster.metadata.labels['nobody'] == 'x'"]}}
+    spec = {"predicates": [{"requiredClusterSelector": failing}]}
+    results = [a_world(*names, p1=spec).decide(P1, NOW) for names in ("abcde", "edcba")]
+    conditions = [result.conditions for result in results if result is not None]
+    assert conditions[0] == conditions[1]
+    assert "expression failed: a: " in conditions[0]["PredicatesEvaluated"].message

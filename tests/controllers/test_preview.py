@@ -28,14 +28,14 @@ def a_settled_world(*objects: dict[str, Any]) -> Any:
 
 def test_an_edited_placement_shows_what_it_gains_and_loses() -> None:
     world = a_settled_world(*WORLD, wanting("Amazon"), wanting("Azure", "other"))
-    assert preview(world, [wanting("Azure")], NOW) == [
+    assert preview(world, [wanting("Azure")], NOW, alone=True) == [
         PlacementChange("apps", "p1", gained=("b",), lost=("a",), before=1, after=1)
     ]
 
 
 def test_a_relabelled_cluster_shows_every_placement_that_it_enters_or_leaves() -> None:
     world = a_settled_world(*WORLD, wanting("Amazon"), wanting("Azure", "other"))
-    assert preview(world, [a_cluster("a", {"cloud": "Azure"})], NOW) == [
+    assert preview(world, [a_cluster("a", {"cloud": "Azure"})], NOW, alone=True) == [
         PlacementChange("apps", "other", gained=("a",), lost=(), before=1, after=2),
         PlacementChange("apps", "p1", gained=(), lost=("a",), before=1, after=0),
     ]
@@ -43,13 +43,13 @@ def test_a_relabelled_cluster_shows_every_placement_that_it_enters_or_leaves() -
 
 def test_a_mistake_is_shown_and_evicts_nobody() -> None:
     world = a_settled_world(*WORLD, wanting("Amazon"))
-    (change,) = preview(world, [wanting("Amazon", numberOfClusters=-1)], NOW)
+    (change,) = preview(world, [wanting("Amazon", numberOfClusters=-1)], NOW, alone=True)
     assert (change.gained, change.lost, change.fault) == ((), (), ":numberOfClusters must not be negative, it is -1")
 
 
 def test_a_new_placement_is_shown_even_if_it_selects_nothing() -> None:
     world = a_settled_world(*WORLD)
-    assert preview(world, [wanting("Nowhere")], NOW) == [
+    assert preview(world, [wanting("Nowhere")], NOW, alone=True) == [
         PlacementChange("apps", "p1", gained=(), lost=(), before=0, after=0, is_new=True)
     ]
 
@@ -81,7 +81,10 @@ def test_the_plan_is_what_happens(
         a_cluster(name, {"cloud": cloud}) if kind == "cluster" else wanting(cloud, name)
         for kind, name, cloud in changes
     ]
-    plan = {(change.name): (change.gained, change.lost) for change in preview(a_settled_world(*start), applied, NOW)}
+    plan = {
+        (change.name): (change.gained, change.lost)
+        for change in preview(a_settled_world(*start), applied, NOW, alone=True)
+    }
     final = {(obj["kind"], obj["metadata"]["name"]): obj for obj in [*start, *applied]}
     before, after = a_settled_world(*start), a_settled_world(*final.values())
     for key in before.placements:

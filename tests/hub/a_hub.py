@@ -83,9 +83,11 @@ class Hub:
     async def get(self, resource: str, name: str, namespace: str = "", version: str = "", user: User = ADMIN) -> Object:
         return (await self.api.get(user, self.target(resource, name, namespace, version=version))).decoded()
 
-    async def update(self, obj: Object, subresource: str = "", manager: str = "test", **options: Any) -> Object:
+    async def update(
+        self, obj: Object, subresource: str = "", manager: str = "test", user: User = ADMIN, **options: Any
+    ) -> Object:
         target = self.target_of(obj, subresource=subresource)
-        answer = await self.api.update(ADMIN, target, Given(obj), WriteOptions(field_manager=manager, **options))
+        answer = await self.api.update(user, target, Given(obj), WriteOptions(field_manager=manager, **options))
         self.warnings = answer.warnings
         return answer.decoded()
 
@@ -95,10 +97,11 @@ class Hub:
         patch: Any,
         kind: PatchType = PatchType.MERGE,
         manager: str = "test",
+        user: User = ADMIN,
         **options: Any,
     ) -> Object:
         body: Body = Given(patch)
-        answer = await self.api.patch(ADMIN, target, kind, body, WriteOptions(field_manager=manager, **options))
+        answer = await self.api.patch(user, target, kind, body, WriteOptions(field_manager=manager, **options))
         self.warnings = answer.warnings
         return answer.decoded()
 
@@ -106,9 +109,11 @@ class Hub:
         target = self.target_of(obj, subresource=subresource)
         return await self.patch(target, obj, PatchType.APPLY, manager, **options)
 
-    async def delete(self, resource: str, name: str, namespace: str = "", **options: Any) -> Object:
+    async def delete(self, resource: str, name: str, namespace: str = "", user: User = ADMIN, **options: Any) -> Object:
         target = self.target(resource, name, namespace)
-        return (await self.api.delete(ADMIN, target, DeleteOptions(**options))).decoded()
+        answer = await self.api.delete(user, target, DeleteOptions(**options))
+        self.warnings = answer.warnings
+        return answer.decoded()
 
     async def names(self, resource: str, namespace: str = "", **options: Any) -> Names:
         return names_in(await self.list(resource, namespace, **options))

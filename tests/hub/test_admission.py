@@ -5,10 +5,13 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from muster.admission import Finding, World, Write, refused
 from muster.admission.kinds import KindChecks
 from muster.hub.admission import ObjectChecks
 from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.requests import PatchType
 from muster.hub.storage import Store
 from tests.hub.a_hub import ADMIN, CLUSTERS, GROUP, Hub, cluster, complaint, config_map, placement, story
 
@@ -59,6 +62,30 @@ async def test_the_server_sets_the_time_of_a_taint_and_keeps_it() -> None:
         assert (await hub.apply(applied, "gitops", force=True))["metadata"]["resourceVersion"] == forced["metadata"][
             "resourceVersion"
         ]
+
+
+@pytest.mark.parametrize("path", ["update", "merge", "json", "apply", "status"])
+@story
+async def test_no_path_sets_the_time_of_a_taint(path: str) -> None:
+    taint = {"key": "a", "value": "", "effect": "NoSelect"}
+    forged = {**taint, "timeAdded": "2001-01-01T00:00:00Z"}
+    async with a_checked_hub() as hub:
+        stored = await hub.create(cluster(taints=[taint]))
+        target = hub.target(CLUSTERS, "c1")
+        changed = {**stored, "spec": {**stored["spec"], "taints": [forged]}}
+        operation = {"op": "replace", "path": "/spec/taints/0/timeAdded", "value": forged["timeAdded"]}
+        sent = {
+            "update": lambda: hub.update(changed),
+            "merge": lambda: hub.patch(target, {"spec": {"taints": [forged]}}),
+            "json": lambda: hub.patch(target, [operation], PatchType.JSON),
+            "apply": lambda: hub.apply(cluster(taints=[forged]), "gitops", force=True),
+            "status": lambda: hub.patch(hub.target(CLUSTERS, "c1", subresource="status"), changed),
+        }[path]()
+        if path == "status":
+            await sent
+        else:
+            assert (await complaint(sent))[2] == 'It is not allowed to set TimeAdded of Taint "a".'
+        assert (await hub.get(CLUSTERS, "c1"))["spec"] == stored["spec"]
 
 
 @story

@@ -30,9 +30,12 @@ _NOT_CHECKED: Final = invalid(
 )
 
 
-def prepare(resource: Resource, version: Version, obj: Object) -> list[str]:
-    """Bring a decoded object into shape, in place. Returns the paths of fields that nobody knows."""
-    unknown = version.compiled.prepare(obj)
+def prepare(resource: Resource, version: Version, obj: Object, live: Object | None = None) -> list[str]:
+    """Bring a decoded object into shape, in place. Returns the paths of fields that nobody knows.
+
+    What it shares with a `live` object, which is stored, is in shape already.
+    """
+    unknown = version.compiled.prepare(obj, live)
     if resource.normalize is not None:
         resource.normalize(obj)
     return unknown

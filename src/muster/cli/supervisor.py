@@ -14,6 +14,8 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from muster.cli.exits import Exit
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -39,14 +41,15 @@ class Part:
 async def supervise(first: Part, second: Part) -> int:
     """Run both until a signal comes; the second starts when the first is ready. The result is the exit code.
 
-    A first part that ends before it was ever ready has said why, and starting it again would not help.
+    A part that ends before it was ever ready, and not because it was killed, has said why. Starting the first again
+    would not help then; the second is only given up when its input was bad, since its server may have been away.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     first_ready = asyncio.Event()
-    running = asyncio.create_task(_keep_running(first, stop, first_ready))
+    running = asyncio.create_task(_keep_running(first, stop, first_ready, lambda code: code > 0))
     dependent = asyncio.create_task(_after(first_ready, second, stop))
     stopped = asyncio.create_task(stop.wait())
     await asyncio.wait({running, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -62,16 +65,18 @@ async def supervise(first: Part, second: Part) -> int:
 
 async def _after(ready: asyncio.Event, part: Part, stop: asyncio.Event) -> None:
     await ready.wait()
-    await _keep_running(part, stop, asyncio.Event())
+    await _keep_running(part, stop, asyncio.Event(), lambda code: code == Exit.BAD_INPUT)
 
 
-async def _keep_running(part: Part, stop: asyncio.Event, ready: asyncio.Event) -> None:
+async def _keep_running(
+    part: Part, stop: asyncio.Event, ready: asyncio.Event, is_hopeless: Callable[[int], bool]
+) -> None:
     pause = _FIRST_PAUSE
     loop = asyncio.get_running_loop()
     while not stop.is_set():
         started = loop.time()
         code = await _run_once(part, ready)
-        if stop.is_set() or not part.was_ready:
+        if stop.is_set() or (not part.was_ready and is_hopeless(code)):
             return
         if loop.time() - started > _STEADY:
             pause = _FIRST_PAUSE

@@ -2,7 +2,7 @@
 
 from muster.client.client import Client, Reply, WatchEvent
 from muster.client.discovery import Discovery, ServedResource
-from muster.client.errors import UnreachableError
+from muster.client.errors import CredentialsError, UnreachableError
 from muster.client.kubeconfig import Connection, KubeconfigError, load_connection
 from muster.client.leases import Candidate, Election, LeadershipLostError
 
@@ -10,6 +10,7 @@ __all__ = [
     "Candidate",
     "Client",
     "Connection",
+    "CredentialsError",
     "Discovery",
     "Election",
     "KubeconfigError",

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import aiohttp
 import msgspec
 
+from muster.client.credentials import Credentials
 from muster.client.discovery import Discovery, from_aggregated, from_legacy
 from muster.client.errors import UnreachableError, refusal, retry_after
+from muster.client.kubeconfig import load_pair
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -30,6 +32,8 @@ _PATIENCE = aiohttp.ClientTimeout(total=60, sock_connect=10)
 _WHILE_WATCHING = aiohttp.ClientTimeout(total=None, sock_connect=10)
 _ATTEMPTS = 4
 _LINE = 16 * 1024 * 1024
+_UNAUTHORIZED = 401
+_STATIC = Credentials()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,15 @@ class Client:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self._session = aiohttp.ClientSession(
+        self._session = self._new_session()
+        self._retired: aiohttp.ClientSession | None = None
+        self._pair: tuple[bytes, bytes] | None = None
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        connection = self.connection
+        return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=connection.tls if connection.tls is not None else True, limit=64),
-            headers={"User-Agent": "muster", **connection.headers},
+            headers=[*{"User-Agent": "muster", **connection.headers}.items(), *connection.impersonation],
             read_bufsize=2**20,
         )
 
@@ -70,6 +80,33 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._session.close()
+        if self._retired is not None:
+            await self._retired.close()
+
+    async def _credentials(self) -> Credentials:
+        """What the connection's user shows now. Raises CredentialsError."""
+        renewal = self.connection.renewal
+        if renewal is None:
+            return _STATIC
+        found = await renewal.current()
+        if found.pair is not None and found.pair != self._pair:
+            await self._show_certificate(found.pair)
+        return found
+
+    async def _show_certificate(self, pair: tuple[bytes, bytes]) -> None:
+        """Connections that are open keep the certificate they were opened with: new requests get new ones."""
+        first, self._pair = self._pair is None, pair
+        if first or self.connection.tls is None:
+            return  # the one that the connection was made with
+        load_pair(self.connection.tls, *pair)
+        before, self._retired, self._session = self._retired, self._session, self._new_session()
+        if before is not None:
+            await before.close()
+
+    async def _may_try_again(self, code: int, used: Credentials) -> bool:
+        """Whether a refused request has better credentials now."""
+        renewal = self.connection.renewal
+        return code == _UNAUTHORIZED and renewal is not None and await renewal.refused(used)
 
     async def request(
         self,
@@ -87,8 +124,9 @@ class Client:
         Anything else is the caller's to repeat, who knows whether doing it twice is right.
         """
         data = None if body is None else msgspec.json.encode(body)
-        headers = {"Accept": accept, "Content-Type": content_type}
         for attempt in range(_ATTEMPTS):
+            credentials = await self._credentials()
+            headers = {"Accept": accept, "Content-Type": content_type, **credentials.headers}
             try:
                 async with self._session.request(
                     method,
@@ -101,6 +139,8 @@ class Client:
                     content = await response.read()
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
                 raise UnreachableError(self.connection.server, _cause(error)) from error
+            if attempt == 0 and await self._may_try_again(response.status, credentials):
+                continue
             pause = retry_after(response.status, response.headers.get("Retry-After", ""))
             if pause is None or attempt == _ATTEMPTS - 1:
                 break
@@ -146,11 +186,15 @@ class Client:
     ) -> AsyncIterator[bytes]:
         """The same as the JSON lines that the server sends."""
         query = {**(params or {}), "watch": "true"}
+        credentials = await self._credentials()
+        headers = {"Accept": accept, **credentials.headers}
         try:
             async with self._session.get(
-                self.connection.server + path, params=query, headers={"Accept": accept}, timeout=_WHILE_WATCHING
+                self.connection.server + path, params=query, headers=headers, timeout=_WHILE_WATCHING
             ) as response:
                 if response.status >= 400:
+                    # The next watch has better credentials, if there are any; whoever watches comes again anyway.
+                    await self._may_try_again(response.status, credentials)
                     raise refusal(response.status, await response.read())
                 async for line in _lines(response.content):
                     yield line

@@ -23,6 +23,13 @@ class UnreachableError(MusterError):
         return f"no answer from {self.server}: {self.cause}. Is the server running? (`muster hub status` asks it)"
 
 
+class CredentialsError(UnreachableError):
+    """The credentials have ended or are refused, and new ones cannot be had."""
+
+    def __str__(self) -> str:
+        return f"no credentials for {self.server}: {self.cause}"
+
+
 def refusal(code: int, body: bytes) -> ApiError:
     """The error that an answer with this code and body means. Servers and proxies also answer with plain text."""
     try:

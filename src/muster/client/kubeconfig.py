@@ -2,24 +2,33 @@
 
 Static credentials (tokens, token files, client certificates) are read here, because importing a full
 Kubernetes client takes longer than the whole command. Everything else (exec plugins, auth providers) goes
-through kubernetes_asyncio.
+through kubernetes_asyncio. What does not last comes with a `Renewal`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import os
 import ssl
 import tempfile
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import yaml
 
+from muster.client.credentials import Credentials, Renewal
 from muster.errors import InvalidObjectError
 
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+_FILE_LASTS = timedelta(minutes=1)  # before a token file is read again, as other Kubernetes clients do it
+_PLUGIN_SECONDS = 60.0  # for a plugin to answer; some ask a person
 _IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
@@ -37,7 +46,9 @@ class Connection:
     server: str
     namespace: str = "default"
     headers: dict[str, str] = field(default_factory=dict)
+    impersonation: tuple[tuple[str, str], ...] = ()  # headers that ask to act as somebody else; groups repeat theirs
     tls: ssl.SSLContext | None = None
+    renewal: Renewal | None = field(default=None, compare=False)  # of credentials that do not last
 
 
 async def load_connection(context: str | None = None, path: str | None = None) -> Connection:
@@ -59,14 +70,27 @@ async def load_connection(context: str | None = None, path: str | None = None) -
     server = str(cluster.get("server", "")).rstrip("/")
     if not server:
         raise KubeconfigError(f"cluster {chosen.get('cluster')!r} of the kubeconfig has no server")
-    if "exec" in user or "auth-provider" in user:
-        user = await _dynamic_credentials(user, wanted, sources)
+    load = _loader(user, wanted, sources)
+    first = Credentials(_headers(user)) if load is None else await load()
     return Connection(
         server=server,
         namespace=str(chosen.get("namespace") or "default"),
-        headers=_headers(user),
-        tls=_tls(cluster, user) if server.startswith("https:") else None,
+        headers=dict(first.headers),
+        impersonation=_impersonation(user),
+        tls=_tls(cluster, user, first.pair) if server.startswith("https:") else None,
+        renewal=None if load is None else Renewal(server, first, load),
     )
+
+
+def _loader(user: dict[str, Any], context: str, sources: list[Path]) -> Callable[[], Awaitable[Credentials]] | None:
+    """Where to get the user's credentials, and again later; None for those that never change."""
+    if "exec" in user:
+        return lambda: _from_plugin(user["exec"])
+    if "auth-provider" in user:
+        return lambda: _from_provider(context, sources)
+    if user.get("tokenFile") and not user.get("token"):
+        return lambda: _from_file(Path(user["tokenFile"]))
+    return None
 
 
 def _read(path: str | None) -> tuple[dict[str, Any] | None, list[Path]]:
@@ -106,6 +130,9 @@ def _absolute_paths(config: dict[str, Any], folder: Path) -> None:
             for key in keys:
                 if details.get(key):
                     details[key] = str(folder / details[key])
+            plugin = details.get("exec")
+            if isinstance(plugin, dict) and "/" in str(plugin.get("command") or ""):
+                plugin["command"] = str(folder / plugin["command"])
 
 
 def _named(config: dict[str, Any], section: str, name: str) -> dict[str, Any]:
@@ -117,18 +144,39 @@ def _named(config: dict[str, Any], section: str, name: str) -> dict[str, Any]:
 
 
 def _headers(user: dict[str, Any]) -> dict[str, str]:
-    token = user.get("token")
-    if not token and user.get("tokenFile"):
-        token = _content(user, "tokenFile", "").decode().strip()
-    if token:
-        return {"Authorization": f"Bearer {token}"}
+    if user.get("token"):
+        return _bearer(str(user["token"]))
     if user.get("username"):
         pair = f"{user['username']}:{user.get('password', '')}".encode()
         return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
     return {}
 
 
-def _tls(cluster: dict[str, Any], user: dict[str, Any]) -> ssl.SSLContext:
+def _impersonation(user: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The user whom requests speak for. Left out, they would be made with powers that were meant to be laid down."""
+    name, uid = user.get("as"), user.get("as-uid")
+    groups, extra = user.get("as-groups") or (), user.get("as-user-extra") or {}
+    if not name:
+        if uid or groups or extra:
+            raise KubeconfigError("the user of the kubeconfig has as-uid, as-groups or as-user-extra, but no `as`")
+        return ()
+    return (
+        ("Impersonate-User", str(name)),
+        *((("Impersonate-Uid", str(uid)),) if uid else ()),
+        *(("Impersonate-Group", str(group)) for group in groups),
+        *(
+            (f"Impersonate-Extra-{quote(str(key), safe='')}", str(value))
+            for key, values in extra.items()
+            for value in values
+        ),
+    )
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def _tls(cluster: dict[str, Any], user: dict[str, Any], pair: tuple[bytes, bytes] | None) -> ssl.SSLContext:
     context = ssl.create_default_context()
     authority = _content(cluster, "certificate-authority", "certificate-authority-data")
     try:
@@ -137,16 +185,18 @@ def _tls(cluster: dict[str, Any], user: dict[str, Any]) -> ssl.SSLContext:
         if cluster.get("insecure-skip-tls-verify"):
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        certificate = _content(user, "client-certificate", "client-certificate-data")
-        key = _content(user, "client-key", "client-key-data")
+        certificate, key = pair or (
+            _content(user, "client-certificate", "client-certificate-data"),
+            _content(user, "client-key", "client-key-data"),
+        )
         if certificate and key:
-            _load_pair(context, certificate, key)
+            load_pair(context, certificate, key)
     except (ssl.SSLError, UnicodeDecodeError) as error:
         raise KubeconfigError(f"the certificates of the kubeconfig cannot be used: {error}") from error
     return context
 
 
-def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
     """ssl reads certificates of its own from files only; ours live there no longer than that takes."""
     with tempfile.TemporaryDirectory(prefix="muster-") as folder:
         certificate_file, key_file = Path(folder, "tls.crt"), Path(folder, "tls.key")
@@ -165,8 +215,55 @@ def _content(entry: dict[str, Any], file_key: str, data_key: str) -> bytes:
         raise KubeconfigError(f"{file_key} of the kubeconfig cannot be read: {error}") from error
 
 
-async def _dynamic_credentials(user: dict[str, Any], context: str, sources: list[Path]) -> dict[str, Any]:
-    """Ask kubernetes_asyncio, which runs exec plugins and refreshes tokens, and hand on what it found."""
+async def _from_file(path: Path) -> Credentials:
+    return _token_in(path)
+
+
+def _token_in(path: Path) -> Credentials:
+    """A token in a file, which somebody replaces now and then."""
+    try:
+        token = path.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise KubeconfigError(f"tokenFile {path} cannot be read: {error}") from error
+    return Credentials(_bearer(token), datetime.now(UTC) + _FILE_LASTS)
+
+
+async def _from_plugin(config: dict[str, Any]) -> Credentials:
+    """Run an exec plugin; kubernetes_asyncio knows how to talk to it."""
+    from kubernetes_asyncio.config import ConfigException
+    from kubernetes_asyncio.config.exec_provider import ExecProvider
+    from kubernetes_asyncio.config.kube_config import ConfigNode
+
+    given = {key: value for key, value in config.items() if value is not None}
+    try:
+        async with asyncio.timeout(_PLUGIN_SECONDS):
+            status = await ExecProvider(ConfigNode("exec", given)).run()
+    except TimeoutError:
+        raise KubeconfigError(f"the credential plugin {config.get('command')} does not answer") from None
+    except (ConfigException, OSError, UnicodeDecodeError) as error:
+        raise KubeconfigError(f"the credential plugin {config.get('command')} failed: {error}") from error
+    if not isinstance(status, dict):
+        raise KubeconfigError(f"the credential plugin {config.get('command')} answered without a status")
+    token, certificate, key = (status.get(name) for name in ("token", "clientCertificateData", "clientKeyData"))
+    return Credentials(
+        _bearer(str(token)) if token else {},
+        _expiry(status.get("expirationTimestamp"), str(config.get("command"))),
+        (str(certificate).encode(), str(key).encode()) if certificate and key else None,
+    )
+
+
+def _expiry(text: object, command: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(str(text))
+    except ValueError as error:
+        raise KubeconfigError(f"the credential plugin {command} answered with a wrong time: {error}") from error
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+async def _from_provider(context: str, sources: list[Path]) -> Credentials:
+    """Ask kubernetes_asyncio, which knows the older ways of getting tokens, and hand on what it found."""
     from kubernetes_asyncio.client import Configuration
     from kubernetes_asyncio.config import ConfigException, load_kube_config
 
@@ -177,13 +274,8 @@ async def _dynamic_credentials(user: dict[str, Any], context: str, sources: list
         )
     except (ConfigException, OSError) as error:
         raise KubeconfigError(f"the credentials of context {context!r} cannot be had: {error}") from error
-    found = {key: value for key, value in user.items() if key not in ("exec", "auth-provider")}
-    authorization = str(configuration.api_key.get("BearerToken") or configuration.api_key.get("authorization") or "")
-    if authorization:
-        found["token"] = authorization.removeprefix("Bearer ")
-    if configuration.cert_file and configuration.key_file:
-        found["client-certificate"], found["client-key"] = configuration.cert_file, configuration.key_file
-    return found
+    found = str(configuration.api_key.get("BearerToken") or configuration.api_key.get("authorization") or "")
+    return Credentials(_bearer(found.removeprefix("Bearer ")) if found else {})
 
 
 def _in_cluster() -> Connection | None:
@@ -193,9 +285,12 @@ def _in_cluster() -> Connection | None:
     if not host:
         raise KubeconfigError("a service account is mounted, but KUBERNETES_SERVICE_HOST is not set")
     host = f"[{host}]" if ":" in host else host
+    server = f"https://{host}:{port}"
+    first = _token_in(_IN_CLUSTER / "token")
     return Connection(
-        server=f"https://{host}:{port}",
+        server=server,
         namespace=(_IN_CLUSTER / "namespace").read_text().strip(),
-        headers={"Authorization": f"Bearer {(_IN_CLUSTER / 'token').read_text().strip()}"},
+        headers=dict(first.headers),
         tls=ssl.create_default_context(cafile=str(_IN_CLUSTER / "ca.crt")),
+        renewal=Renewal(server, first, lambda: _from_file(_IN_CLUSTER / "token")),  # the kubelet rotates it
     )

@@ -84,13 +84,26 @@ class Reflector:
     """One collection, one handler. `run` ends only when it is cancelled; `synced` is set after the first list."""
 
     def __init__(
-        self, client: Client, resource: ServedResource, handler: Handler, *, accept: tuple[str, str] = (JSON, JSON)
+        self,
+        client: Client,
+        resource: ServedResource,
+        handler: Handler,
+        *,
+        accept: tuple[str, str] = (JSON, JSON),
+        one: tuple[str, str] | None = None,
+        labels: str = "",
     ) -> None:
-        """`accept` are the media types of lists and of watches, for those who need only metadata."""
+        """`accept` are the media types of lists and of watches, for those who need only metadata.
+
+        `one` is the namespace and name of the only object wanted; permission for that object is enough. `labels`
+        is a selector: other objects are never sent.
+        """
         self._client = client
         self._accept_list, self._accept_watch = accept
-        self._path = resource.path()
-        self._kind = resource.plural
+        self._path = resource.path(one[0] if one else "")
+        self._narrowed = {"fieldSelector": f"metadata.name={one[1]}"} if one else {}
+        self._narrowed |= {"labelSelector": labels} if labels else {}
+        self.kind = resource.plural
         self._handler = handler
         self._revision = ""
         self._told = 0  # events of this watch
@@ -124,12 +137,12 @@ class Reflector:
                     failures = 0
             pause = min(_FIRST_PAUSE * 2**failures, _LONGEST_PAUSE)
             failures += 1
-            _LOGGER.warning("watching %s: %s; again in %.1f s", self._kind, trouble, pause)
+            _LOGGER.warning("watching %s: %s; again in %.1f s", self.kind, trouble, pause)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come back at once
 
     async def _list(self) -> None:
         objects: list[bytes] = []
-        params = {"limit": str(_PAGE)}
+        params = {"limit": str(_PAGE), **self._narrowed}
         while True:
             reply = await self._client.request("GET", self._path, params=params, accept=self._accept_list)
             page = _PAGES.decode(reply.body)
@@ -145,6 +158,7 @@ class Reflector:
             "resourceVersion": self._revision,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(_WATCH_SECONDS),
+            **self._narrowed,
         }
         async for line in self._client.watch_lines(self._path, params=params, accept=self._accept_watch):
             event = _EVENTS.decode(line)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from muster.api.metadata import metadata_warnings
+from muster.api.schema import fresh
 from muster.api.validation import decode_problem, prepare
 from muster.hub import status
 from muster.hub.objects import MAX_DEPTH, is_too_deep
@@ -88,22 +89,30 @@ def read_configuration(target: Target, body: Body, validation: str) -> tuple[Jso
     return config, () if validation == IGNORE else complaints
 
 
-def checked_result(target: Target, obj: Any, patch: Decoded, validation: str) -> tuple[JsonObject, tuple[str, ...]]:
-    """What a patch made of an object, as if it had been sent: pruned, defaulted, with warnings. Raises 400 and 422."""
+def checked_result(
+    target: Target, obj: Any, live: JsonObject, patch: Decoded, validation: str
+) -> tuple[JsonObject, tuple[str, ...]]:
+    """What a patch made of an object, as if it had been sent: pruned, defaulted, with warnings. Raises 400 and 422.
+
+    What it shares with the live object was checked when that was stored.
+    """
     if not isinstance(obj, dict):
         raise _bad_patch(
             _json(obj), f"json: cannot unmarshal {go_type(obj)} into Go value of type map[string]interface {{}}"
         )
-    if is_too_deep(obj):
+    if target.resource.builtin or target.resource.convert is not None:
+        live = {}  # these are always made anew
+    if is_too_deep(fresh(obj, live)):
         raise _bad_patch(patch.text, f"exceeded max depth of {MAX_DEPTH}")
     _check_type(target, obj, patch, IGNORE)
-    problem = _type_problem(target, obj)
+    problem = None if obj["metadata"] is live.get("metadata") else _type_problem(target, fresh(obj, live))
     if problem is not None:
         raise _bad_patch(_json(obj), problem)
     text = _json(obj) if validation == STRICT else ""
-    complaints = _complaints(prepare(target.resource, target.version, obj), patch.duplicates)
+    complaints = _complaints(prepare(target.resource, target.version, obj, live), patch.duplicates)
     if complaints and validation == STRICT:
         raise _bad_patch(text, f"strict decoding error: {', '.join(complaints)}")
+    obj["metadata"] = dict(obj["metadata"])  # ours from here on, also where the patch has nothing to say about it
     repeated = _without_repeated_owners(obj, " after mutating admission happens")
     return obj, repeated if validation == IGNORE else complaints + repeated
 

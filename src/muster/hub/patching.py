@@ -37,7 +37,9 @@ def patched(target: Target, kind: PatchType, body: Body, options: Write) -> Call
     change = _json_change(patch) if kind is PatchType.JSON else _merge_change(target, kind, patch)
 
     def propose(live: JsonObject) -> Proposal:
-        obj, warnings = bodies.checked_result(target, change(live), patch, options.validation)
+        if target.resource.builtin:
+            live = bodies.copied(live)  # what fills in their defaults works in place
+        obj, warnings = bodies.checked_result(target, change(live), live, patch, options.validation)
         bodies.check_address(target, obj)
         deprecated = (target.version.deprecated,) if target.version.deprecated else ()
         return Proposal(obj, deprecated + warnings)

@@ -5,7 +5,7 @@ Called by `Api` with a function that makes the new state from the old; retried w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from muster.api.codec import encode_split
@@ -82,8 +82,8 @@ class Replacement:
     ) -> Answer:
         resource = target.resource
         old = resource.to_version(decode(record.value), target.version)
-        # 1. The new state, with its own copy of everything: what follows works in place.
-        proposal = propose(resource.to_version(decode(record.value), target.version))
+        # 1. The new state. Nobody changes what it shares with the old one.
+        proposal = propose(old)
         sent = proposal.obj
         _check_lock(target, sent, old)
         _refuse_deletion_by_update(target, sent, old)
@@ -109,7 +109,9 @@ class Replacement:
         # 4. Store, unless nothing has changed.
         if _unchanged(old, new):
             return Answer(200, shown(record.value, target), warnings)
-        return await self._store_state(target, record, new, options, warnings, guards)
+        answer = await self._store_state(target, record, new, options, warnings, guards)
+        advice = await self._gate.advice("UPDATE", target, user, old, new, dry_run=options.dry_run)
+        return replace(answer, warnings=(*answer.warnings, *advice)) if advice else answer
 
     async def _store_state(
         self,

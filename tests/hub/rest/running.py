@@ -9,6 +9,7 @@ import http.client
 import ssl
 import threading
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -22,7 +23,7 @@ from muster.hub.rest.server import serve
 from muster.hub.storage import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator, Mapping
+    from collections.abc import Callable, Coroutine, Iterator, Mapping
     from pathlib import Path
 
     from muster.hub.access import AccessSettings
@@ -130,6 +131,7 @@ def running_hub(
     state: Path | None = None,
     users: Mapping[str, User] | None = None,
     access_settings: AccessSettings | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Iterator[RunningHub]:
     """Start a hub, in memory unless a path is given, and stop it at the end.
 
@@ -144,7 +146,7 @@ def running_hub(
         store = Store.open(path)
         try:
             known = {TOKEN: ADMINISTRATOR, **(users or {})}
-            access = None if state is None else Access(store, state, known, access_settings)
+            access = None if state is None else Access(store, state, known, access_settings, clock)
             if access is None:
                 authenticator = TokenAuthenticator(known)
                 authorizer = MastersAuthorizer()

@@ -20,16 +20,17 @@ from muster.api.schema.shape import compile_shape
 from muster.api.schema.transitions import compile_transitions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from muster.api.schema.checks import Check
     from muster.api.schema.shape import Shape
     from muster.api.schema.transitions import Transition
     from muster.values.causes import Cause
 
-__all__ = ["CompiledSchema", "compile_schema"]
+__all__ = ["CompiledSchema", "compile_schema", "fresh"]
 
 _STRING = {"type": "string"}
+_HIDDEN = 0  # has no fields, so that shapes leave it alone
 
 
 class CompiledSchema:
@@ -38,11 +39,31 @@ class CompiledSchema:
     def __init__(self, schema: Mapping[str, Any]) -> None:
         properties = {"apiVersion": _STRING, "kind": _STRING} | dict(schema.get("properties", {}))
         self._checked = dict(schema) | {"properties": properties}
+        self._required = frozenset(schema.get("required", ()))
         self._shaped = dict(schema) | {"properties": properties | {"metadata": OBJECT_META}}
 
     @cached_property
     def _check(self) -> Check | None:
         return compile_check(self._checked)
+
+    @cached_property
+    def _check_given(self) -> Check | None:
+        """The check of an object of which only some fields, and of these only some fields, are shown."""
+        relaxed = {name: _relaxed(child) for name, child in self._checked["properties"].items()}
+        return compile_check(_relaxed(self._checked) | {"properties": relaxed})
+
+    @cached_property
+    def _required_below(self) -> Mapping[str, frozenset[str]]:
+        """What that check does not ask for, by field."""
+        properties = self._checked["properties"].items()
+        return {name: frozenset(child["required"]) for name, child in properties if child.get("required")}
+
+    def _demands(self, obj: dict[str, Any]) -> Iterator[tuple[frozenset[str], Mapping[str, Any]]]:
+        """Which names must be there, and where."""
+        yield self._required, obj
+        for name, names in self._required_below.items():
+            if isinstance(below := obj.get(name), dict):
+                yield names, below
 
     @cached_property
     def _lists(self) -> Check | None:
@@ -64,9 +85,19 @@ class CompiledSchema:
     def _fill(self) -> Shape | None:
         return compile_shape(self._shaped, prune=False, fill=True)
 
-    def prepare(self, obj: dict[str, Any]) -> list[str]:
-        """Drop nulls, fill defaults and prune, in place and in one pass. Returns the paths of unknown fields."""
-        return _unknown(self._prepare, obj)
+    def prepare(self, obj: dict[str, Any], live: Mapping[str, Any] | None = None) -> list[str]:
+        """Drop nulls, fill defaults and prune, in place and in one pass. Returns the paths of unknown fields.
+
+        Fields that are the very same as in `live`, which was prepared before, are not looked at again.
+        """
+        if live is None:
+            return _unknown(self._prepare, obj)
+        hidden = _hidden(obj, live)
+        try:
+            return _unknown(self._prepare, obj)
+        finally:
+            for part, fields in hidden:
+                part.update(fields)
 
     def prune(self, obj: dict[str, Any]) -> list[str]:
         """Remove unknown fields in place. Returns their paths, sorted."""
@@ -82,9 +113,17 @@ class CompiledSchema:
         return self._transitions is not None
 
     def validate(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> list[Cause]:
-        """What is wrong with the object by itself. On an update, what was wrong before is tolerated."""
-        causes = located(self._check, obj)
-        duplicates = located(self._lists, obj)
+        """What is wrong with the object by itself. On an update, what was wrong before is tolerated.
+
+        Fields that are the very same as in `old` are not looked at again.
+        """
+        new = obj
+        if old is not None and all(names <= part.keys() for names, part in self._demands(obj)):
+            new = fresh(obj, old)
+            causes = located(self._check_given, new)
+        else:
+            causes = located(self._check, obj)
+        duplicates = located(self._lists, new)
         if old is not None:
             if causes:
                 before = set(located(self._check, old))
@@ -103,6 +142,38 @@ class CompiledSchema:
 
 def compile_schema(schema: Mapping[str, Any]) -> CompiledSchema:
     return CompiledSchema(schema)
+
+
+def fresh(obj: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
+    """An object without fields, and fields of fields, that are the very same in another."""
+    found: dict[str, Any] = {}
+    for name, value in obj.items():
+        before = live.get(name)
+        if value is before and name in live:
+            continue
+        if value.__class__ is dict and before.__class__ is dict:
+            value = {key: each for key, each in value.items() if each is not before.get(key) or key not in before}
+        found[name] = value
+    return found
+
+
+def _hidden(obj: dict[str, Any], live: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Put away what is the very same in another object. Returns what was put away, and where it belongs."""
+    hidden = []
+    parts = [(obj, live)]
+    for name, value in obj.items():
+        before = live.get(name)
+        if value is not before and value.__class__ is dict and before.__class__ is dict:
+            parts.append((value, before))
+    for part, before in parts:
+        same = {name: value for name, value in part.items() if value is not None and value is before.get(name)}
+        part.update(dict.fromkeys(same, _HIDDEN))
+        hidden.append((part, same))
+    return hidden
+
+
+def _relaxed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(schema) | {"required": ()}
 
 
 def _unknown(shape: Shape | None, obj: dict[str, Any]) -> list[str]:

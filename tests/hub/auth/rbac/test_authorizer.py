@@ -13,7 +13,7 @@ import pytest
 from muster.hub.api import Api
 from muster.hub.auth.rbac.aggregation import Aggregation
 from muster.hub.auth.rbac.authorizer import RbacAuthorizer
-from muster.hub.auth.rbac.bootstrap import bootstrap_objects, ensure_roles
+from muster.hub.auth.rbac.bootstrap import AUTO_UPDATE, bootstrap_objects, ensure_roles
 from muster.hub.auth.rbac.escalation import EscalationGuard
 from muster.hub.requests import Attributes, User
 from muster.hub.storage import Store, WatchOverflowError
@@ -102,10 +102,11 @@ async def test_missing_names_those_that_are_not_allowed() -> None:
 
 
 @story
-async def test_a_second_start_finds_the_roles_and_leaves_them_alone() -> None:
+async def test_a_permission_that_was_taken_out_stays_out_where_the_role_says_so() -> None:
     async with a_guarded_hub() as (hub, authorizer):
-        view = await hub.get(f"clusterroles.{RBAC}", "system:discovery")
-        await hub.update({**view, "rules": []})
+        role = await hub.get(f"clusterroles.{RBAC}", "system:discovery")
+        metadata = {**role["metadata"], "annotations": {AUTO_UPDATE: "false"}}
+        await hub.update({**role, "metadata": metadata, "rules": []})
         before = hub.store.revision
         await ensure_roles(hub.api, hub.store)
         assert hub.store.revision == before

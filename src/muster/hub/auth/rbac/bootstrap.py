@@ -1,17 +1,21 @@
 """The roles and bindings every hub starts with, under the names Kubernetes gives them. Data, and the wish to have it.
 
-`app` calls `ensure_roles` after the API has started. What is there is left alone: an administrator who has taken a
-permission out of a role does not find it back after a restart.
+`app` calls `ensure_roles` after the API has started. As in Kubernetes, a role that lacks something gets it, so that a
+newer hub works with an older state, and what was added to it stays; the annotation
+`rbac.authorization.kubernetes.io/autoupdate: "false"` keeps a role or binding as it is.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from muster.api import RESOURCES
 from muster.controllers.permissions import roles as controller_roles
 from muster.hub.auth.rbac.policy import GROUP
+from muster.hub.auth.rbac.rules import rules_of, uncovered
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from muster.hub.objects import decode
 from muster.hub.requests import Given, Target, WriteOptions
 from muster.hub.status import StatusError
 from muster.hub.storage import Key
@@ -28,6 +32,7 @@ _OCM = "cluster.open-cluster-management.io"
 _AGENTS = "agent-install.openshift.io"
 _OPENMCP = "clusters.openmcp.cloud"
 _RESOLUTION = "resolution.muster.dev"
+_HISTORY = "placement.muster.dev"
 _DISCOVERY = [
     "/api",
     "/api/*",
@@ -43,6 +48,7 @@ _DISCOVERY = [
 ]
 _PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
 _LABEL = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
 
 Rules = list[dict[str, Any]]
@@ -66,11 +72,13 @@ _SEEN: Mapping[str, tuple[str, ...]] = {
         "placementdecisions",
         "placementdecisions/status",
         "placements",
+        "placements/explain",
         "placements/status",
     ),
     _AGENTS: ("agentclassifications", "agentclassifications/status", "agents", "agents/status"),
     _OPENMCP: ("clusterrequests", "clusterrequests/status", "clusters", "clusters/status"),
     _RESOLUTION: ("resolutions", "resolutions/status"),
+    _HISTORY: ("placementhistories",),
 }
 _EDITED: Mapping[str, tuple[str, ...]] = {
     "": ("configmaps", "events", "secrets", "serviceaccounts"),
@@ -114,6 +122,7 @@ _AGGREGATED: Mapping[str, tuple[str, Rules]] = {
             _on(_READ, "", "secrets"),
             _on(["impersonate"], "", "serviceaccounts"),
             _on(["create"], "", "serviceaccounts/token"),
+            _on(["create"], _OCM, "placements/explain"),
             *(_on(_WRITE, group, *resources) for group, resources in _EDITED.items()),
             _on([*_WRITE, *_READ], "coordination.k8s.io", "leases"),
         ],
@@ -161,14 +170,48 @@ def _role(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
 
 
 async def ensure_roles(api: Api, store: Store) -> None:
-    """Create those that are missing."""
+    """Create those that are missing, and add what the others lack."""
     for obj in bootstrap_objects():
         resource = RESOURCES[f"{obj['kind'].lower()}s.{GROUP}"]
-        if store.get(Key(resource.key, "", obj["metadata"]["name"])) is not None:
-            continue
-        target = Target(resource, resource.storage_version)
+        record = store.get(Key(resource.key, "", obj["metadata"]["name"]))
+        given = Target(resource, resource.storage_version)
+        options = WriteOptions(field_manager="muster")
         try:
-            await api.create(ADMINISTRATOR, target, Given(obj), WriteOptions(field_manager="muster"))
+            if record is None:
+                await api.create(ADMINISTRATOR, given, Given(obj), options)
+            elif (completed := with_what_it_lacks(decode(record.value), obj)) is not None:
+                there = replace(given, name=obj["metadata"]["name"])
+                await api.update(ADMINISTRATOR, there, Given(completed), options)
         except StatusError as error:
-            if error.code != 409:  # it has come into being meanwhile
+            if error.code != 409:  # somebody else has written it meanwhile
                 raise
+
+
+def with_what_it_lacks(present: dict[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A role or binding with what a newer hub wants of it besides; None when it lacks nothing or is not to be touched.
+
+    What an administrator has added stays. A binding to another role is the administrator's own.
+    """
+    metadata = present["metadata"]
+    if (metadata.get("annotations") or {}).get(AUTO_UPDATE) == "false" or present.get("roleRef") != wanted.get(
+        "roleRef"
+    ):
+        return None
+    lacking: dict[str, Any] = {}
+    labels = {**wanted["metadata"]["labels"], **(metadata.get("labels") or {})}
+    if labels != (metadata.get("labels") or {}):
+        lacking["metadata"] = {**metadata, "labels": labels}
+    if "aggregationRule" in wanted:
+        selectors = (present.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
+        missing = [each for each in wanted["aggregationRule"]["clusterRoleSelectors"] if each not in selectors]
+        if missing:
+            lacking["aggregationRule"] = {"clusterRoleSelectors": [*selectors, *missing]}
+    elif missing := [each for each in wanted.get("rules", ()) if _is_uncovered(each, present)]:
+        lacking["rules"] = [*(present.get("rules") or []), *missing]
+    if missing := [each for each in wanted.get("subjects", ()) if each not in (present.get("subjects") or [])]:
+        lacking["subjects"] = [*(present.get("subjects") or []), *missing]
+    return {**present, **lacking} if lacking else None
+
+
+def _is_uncovered(rule: Mapping[str, Any], role: Mapping[str, Any]) -> bool:
+    return bool(uncovered(rules_of(role), rules_of({"rules": [rule]})))

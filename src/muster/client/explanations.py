@@ -1,0 +1,134 @@
+"""Asks a Muster hub why a placement selects what it does: for those who may not list the clusters themselves.
+
+The hub answers `placements/NAME/explain` with what the asker may see; other Kubernetes servers do not know it. The
+result is of the types that explanations computed here have, so that whoever shows one can show the other. Clusters that
+the asker may not get are counted: each stands as `(hidden)` among the selected ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+import msgspec
+
+from muster.placement.explanation import (
+    Check,
+    ClusterExplanation,
+    FunnelStage,
+    NearMiss,
+    Observation,
+    PlacementExplanation,
+    RankedCluster,
+    ReasonCount,
+    ScorerScore,
+)
+from muster.placement.report import MOST_NAMES, PlacementReport
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.client.client import Client
+    from muster.placement.report import ClusterReport, StageReport
+
+HIDDEN: Final = "(hidden)"
+_MOST_PAGES: Final = 1000
+_MOST_RANKED: Final = 10
+_PLACEMENTS: Final = "/apis/cluster.open-cluster-management.io/v1beta1/namespaces/{}/placements/{}/explain"
+
+
+async def explained(
+    client: Client, namespace: str, name: str, cluster: str = "", placement: Mapping[str, Any] | None = None
+) -> PlacementExplanation | ClusterExplanation:
+    """A placement as a whole, or the way of one cluster; one that need not be saved, if it is given.
+
+    Raises ApiError: 404 too when the server is no hub.
+    """
+    if cluster:
+        report = await report_of(client, namespace, name, {"cluster": cluster, "limit": "1"}, placement)
+        return _way(report, report.cluster) if report.cluster else _placement([report])
+    pages = [await report_of(client, namespace, name, {"limit": str(MOST_NAMES)}, placement)]
+    while (token := pages[-1].metadata.continue_) and len(pages) < _MOST_PAGES:
+        wanted = {"limit": str(MOST_NAMES), "continue": token}
+        pages.append(await report_of(client, namespace, name, wanted, placement))
+    return _placement(pages)
+
+
+async def report_of(
+    client: Client,
+    namespace: str,
+    name: str,
+    params: Mapping[str, str],
+    placement: Mapping[str, Any] | None = None,
+) -> PlacementReport:
+    """One answer of the hub as it is; with a placement that need not be saved, a dry run of it. Raises ApiError."""
+    path = _PLACEMENTS.format(quote(namespace, safe=""), quote(name, safe=""))
+    method = "GET" if placement is None else "POST"
+    reply = await client.request(method, path, params=params, body=placement)
+    return msgspec.json.decode(reply.body, type=PlacementReport)
+
+
+def _placement(pages: list[PlacementReport]) -> PlacementExplanation:
+    first = pages[0]
+    names = [name for page in pages for each in page.decisions for name in each.clusters.clusters]
+    # What is not named is counted all the same.
+    selected = (*sorted(names), *[HIDDEN] * (first.selected - len(names)))
+    scorers = first.scores.scorers
+    ranked = [
+        RankedCluster(
+            each.cluster,
+            each.rank,
+            each.total,
+            tuple(ScorerScore(s.name, s.weight, score) for s, score in zip(scorers, each.scores, strict=True)),
+        )
+        for each in first.scores.clusters
+        if each.selected
+    ]
+    faults = [each.message for each in first.conditions if each.reason == "Misconfigured"]
+    return PlacementExplanation(
+        first.metadata.namespace,
+        first.metadata.name,
+        clusters=first.fleet,
+        wanted=first.wanted if isinstance(first.wanted, int) else None,
+        fitting=first.scores.count,
+        selected=selected,
+        funnel=tuple(_stage(each) for each in first.funnel),
+        near_misses=tuple(NearMiss(each.cluster, each.failures, each.stage, each.reason) for each in first.near_misses),
+        ranked=tuple(ranked[:_MOST_RANKED]),
+        fault=faults[0] if faults else "",
+    )
+
+
+def _stage(stage: StageReport) -> FunnelStage:
+    reasons = [
+        ReasonCount(each.reason, each.count, each.examples, tuple((seen.value, seen.count) for seen in each.values))
+        for each in stage.reasons
+    ]
+    if stage.other_reasons:
+        reasons.append(ReasonCount(f"{stage.other_reasons} other reasons", stage.other_count, ()))
+    return FunnelStage(stage.name, stage.before, stage.after, tuple(reasons))
+
+
+def _way(report: PlacementReport, cluster: ClusterReport) -> ClusterExplanation:
+    checks = tuple(
+        Check(
+            each.name,
+            each.passed,
+            each.reason,
+            each.field,
+            tuple(Observation(seen.text, seen.value, seen.short, seen.is_error) for seen in each.observed),
+        )
+        for each in cluster.checks
+    )
+    return ClusterExplanation(
+        cluster.cluster,
+        f"{report.metadata.namespace}/{report.metadata.name}",
+        cluster.selected,
+        cluster.stage,
+        cluster.summary,
+        checks,
+        tuple(ScorerScore(each.scorer, each.weight, each.score) for each in cluster.scores),
+        cluster.total if isinstance(cluster.total, int) else None,
+        cluster.rank if isinstance(cluster.rank, int) else None,
+        cluster.cut,
+    )

@@ -1,0 +1,66 @@
+"""Explanations from a hub are those that would be computed from its objects, as far as the asker may see them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from muster.client import Client, Connection
+from muster.client.explanations import HIDDEN, explained
+from muster.controllers.placement_world import Key
+from muster.errors import ApiError
+from muster.placement.explanation import ClusterExplanation, PlacementExplanation, explain_cluster, explain_placement
+from tests.controllers.answering import NOW
+from tests.hub.rest.asking import Asker, asked_hub, asked_world, wanting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def asker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
+    with asked_hub(tmp_path_factory.mktemp("state")) as asker:
+        yield asker
+
+
+def ask(
+    asker: Asker, name: str, cluster: str = "", user: str = "", placement: dict[str, Any] | None = None
+) -> PlacementExplanation | ClusterExplanation:
+    headers = {"Authorization": f"Bearer {asker.hub.token}"}
+    connection = Connection(asker.hub.url, "default", headers | ({"Impersonate-User": user} if user else {}))
+
+    async def asked() -> PlacementExplanation | ClusterExplanation:
+        async with Client(connection) as client:
+            return await explained(client, "apps", name, cluster, placement)
+
+    return asyncio.run(asked())
+
+
+@pytest.mark.parametrize("name", ["p1", "everything"])
+def test_a_placement_is_explained_as_if_it_had_been_computed_here(asker: Asker, name: str) -> None:
+    world = asked_world()
+    result = world.decide(Key("apps", name), NOW)
+    assert result is not None
+    assert ask(asker, name) == explain_placement(result)
+    for cluster in ("visible-1", "visible-2", "secret-3"):
+        assert ask(asker, name, cluster) == explain_cluster(result, cluster, cluster_sets=world.sets.values())
+
+
+def test_a_placement_that_is_not_saved_is_explained_as_well(asker: Asker) -> None:
+    found = ask(asker, "new", placement=wanting("Azure", "new"))
+    assert isinstance(found, PlacementExplanation)
+    assert found.selected == ("secret-2", "visible-2")
+
+
+def test_hidden_clusters_are_counted_among_the_selected(asker: Asker) -> None:
+    found = ask(asker, "p1", user="dora")
+    assert isinstance(found, PlacementExplanation)
+    assert found.selected == ("visible-1", HIDDEN)
+
+
+def test_a_refusal_is_raised_as_it_is(asker: Asker) -> None:
+    with pytest.raises(ApiError) as refused:
+        ask(asker, "p1", "secret-1", user="dora")
+    assert refused.value.code == 403

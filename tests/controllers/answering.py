@@ -1,0 +1,45 @@
+"""Answers to the hub's questions without controllers: from a world of given objects, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from muster.controllers.answerer import SECONDS, Answerer
+from muster.controllers.answers import serve_answers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from muster.controllers.placement_world import PlacementWorld
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@contextlib.contextmanager
+def answering(address: Path, world: PlacementWorld, seconds: float = SECONDS, *, ready: bool = True) -> Iterator[None]:
+    """Answer at this address for as long as the block runs."""
+    started = threading.Event()
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    async def serve() -> None:
+        answerer = Answerer(world, lambda: NOW, seconds)
+        answerer.ready = ready
+        async with serve_answers(address, lambda: b"a_number 1\n", answerer):
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="answers")
+    thread.start()
+    assert started.wait(10)
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(10)
+        loop.close()

@@ -4,6 +4,10 @@
 >>> fleet = [{"kind": "ManagedCluster", "metadata": {"name": "a", "labels": {"cloud": "Amazon"}}}]
 >>> muster.select(fleet, "managedCluster.metadata.labels.cloud == 'Amazon'").names
 ('a',)
+>>> placement = {"metadata": {"name": "shop"}, "spec": {"predicates": [
+...     {"requiredClusterSelector": {"labelSelector": {"matchLabels": {"cloud": "Azure"}}}}]}}
+>>> muster.explain(fleet, placement, cluster="a").stage
+'Predicate'
 """
 
 from __future__ import annotations
@@ -11,16 +15,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from muster.selection import Selection, select
+    from muster.selection import Selection, explain, select
 
-__all__ = ["Selection", "__version__", "select"]
+__all__ = ["Selection", "__version__", "explain", "select"]
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
     """The library is loaded when it is used: the command must start fast."""
-    if name in ("Selection", "select"):
+    if name in ("Selection", "explain", "select"):
         from muster import selection
 
         return getattr(selection, name)

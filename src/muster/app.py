@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from muster.api import RESOURCES
-from muster.controllers.answers import ask_metrics
+from muster.controllers.answers import CONTROLLERS_ADDRESS, Controllers
 from muster.controllers.permissions import COLLECTOR, CONTROLLERS
 from muster.demo import Fleet, fleet_objects
 from muster.errors import MusterError, StorageError
@@ -40,7 +40,6 @@ DATABASE = "muster.db"
 TOKEN = "admin-token"  # noqa: S105 - the name of a file
 KUBECONFIG = "kubeconfig"
 CONTROLLERS_KUBECONFIG = "controllers.kubeconfig"
-CONTROLLERS_ADDRESS = "controllers.json"
 _DEMO_WRITES_AT_ONCE = 32
 
 
@@ -150,7 +149,7 @@ def service_users(directory: Path) -> dict[str, User]:
 
 
 def _metrics(store: Store, controllers: Path) -> Metrics:
-    metrics = Metrics(lambda: ask_metrics(controllers))
+    metrics = Metrics(Controllers(controllers).metrics)
     metrics.gauge("muster_store_revision", "The newest revision.", lambda: store.revision)
     metrics.gauge("muster_store_compacted_revision", "History below this is gone.", lambda: store.compacted)
     return metrics

@@ -1,4 +1,4 @@
-"""Selection without a hub: objects in, names and reasons out. `muster select` and `muster.select` are this module.
+"""Selection without a hub: objects in, names and reasons out. `muster.select` and `muster.explain` are this module.
 
 A Placement is scheduled as the hub would schedule it, with the sets, bindings and scores found among the objects. Where
 there are no sets and bindings at all, every cluster counts as visible: a directory of clusters is a fleet.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import msgspec
 
 from muster.errors import InvalidObjectError
 from muster.fleet import Fleet, score_of
 from muster.placement import Cycle, decided, plan_of, schedule, visibility, why_not
+from muster.placement.explanation import explain_cluster, explain_placement
+from muster.placement.outlook import explain_everywhere, explain_set
 from muster.plugins import installed
 from muster.selectors import CelSelectorSpec, Verdict, compile_selector, spec_of
 from muster.selectors.cel import cel_compiler
@@ -25,7 +27,9 @@ from muster.values.labels import InvalidSelectorError, parse_selector
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muster.placement import Profile, ScheduleResult
+    from muster.placement import Plan, Profile, ScheduleResult, Visibility
+    from muster.placement.explanation import ClusterExplanation, PlacementExplanation
+    from muster.placement.outlook import ClusterOutlook, SetExplanation
     from muster.selectors import Selector
 
 CLUSTERS = frozenset({"ManagedCluster"})
@@ -123,33 +127,117 @@ def _fleet(objects: list[Mapping[str, Any]], now: datetime) -> Fleet:
 
 
 def _by_placement(objects: list[Mapping[str, Any]], placement: Mapping[str, Any], now: datetime) -> Selection:
-    fleet = _fleet(objects, now)
-    profile, scorers = installed()
-    plan = plan_of(placement, cel_compiler(fleet.scores), scorers)
-    if plan.fault is not None:
-        raise InvalidObjectError("", plan.fault.message)
-    sets = [obj for obj in objects if obj.get("kind") == "ManagedClusterSet"]
-    bindings = [obj for obj in objects if obj.get("kind") == "ManagedClusterSetBinding"]
-    if not sets and not bindings:
-        wanted = plan.cluster_sets or ("everything",)
-        sets = [{**_EVERYTHING, "metadata": {"name": name}} for name in wanted]
-        bindings = [{"metadata": {"name": name, "namespace": plan.namespace}} for name in wanted]
-    own, foreign = _decisions(objects, plan.namespace, plan.name)
-    seen = visibility(plan.namespace, plan.cluster_sets, bindings, sets)
-    result = schedule(Cycle(plan, fleet, seen, now, decided(fleet, own, foreign)), profile)
+    snapshot = Snapshot(objects, now)
+    result = snapshot.schedule(placement)
+    if result.fault is not None:
+        raise InvalidObjectError("", result.fault.message)
     names = tuple(name for page in result.pages() for name in page.clusters)
-    reasons = _Reasons(result, profile)
+    reasons = _Reasons(result, snapshot.profile)
     failing = result.failing.tolist() if result.failing is not None else []
-    return Selection(names, reasons, tuple(sorted(fleet.names(failing))), result)
+    return Selection(names, reasons, tuple(sorted(snapshot.fleet.names(failing))), result)
 
 
-def _decisions(objects: list[Mapping[str, Any]], namespace: str, name: str) -> tuple[list[str], dict[str, int]]:
+class Snapshot:
+    """Objects at one moment, ready for any number of schedules: the fleet is built once."""
+
+    def __init__(self, objects: Iterable[Mapping[str, Any]], now: datetime) -> None:
+        every = list(objects)
+        self.now = now
+        self.fleet = _fleet(every, now)
+        self.profile, self._scorers = installed()
+        self.placements = _of_kind(every, "Placement")
+        self.sets = _of_kind(every, "ManagedClusterSet")
+        self.bindings = _of_kind(every, "ManagedClusterSetBinding")
+        self._decisions = _of_kind(every, "PlacementDecision")
+        self._everything_is_visible = not self.sets and not self.bindings
+
+    def schedule(self, placement: Mapping[str, Any]) -> ScheduleResult:
+        """Decide where a placement goes, as the hub would. A fault of the placement is in the result."""
+        plan, seen = self.compiled(placement)
+        own, foreign = _decided_names(self._decisions, plan.namespace, plan.name)
+        return schedule(Cycle(plan, self.fleet, seen, self.now, decided(self.fleet, own, foreign)), self.profile)
+
+    def compiled(self, placement: Mapping[str, Any]) -> tuple[Plan, Visibility]:
+        """A placement, ready to be scheduled, and the sets that it may choose from."""
+        plan = plan_of(placement, cel_compiler(self.fleet.scores), self._scorers)
+        sets, bindings = self.sets, self.bindings
+        if self._everything_is_visible:
+            wanted = plan.cluster_sets or ("everything",)
+            sets = [{**_EVERYTHING, "metadata": {"name": name}} for name in wanted]
+            bindings = [{"metadata": {"name": name, "namespace": plan.namespace}} for name in wanted]
+        return plan, visibility(plan.namespace, plan.cluster_sets, bindings, sets)
+
+    def placement(self, name: str) -> Mapping[str, Any]:
+        """The placement of that name, or of that namespace and name with a slash between. Raises InvalidObjectError."""
+        found = [each for each in self.placements if name in (each["metadata"]["name"], name_of(each))]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise InvalidObjectError("", f"placement {name!r} is in several namespaces: name one as NAMESPACE/NAME")
+        raise InvalidObjectError("", f"there is no Placement {name!r}")
+
+
+def _of_kind(objects: list[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
+    return [obj for obj in objects if obj.get("kind") == kind]
+
+
+@overload
+def explain(
+    fleet: Iterable[Mapping[str, Any]],
+    placement: str | Mapping[str, Any],
+    *,
+    cluster: None = None,
+    now: datetime | None = None,
+) -> PlacementExplanation: ...
+@overload
+def explain(
+    fleet: Iterable[Mapping[str, Any]],
+    placement: str | Mapping[str, Any],
+    *,
+    cluster: str,
+    now: datetime | None = None,
+) -> ClusterExplanation: ...
+@overload
+def explain(fleet: Iterable[Mapping[str, Any]], *, cluster: str, now: datetime | None = None) -> ClusterOutlook: ...
+@overload
+def explain(fleet: Iterable[Mapping[str, Any]], *, cluster_set: str, now: datetime | None = None) -> SetExplanation: ...
+def explain(
+    fleet: Iterable[Mapping[str, Any]],
+    placement: str | Mapping[str, Any] | None = None,
+    *,
+    cluster: str | None = None,
+    cluster_set: str | None = None,
+    now: datetime | None = None,
+) -> PlacementExplanation | ClusterExplanation | ClusterOutlook | SetExplanation:
+    """Say why: of a placement, of one cluster in it, of one cluster in all placements, or of a cluster set.
+
+    A placement is an object, or the name of one among the objects. The result prints as a table, and notebooks show it
+    as one. Raises InvalidObjectError for a name that is not there.
+    """
+    snapshot = Snapshot(fleet, now or datetime.now(UTC))
+    if cluster_set is not None:
+        wanted = next((each for each in snapshot.sets if each["metadata"]["name"] == cluster_set), None)
+        if wanted is None:
+            raise InvalidObjectError("", f"there is no ManagedClusterSet {cluster_set!r}")
+        return explain_set(wanted, snapshot.fleet, snapshot.bindings, snapshot.placements)
+    if cluster is not None and cluster not in snapshot.fleet:
+        raise InvalidObjectError("", f"there is no ManagedCluster {cluster!r}")
+    if placement is None:
+        if cluster is None:
+            raise InvalidObjectError("", "say what to explain: a placement, a cluster, or a cluster set")
+        results = map(snapshot.schedule, snapshot.placements)
+        return explain_everywhere(cluster, results, snapshot.sets, snapshot.bindings, snapshot.fleet, snapshot.profile)
+    result = snapshot.schedule(snapshot.placement(placement) if isinstance(placement, str) else placement)
+    if cluster is None:
+        return explain_placement(result, snapshot.profile)
+    return explain_cluster(result, cluster, snapshot.profile, snapshot.sets)
+
+
+def _decided_names(decisions: list[Mapping[str, Any]], namespace: str, name: str) -> tuple[list[str], dict[str, int]]:
     """Clusters decided for this placement, and how often others have decided for each cluster."""
     own: list[str] = []
     foreign: dict[str, int] = {}
-    for obj in objects:
-        if obj.get("kind") != "PlacementDecision":
-            continue
+    for obj in decisions:
         metadata = obj["metadata"]
         label = (metadata.get("labels") or {}).get("cluster.open-cluster-management.io/placement")
         for decision in (obj.get("status") or {}).get("decisions") or ():

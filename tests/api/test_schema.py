@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from muster.api import RESOURCES
 from muster.api.schema import compile_schema
+from muster.hub.objects import same
+from muster.hub.patches.merge import merge_patched
 from muster.values.causes import Cause
 
 CONDITIONS = {
@@ -222,6 +224,30 @@ def test_preparing_twice_changes_nothing_more(spec: dict[str, Any]) -> None:
     again = deepcopy(obj)
     assert COMPILED.prepare(again) == []
     assert again == obj
+
+
+@settings(deadline=None)
+@given(st.dictionaries(fields, json_values, max_size=6), st.dictionaries(fields | st.just("profile"), json_values))
+def test_what_a_patch_shares_with_the_stored_object_needs_no_second_look(
+    spec: dict[str, Any], patch: dict[str, Any]
+) -> None:
+    stored = an_object(**spec)
+    COMPILED.prepare(stored)
+    before = deepcopy(stored)
+    new = merge_patched(stored, {"spec": patch})
+    whole = deepcopy(new)
+    assert COMPILED.prepare(new, stored) == COMPILED.prepare(whole)
+    assert same(new, whole)
+    assert same(stored, before)
+    assert COMPILED.validate(new, stored) == COMPILED.validate(whole, before)
+
+
+def test_a_patch_from_a_number_to_a_truth_value_is_seen() -> None:
+    stored = an_object(count=1)
+    new = merge_patched(stored, {"spec": {"count": True}})
+    assert new == stored  # for Python
+    (cause,) = COMPILED.validate(new, stored)
+    assert cause.field == "spec.count"
 
 
 @settings(deadline=None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from muster.cel.libraries.ocm_sizes import STATIC_COST_LIMIT
 from tests.controllers.processes import HubProcess, hub_process
 from tests.e2e.test_kubectl import KUBECTL, Kubectl
 
@@ -30,6 +31,9 @@ EXPECTED = {
     "enough-room": ["bravelion"],
     "machine-types": ["bravelion"],
 }
+DEAR = (
+    "managedCluster.status.clusterClaims.all(a, managedCluster.status.clusterClaims.all(b, a.value.contains(b.value)))"
+)
 # As the specification prints it, without the values.
 METRIC = """\
 # HELP scheduling_cel_duration_seconds [ALPHA] How long in seconds it takes to schedule a placement.
@@ -104,6 +108,66 @@ def test_a_misspelt_expression_is_warned_of_and_shown_in_the_words_of_the_specif
     eventually(condition, [f"True Misconfigured {text} (in container '')"])
 
 
+def test_an_expression_that_may_cost_too_much_is_refused_with_what_makes_it_dear(
+    kubectl: Kubectl, tmp_path: Path
+) -> None:
+    refused = kubectl.run("apply", "-f", str(written(tmp_path, f"true && {DEAR}")))
+    assert refused.returncode == 1
+    assert re.search(
+        r"celExpressions\[0\]: Invalid value: .*may cost up to \d{7,}, more than the limit of "
+        + re.escape(f"{STATIC_COST_LIMIT}: most of it is {DEAR}"),
+        refused.stderr,
+    )
+
+
+def test_clusters_on_which_an_expression_fails_are_counted_and_named(kubectl: Kubectl, tmp_path: Path) -> None:
+    kubectl("apply", "-f", str(written(tmp_path, "managedCluster.metadata.labels['nobody-has-it'] == 'x'")))
+
+    def condition() -> list[str]:
+        found = json.loads(kubectl("get", "placement", "written", "-o", "json")).get("status", {})
+        return [
+            f"{each['status']} {each['reason']} {each['message']}"
+            for each in found.get("conditions", [])
+            if each["type"] == "PredicatesEvaluated"
+        ]
+
+    eventually(lambda: [text[:23] for text in condition()], ["False EvaluationErrors "])
+    (text,) = condition()
+    assert re.match(
+        r"False EvaluationErrors 3 clusters are not selected because an expression failed: \w+: .*no such", text
+    )
+
+
+@pytest.mark.parametrize("expression", ["managedCluster.metadata.nam.matchess('a')", "1 + 1"])
+def test_where_it_is_so_set_what_cannot_be_scheduled_is_refused(
+    strict: Kubectl, tmp_path: Path, expression: str
+) -> None:
+    refused = strict.run("apply", "-f", str(written(tmp_path, expression)))
+    assert refused.returncode == 1
+    assert "failed to compile CEL expression" in refused.stderr
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
+    """A hub that refuses what it would warn of."""
+    with hub_process(tmp_path_factory.mktemp("strict"), "--placement-admission", "refuse") as running:
+        yield Kubectl(tmp_path_factory.mktemp("strict-home"), running.kubeconfig)
+
+
+def written(folder: Path, expression: str) -> Path:
+    """A placement with one expression, in a file."""
+    path = folder / "placement.json"
+    selector = {"requiredClusterSelector": {"celSelector": {"celExpressions": [expression]}}}
+    placement = {
+        "apiVersion": "cluster.open-cluster-management.io/v1beta1",
+        "kind": "Placement",
+        "metadata": {"name": "written"},
+        "spec": {"predicates": [selector]},
+    }
+    path.write_text(json.dumps(placement))
+    return path
+
+
 def test_the_metric_has_the_shape_of_the_specification(kubectl: Kubectl) -> None:
     def shape() -> str:
         lines = kubectl("get", "--raw", "/metrics").splitlines()
@@ -111,3 +175,23 @@ def test_the_metric_has_the_shape_of_the_specification(kubectl: Kubectl) -> None
         return "".join(re.sub(r"(?<=\}) .*", "", line) + "\n" for line in own)
 
     eventually(shape, METRIC)
+
+
+def test_the_controllers_measure_their_work(kubectl: Kubectl) -> None:
+    def series(name: str) -> set[str]:
+        lines = kubectl("get", "--raw", "/metrics").splitlines()
+        return {line.rpartition(" ")[0].removeprefix(name) for line in lines if re.match(rf"{name}[{{ ]", line)}
+
+    queues = {f'{{name="{name}"}}' for name in ("placement", "clusterset", "cluster", "garbage")}
+    eventually(lambda: series("workqueue_depth") >= queues, True)
+    failures = {text.replace("name=", "controller=") for text in queues}
+    assert series("muster_controller_errors_total") >= failures
+    assert series("muster_controller_conflicts_total") >= failures
+    scheduling = {'{name="placement_scheduling"}'}
+    eventually(lambda: series("scheduling_bind_duration_seconds_count"), scheduling)
+    assert series("scheduling_scheduling_duration_seconds_count") == scheduling
+    plugins = series("scheduling_plugin_duration_seconds_count")
+    assert {'{name="placement_scheduling",plugin_name="TaintToleration",plugin_type="filter"}'} <= plugins
+    assert series("muster_placement_decision_writes_total") >= {'{deed="create"}'}
+    for name in ("muster_cel_evaluations_total", "muster_mask_flips_total"):
+        assert series(name) == {""}

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import muster
-from muster.placement.explanation import Check, FunnelStage, ReasonCount, explain_cluster, funnel
+from muster.controllers.evaluation import Tally, timed
+from muster.fleet import Fleet
+from muster.placement import Cycle, decided, plan_of, schedule, visibility
+from muster.placement.explanation import (
+    Check,
+    FunnelStage,
+    ReasonCount,
+    explain_cluster,
+    explain_placement,
+    funnel,
+)
 from muster.placement.pipeline import STANDARD
+from muster.placement.plugins import profile_with
+from muster.selectors.cel import cel_compiler
 from tests.builders import a_binding, a_cluster, a_placement, a_set, a_taint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 CEL = "managedCluster.metadata.labels['version'].matches('^1\\\\.(30|31)') && managedCluster.metadata.name != 'x'"
 
@@ -39,8 +56,15 @@ def test_the_funnel_counts_every_cluster_once_by_its_reason() -> None:
         a_cluster("e", {}),
     )
     assert funnel(result) == (
-        FunnelStage("ClusterSets", 5, 4, (ReasonCount("in none of the cluster sets all", 1, ("e",)),)),
-        FunnelStage("Predicate", 4, 3, (ReasonCount("predicate 1: labels do not satisfy cloud=Amazon", 1, ("d",)),)),
+        FunnelStage(
+            "ClusterSets", 5, 4, (ReasonCount("in none of the cluster sets all", 1, ("e",), (("missing", 1),)),)
+        ),
+        FunnelStage(
+            "Predicate",
+            4,
+            3,
+            (ReasonCount("predicate 1: label cloud=Amazon does not hold", 1, ("d",), (("missing", 1),)),),
+        ),
         FunnelStage("TaintToleration", 3, 2, (ReasonCount("taint gpu:NoSelect is not tolerated", 1, ("c",)),)),
         FunnelStage("Pick", 2, 1, (ReasonCount("fits, but ranks below the 1 that are wanted", 1, ("b",)),)),
     )
@@ -53,8 +77,8 @@ def test_a_cluster_is_explained_down_to_the_part_of_the_expression_that_decided(
     assert (explained.selected, explained.rank, explained.total) == (False, None, None)
     (predicate,) = [check for check in explained.checks if check.name == "predicate 1"]
     assert predicate.details == (
-        """managedCluster.metadata.labels["version"] = '1.28.4'""",
-        """managedCluster.metadata.labels["version"].matches("^1\\\\.(30|31)") = false""",
+        """labels["version"] = "1.28.4\"""",
+        """matches("^1\\\\.(30|31)") = false""",
     )
     new = explain_cluster(result, "new")
     assert (new.selected, new.rank, new.total) == (True, 1, 100)
@@ -65,14 +89,13 @@ def test_an_expression_that_failed_says_where() -> None:
     placement = a_placement(predicates=requiring(celSelector={"celExpressions": [CEL]}))
     explained = explain_cluster(result_of(placement, a_cluster("none", {"a": "b"})), "none")
     (predicate,) = [check for check in explained.checks if check.name == "predicate 1"]
-    assert predicate.details[0] == 'managedCluster.metadata.labels["version"] failed: no such key: version'
+    assert predicate.details == ('labels["version"] failed: no such key: version',)
 
 
 def test_a_disliked_cluster_is_told_what_its_taint_means() -> None:
     explained = explain_cluster(result_of(a_placement(), a_cluster("a", taints=[a_taint("x", "PreferNoSelect")])), "a")
-    assert explained.checks[-1] == Check(
-        "taints", passed=True, reason="x:PreferNoSelect: ranks after clusters without it"
-    )
+    reason = "x:PreferNoSelect: ranks after clusters without it"
+    assert explained.checks[-1] == Check("taints", passed=True, reason=reason, field="spec.tolerations")
 
 
 NAMES = st.sampled_from("abcdef")
@@ -119,3 +142,113 @@ def test_counts_add_up_and_the_stage_named_is_the_one_that_removed_the_cluster(
             assert summary.startswith("TaintToleration: ")
         else:
             assert summary == "selected" or summary.startswith("it fits, but ")
+
+
+def test_conditions_of_an_expression_are_counted_each_by_itself() -> None:
+    text = "has(managedCluster.metadata.labels.env) && managedCluster.metadata.labels.env == 'prod'"
+    placement = a_placement(predicates=requiring(celSelector={"celExpressions": [text]}))
+    result = result_of(
+        placement, a_cluster("a", {"env": "prod"}), a_cluster("b", {"env": "dev"}), a_cluster("c", {"x": "y"})
+    )
+    assert funnel(result)[1].reasons == (
+        ReasonCount("predicate 1: 'has(labels.env)' is false", 1, ("c",)),
+        ReasonCount("predicate 1: 'labels.env == \"prod\"' is false", 1, ("b",), (("dev", 1),)),
+    )
+
+
+def test_explaining_leaves_nothing_behind_in_the_fleet() -> None:
+    text = "managedCluster.metadata.labels.env == 'prod' && managedCluster.metadata.name != 'x'"
+    fleet = Fleet()
+    fleet.put_many([msgspec.json.encode(a_cluster("a", {"env": "dev"}))])
+    plan = plan_of(
+        a_placement(predicates=requiring(celSelector={"celExpressions": [text]})),
+        timed(cel_compiler(fleet.scores), Tally()),
+    )
+    fleet.subscribe("placement", plan.selectors, plan.paths)
+    seen = visibility("apps", (), [a_binding()], [a_set()])
+    result = schedule(Cycle(plan, fleet, seen, datetime(2026, 1, 1, tzinfo=UTC), decided(fleet, (), {})))
+    explanation = explain_placement(result)
+    assert explanation.funnel[1].reasons[0].reason == "predicate 1: 'labels.env == \"prod\"' is false"
+    assert explain_cluster(result, "a").checks[1].details == ('labels.env = "dev"', 'labels.env == "prod" is false')
+    assert fleet.put(msgspec.json.encode(a_cluster("a", {"env": "prod"}))) == {"placement"}
+    assert fleet.put(msgspec.json.encode(a_cluster("a", {"env": "prod", "tier": "x"}))) == frozenset()
+
+
+def test_the_cut_is_explained_from_both_sides() -> None:
+    names = ["a", "b", "c"]
+    placement = a_placement(numberOfClusters=1)
+    result = result_of(placement, *(a_cluster(name) for name in names))
+    assert {name: explain_cluster(result, name).cut for name in names} == {
+        "a": "above the cut: 1 of 3 that fit are taken (1 wanted); the first that is not taken is b with 100",
+        "b": "below the cut: 1 of 3 that fit are taken (1 wanted); the last one taken is a with 100; "
+        "equal scores go by name",
+        "c": "below the cut: 1 of 3 that fit are taken (1 wanted); the last one taken is a with 100; "
+        "equal scores go by name",
+    }
+    disliked = result_of(placement, a_cluster("a", taints=[a_taint("x", "PreferNoSelect")]), a_cluster("b"))
+    assert explain_cluster(disliked, "a").cut.endswith(
+        "the last one taken is b with 100; a cluster with a PreferNoSelect taint ranks after all without one"
+    )
+    nothing = result_of(a_placement(numberOfClusters=0), a_cluster("a"))
+    assert explain_cluster(nothing, "a").cut == "below the cut: none of 1 that fit is taken (0 wanted)"
+
+
+def test_a_spread_says_whom_it_leaves_out_and_why() -> None:
+    constraint = {"topologyKey": "zone", "topologyKeyType": "Label", "whenUnsatisfiable": "DoNotSchedule"}
+    placement = a_placement(numberOfClusters=2, spreadPolicy={"spreadConstraints": [constraint]})
+    clusters = [
+        a_cluster("a", {"zone": "1"}),
+        a_cluster("b", {"zone": "1"}),
+        a_cluster("c", {"zone": "2"}),
+        a_cluster("d"),
+    ]
+    result = result_of(placement, *clusters)
+    assert result.selected == ["a", "c"]
+    assert {reason.reason: reason.examples for reason in funnel(result)[-1].reasons} == {
+        "fits and scores high enough, but would spread the placement unevenly over metadata.labels.zone": ("b",),
+        "fits, but has no metadata.labels.zone, over which the placement must be spread": ("d",),
+    }
+    assert explain_cluster(result, "d").stage == "Pick"
+
+
+def test_sets_that_have_the_cluster_and_cannot_be_seen_are_named() -> None:
+    objects = [
+        a_set("bound", {"in": "yes"}),
+        a_binding("bound"),
+        a_set("other", {"env": "dev"}),
+        a_set("third", {"x": "y"}),
+    ]
+    why = muster.explain([*objects, a_cluster("a", {"env": "dev"})], a_placement(), cluster="a")
+    assert [(check.name, check.reason) for check in why.checks if check.name.startswith("set")] == [
+        (
+            "set bound",
+            "label in is missing; wanted in=yes (bound by ManagedClusterSetBinding apps/bound)",
+        ),
+        (
+            "set other",
+            "has the cluster, but no ManagedClusterSetBinding apps/other lets the placement see it",
+        ),
+    ]
+
+
+class _Even:
+    name = "Even"
+
+    def why_not(self, cluster: Mapping[str, Any]) -> str | None:
+        return None if int(cluster["metadata"]["name"]) % 2 == 0 else "odd"
+
+
+def test_filters_of_plugins_are_explained_in_their_own_words() -> None:
+    profile = profile_with({"Even": _Even})
+    fleet = Fleet()
+    fleet.put_many(msgspec.json.encode(a_cluster(str(number))) for number in range(4))
+    plan = plan_of(a_placement(), cel_compiler(fleet.scores))
+    seen = visibility("apps", (), [a_binding()], [a_set()])
+    result = schedule(Cycle(plan, fleet, seen, datetime(2026, 1, 1, tzinfo=UTC), decided(fleet, (), {})), profile)
+    found = explain_placement(result, profile)
+    assert found.funnel[3] == FunnelStage("Even", 4, 2, (ReasonCount("odd", 2, ("1", "3")),))
+    assert [(miss.cluster, miss.failures, miss.stage) for miss in found.near_misses] == [
+        ("1", 1, "Even"),
+        ("3", 1, "Even"),
+    ]
+    assert explain_cluster(result, "1", profile).checks[-1] == Check("Even", passed=False, reason="odd")

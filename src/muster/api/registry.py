@@ -21,6 +21,7 @@ from muster.api.managed_cluster_set_binding import MANAGED_CLUSTER_SET_BINDING
 from muster.api.namespace import NAMESPACE
 from muster.api.placement import PLACEMENT
 from muster.api.placement_decision import PLACEMENT_DECISION
+from muster.api.placement_history import PLACEMENT_HISTORY
 from muster.api.rbac import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
 from muster.api.resolution import RESOLUTION
 from muster.api.secret import SECRET
@@ -39,6 +40,7 @@ RESOURCES: Final[Mapping[str, Resource]] = {
         MANAGED_CLUSTER_SET_BINDING,
         PLACEMENT,
         PLACEMENT_DECISION,
+        PLACEMENT_HISTORY,
         ADDON_PLACEMENT_SCORE,
         CLUSTER_PROFILE,
         AGENT,

@@ -96,6 +96,13 @@ def estimate_cost(tree: CheckedTree, model: EstimateModel, hints: SizeHints = no
     return run(_Estimator(tree, model, hints).cost(tree.expr))
 
 
+def part_costs(tree: CheckedTree, model: EstimateModel, hints: SizeHints = no_hints) -> Mapping[int, Range]:
+    """The least and greatest cost of every node, by its id; inside of a comprehension, of one round."""
+    estimator = _PartEstimator(tree, model, hints)
+    run(estimator.cost(tree.expr))
+    return estimator.costs
+
+
 class _Estimator:
     """One walk, with what has been learnt about paths and sizes on the way."""
 
@@ -352,6 +359,19 @@ class _Estimator:
             step = "@indices" if is_list else "@keys"
             size = entries.key if entries is not None else None
         return _LocalVariable((*self._path(over), step), size, None)
+
+
+class _PartEstimator(_Estimator):
+    """The same walk, which keeps what each node came to."""
+
+    def __init__(self, tree: CheckedTree, model: EstimateModel, hints: SizeHints) -> None:
+        super().__init__(tree, model, hints)
+        self.costs: dict[int, Range] = {}
+
+    def cost(self, expr: Expr) -> Walk[Range]:
+        found: Range = yield from super().cost(expr)
+        self.costs[expr.id] = found
+        return found
 
 
 def _default(overload_id: str, target: Operand | None, args: tuple[Operand, ...]) -> CallEstimate | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from muster.cel.charging import Charging, charging_of
 from muster.cel.checker import compile_expression
 from muster.cel.codegen import generate
-from muster.cel.cost_estimate import SizeHints, estimate_cost, no_hints
+from muster.cel.cost_estimate import SizeHints, estimate_cost, no_hints, part_costs
 from muster.cel.interpreter import Trace, interpret
 from muster.cel.planner import plan
 from muster.cel.reads import reads_of
@@ -66,6 +66,10 @@ class Program:
     def estimate(self, sizes: SizeHints = no_hints) -> Range:
         """The least and greatest cost, given what is known of the sizes of the inputs."""
         return estimate_cost(self.tree, self.charging.estimates, sizes)
+
+    def part_estimates(self, sizes: SizeHints = no_hints) -> Mapping[int, Range]:
+        """The same for every part of the expression, by the id of its node."""
+        return part_costs(self.tree, self.charging.estimates, sizes)
 
     @property
     def result_type(self) -> Type:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,8 +24,8 @@ MANAGER = "muster"
 _AT_ONCE = 32
 _BATCH = 2000
 # What other objects live in or refer to goes first; everything else has the same rank.
-_FIRST = {"Namespace": 0, "CustomResourceDefinition": 0, "ManagedClusterSet": 1, "ManagedCluster": 2}
-_LAST = 3
+FIRST = {"Namespace": 0, "CustomResourceDefinition": 0, "ManagedClusterSet": 1, "ManagedCluster": 2}
+LAST = 3
 
 
 def command(
@@ -40,6 +41,10 @@ def command(
     with_status: Annotated[
         bool, typer.Option("--with-status", help="Also write the status that the files carry (needs that permission).")
     ] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="First show what changes in the decisions of placements, and ask.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --plan: show it, and do not ask.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only what went wrong.")] = False,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
@@ -50,16 +55,54 @@ def command(
     """
     if not filename:
         raise InvalidObjectError("", "nothing to apply: name files, directories or - with -f")
+    documents = read_documents(filename)
+    if plan:
+        known = list(documents)
+        how = How(field_manager, force_conflicts, with_status)
+        if not _is_wanted(known, how, namespace, context, kubeconfig, yes=yes or dry_run):
+            sys.stderr.write("nothing was applied\n")
+            raise typer.Exit(int(Exit.NO))
+        documents = iter(known)
 
     async def work(client: Client) -> int:
         run = _Run(
             client, await client.discover(), namespace, field_manager, force_conflicts, dry_run, with_status, quiet
         )
-        return await run.apply_all(read_documents(filename))
+        return await run.apply_all(documents)
 
     failed = with_client(work, context, kubeconfig)
     if failed:
         raise typer.Exit(failed)
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How objects are applied; a plan must know it too. Deleting is only planned for, `muster delete` does it."""
+
+    manager: str
+    force: bool = False
+    with_status: bool = False
+    delete: bool = False
+
+
+def _is_wanted(
+    documents: list[Document],
+    how: How,
+    namespace: str | None,
+    context: str | None,
+    kubeconfig: str | None,
+    *,
+    yes: bool,
+) -> bool:
+    """Show the plan, and ask."""
+    from muster.cli.consent import asked, require_terminal
+    from muster.cli.plan import planned
+
+    if not yes:
+        require_terminal("apply --plan")
+    planned(documents, how, None, namespace, context, kubeconfig).print()
+    sys.stdout.flush()  # what is refused is told on another stream
+    return yes or asked(f"Apply {len(documents)} objects?")
 
 
 class _Run:
@@ -103,8 +146,8 @@ class _Run:
         return _worst(self._failures)
 
     async def _apply_batch(self, batch: list[Document]) -> None:
-        for rank in range(_LAST + 1):
-            ranked = [d for d in batch if _FIRST.get(d.object["kind"], _LAST) == rank]
+        for rank in range(LAST + 1):
+            ranked = [d for d in batch if FIRST.get(d.object["kind"], LAST) == rank]
             gate = asyncio.Semaphore(_AT_ONCE)
             await asyncio.gather(*(self._apply_one(document, gate) for document in ranked))
 

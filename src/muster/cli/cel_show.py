@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel import unparse
 from muster.cel.traversal import children
 from muster.cel.tree import Ident, Literal
-from muster.cel.unparser import literal_text
-from muster.cel.values import Duration, OptionalValue, Timestamp, TypeValue
-from muster.cel.values.timestamps import format_duration, format_timestamp
-from muster.errors import EvaluationError
+from muster.cel.value_text import value_text as shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from muster.cel import Trace
     from muster.cel.tree import CheckedTree, Expr
 
+__all__ = ["explained", "shown"]
+
 MAX_WIDTH = 100
-
-
-def shown(value: Any) -> str:
-    """A value as one would write it in CEL."""
-    match value:
-        case EvaluationError():
-            return f"error: {value}"
-        case Timestamp():
-            return f'timestamp("{format_timestamp(value)}")'
-        case Duration():
-            return f'duration("{format_duration(value)}")'
-        case TypeValue():
-            return value.type.name
-        case OptionalValue():
-            return f"optional.of({shown(value.content)})" if value.present else "optional.none()"
-        case list() | tuple():
-            return f"[{', '.join(map(shown, value))}]"
-        case Mapping():
-            return "{" + ", ".join(f"{shown(key)}: {shown(item)}" for key, item in value.items()) + "}"
-        case None | bool() | int() | float() | str() | bytes():
-            return literal_text(value)
-        case _:
-            return f'{type(value).cel_type.name}("{value}")' if hasattr(type(value), "cel_type") else repr(value)
 
 
 def _cut(text: str) -> str:

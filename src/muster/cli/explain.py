@@ -3,69 +3,84 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
 
+from muster.cli import explain_classification, explain_hub
+from muster.cli.documents import read_documents
 from muster.cli.exits import Exit
-from muster.cli.fleets import FleetFiles, gathered
-from muster.cli.options import Context, Kubeconfig, Namespace  # noqa: TC001 - typer reads annotations at run time
-from muster.cli.output import print_json
-from muster.errors import InvalidObjectError
+from muster.cli.fleets import FleetFiles, gathered, in_namespace, overlaid
+from muster.cli.options import Context, Kubeconfig, Namespace, Report, ReportFormat
+from muster.cli.output import print_report
+from muster.errors import ApiError, InvalidObjectError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from muster.placement.explanation import ClusterExplanation, FunnelStage
-    from muster.selection import Selection
+    from muster.cli.paint import Paint
+    from muster.selection import Snapshot
 
 app = typer.Typer(no_args_is_help=True)
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-_MOST_REASONS = 8
+app.command("classification")(explain_classification.command)
 
 
 @app.callback()
 def _explain() -> None:
-    """Say why: for a placement, a cluster or a cluster set. Works with a hub, any Kubernetes server, or files."""
+    """Say why: for a placement, a cluster, a cluster set or a classification of hosts.
+
+    Works with a hub, any Kubernetes server, or files.
+    """
 
 
 @app.command()
 def placement(
-    name: Annotated[str, typer.Argument(help="The placement.")],
+    name: Annotated[str, typer.Argument(help="The placement; may be left out with -f FILE.", show_default=False)] = "",
+    filename: Annotated[
+        str, typer.Option("--filename", "-f", help="A Placement that is not saved yet, in a file.", show_default=False)
+    ] = "",
     cluster: Annotated[str, typer.Option("--cluster", help="The way of this one cluster.", show_default=False)] = "",
     namespace: Namespace = None,
     fleet: FleetFiles = None,
-    as_json: Json = False,
+    output: ReportFormat = Report.TEXT,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """The funnel: how many clusters each stage removed, and why; or the whole way of one cluster."""
-    from muster.placement.explanation import explain_cluster, funnel
-    from muster.plugins import installed
+    """The funnel: how many clusters each stage removed, and why; or the whole way of one cluster.
 
-    objects, default = gathered(fleet, context, kubeconfig)
-    wanted = _named(objects, "Placement", name, namespace or default)
-    selection = _scheduled(objects, wanted)
-    result = selection.result
-    if result is None:
-        raise InvalidObjectError("", f"placement {name} was not scheduled")
+    With --cluster, exits with 1 when the cluster is not selected. Who may not list the clusters of a hub is told what
+    the hub explains to them.
+    """
+    from muster.cli.explain_text import cluster_lines, placement_lines
+    from muster.placement.explanation import explain_cluster, explain_placement
+
+    try:
+        snapshot, default, unsaved = _snapshot(fleet, context, kubeconfig, filename)
+    except ApiError as refusal:
+        if refusal.code != explain_hub.FORBIDDEN:
+            raise
+        found = explain_hub.asked(refusal, name, cluster, filename, namespace, context, kubeconfig)
+        _show(found, cluster_lines if cluster else placement_lines, output)
+        if cluster and not found.selected:
+            raise typer.Exit(int(Exit.NO)) from None
+        return
+    if not name and len(unsaved) == 1:
+        wanted: Mapping[str, Any] = unsaved[0]
+    elif name:
+        wanted = _named(unsaved or snapshot.placements, "Placement", name, namespace, default)
+    else:
+        raise InvalidObjectError("", "say which placement: by name, or with -f FILE that has one Placement in it")
+    result = snapshot.schedule(wanted)
     if not cluster:
-        stages = funnel(result)
-        if as_json:
-            print_json({"placement": name, "selected": selection.names, "funnel": msgspec.to_builtins(stages)})
-        else:
-            _print_funnel(name, stages, selection)
+        _show(explain_placement(result, snapshot.profile), placement_lines, output)
         return
     try:
-        explanation = explain_cluster(result, cluster, installed()[0])
+        way = explain_cluster(result, cluster, snapshot.profile, snapshot.sets)
     except KeyError:
-        raise InvalidObjectError("", f"there is no cluster {cluster!r}") from None
-    if as_json:
-        print_json(msgspec.to_builtins(explanation))
-    else:
-        _print_cluster(explanation, name)
-    if not explanation.selected:
+        raise _no_cluster(snapshot, cluster) from None
+    _show(way, cluster_lines, output)
+    if not way.selected:
         raise typer.Exit(int(Exit.NO))
 
 
@@ -73,107 +88,88 @@ def placement(
 def one_cluster(
     name: Annotated[str, typer.Argument(help="The cluster.")],
     fleet: FleetFiles = None,
-    as_json: Json = False,
+    output: ReportFormat = Report.TEXT,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """Which placements take the cluster, and why the others do not."""
-    from muster.placement.pipeline import why_not
-    from muster.plugins import installed
+    """Which placements take the cluster, and why the others do not, near misses first."""
+    from muster.cli.explain_text import outlook_lines
+    from muster.placement.outlook import explain_everywhere
 
-    objects, _ = gathered(fleet, context, kubeconfig)
-    _named(objects, "ManagedCluster", name, "")
-    answers = []
-    for each in objects:
-        if each["kind"] != "Placement":
-            continue
-        key = f"{each['metadata'].get('namespace', '')}/{each['metadata']['name']}"
-        try:
-            result = _scheduled(objects, each).result
-            reason = why_not(result, name, installed()[0]) if result is not None else "not scheduled"
-        except InvalidObjectError as error:
-            reason = f"the placement is misconfigured: {str(error).splitlines()[0]}"
-        answers.append({"placement": key, "selected": reason is None, "reason": reason or "selected"})
-    if as_json:
-        print_json({"cluster": name, "placements": answers})
-        return
-    for answer in sorted(answers, key=lambda each: (not each["selected"], str(each["placement"]))):
-        sys.stdout.write(f"{'yes' if answer['selected'] else 'no ':3} {answer['placement']}: {answer['reason']}\n")
+    snapshot, *_ = _snapshot(fleet, context, kubeconfig)
+    results = map(snapshot.schedule, snapshot.placements)
+    try:
+        found = explain_everywhere(name, results, snapshot.sets, snapshot.bindings, snapshot.fleet, snapshot.profile)
+    except KeyError:
+        raise _no_cluster(snapshot, name) from None
+    _show(found, outlook_lines, output)
 
 
 @app.command("set")
 def one_set(
     name: Annotated[str, typer.Argument(help="The cluster set.")],
     fleet: FleetFiles = None,
-    as_json: Json = False,
+    output: ReportFormat = Report.TEXT,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """Which clusters are in a cluster set, by which rule, and where it is bound."""
-    from muster.selectors.membership import members, membership
+    """Which clusters are in a cluster set, by which rule, where it is bound and who chooses from it."""
+    from muster.cli.explain_text import set_lines
+    from muster.placement.outlook import explain_set
 
-    objects, _ = gathered(fleet, context, kubeconfig)
-    found = _named(objects, "ManagedClusterSet", name, "")
-    rule = membership(found)
-    names = members(found, (each for each in objects if each["kind"] == "ManagedCluster"))
-    bound = sorted(
-        each["metadata"]["namespace"]
-        for each in objects
-        if each["kind"] == "ManagedClusterSetBinding" and each["metadata"]["name"] == name
-    )
-    reads = sorted(str(path[-1]) for path in rule.reads)
-    if as_json:
-        print_json({"set": name, "reads": reads, "members": names, "namespaces": bound})
-        return
-    by = f"the label {reads[0]}" if len(reads) == 1 else f"the labels {', '.join(reads)}" if reads else "no condition"
-    sys.stdout.write(f"{name} has {len(names)} clusters, by {by}\n")
-    sys.stdout.write(f"bound to: {', '.join(bound) or 'no namespace, so no placement can choose from it'}\n")
-    sys.stdout.writelines(f"  {each}\n" for each in names[:20])
-    if len(names) > 20:
-        sys.stdout.write(f"  … and {len(names) - 20} more\n")
+    snapshot, *_ = _snapshot(fleet, context, kubeconfig)
+    wanted = _named(snapshot.sets, "ManagedClusterSet", name, None, "")
+    found = explain_set(wanted, snapshot.fleet, snapshot.bindings, snapshot.placements)
+    _show(found, set_lines, output)
 
 
-def _named(objects: Sequence[Mapping[str, Any]], kind: str, name: str, namespace: str) -> Mapping[str, Any]:
-    for each in objects:
-        metadata = each["metadata"]
-        if each["kind"] == kind and metadata["name"] == name and metadata.get("namespace", "") in ("", namespace):
-            return each
-    where = f" in namespace {namespace}" if namespace else ""
-    raise InvalidObjectError("", f"there is no {kind} {name!r}{where}")
+def _snapshot(
+    fleet: list[str] | None, context: str | None, kubeconfig: str | None, filename: str = ""
+) -> tuple[Snapshot, str, list[dict[str, Any]]]:
+    """What explanations look at, the usual namespace, and the placements of the file, which count more."""
+    from muster.selection import Snapshot
+
+    objects, default = gathered(fleet, context, kubeconfig)
+    unsaved = [in_namespace(each.object, default) for each in read_documents([filename])] if filename else []
+    snapshot = Snapshot(overlaid([*objects, *unsaved], default), datetime.now(UTC))
+    return snapshot, default, [each for each in unsaved if each["kind"] == "Placement"]
 
 
-def _scheduled(objects: Sequence[Mapping[str, Any]], wanted: Mapping[str, Any]) -> Selection:
-    from muster.selection import select
+def _show(found: Any, lines: Callable[[Any, Paint], Iterator[str]], output: Report) -> None:
+    from muster.cli.explain_text import document
+    from muster.cli.paint import paint_for
 
-    return select(objects, placement=wanted)
-
-
-def _print_funnel(name: str, stages: Sequence[FunnelStage], selection: Selection) -> None:
-    write = sys.stdout.write
-    write(f"placement {name}: {len(selection.names)} of {stages[0].before} clusters\n")
-    for stage in stages:
-        write(f"├─ {stage.name}: {stage.before} → {stage.after}\n")
-        for reason in stage.reasons[:_MOST_REASONS]:
-            shown = ", ".join(reason.examples)
-            more = ", …" if reason.count > len(reason.examples) else ""
-            write(f"│    {reason.count:>6} {reason.reason} ({shown}{more})\n")
-        rest = stage.reasons[_MOST_REASONS:]
-        if rest:
-            write(f"│    {sum(each.count for each in rest):>6} for {len(rest)} other reasons\n")
-    write(f"└─ {', '.join(selection.names[:10])}{' …' if len(selection.names) > 10 else ''}\n")
+    if output is Report.TEXT:
+        sys.stdout.writelines(f"{line}\n" for line in lines(found, paint_for()))
+    else:
+        print_report(document(found), output)
 
 
-def _print_cluster(explanation: ClusterExplanation, placement_name: str) -> None:
-    write = sys.stdout.write
-    write(
-        f"{explanation.cluster} in {placement_name}: {'yes' if explanation.selected else 'no'}: {explanation.summary}\n"
-    )
-    for check in explanation.checks:
-        write(f"├─ {'✓' if check.passed else '✗'} {check.name}: {check.reason}\n")
-        for detail in check.details:
-            write(f"│      {detail}\n")
-    for scorer, weight, score in explanation.scores:
-        write(f"├─ {scorer}: {score} × {weight}\n")
-    if explanation.total is not None:
-        rank = f"rank {explanation.rank}" if explanation.rank is not None else "below the cut"
-        write(f"└─ score {explanation.total}, {rank}\n")
+def _named(
+    objects: Sequence[Mapping[str, Any]], kind: str, name: str, namespace: str | None, default: str
+) -> Mapping[str, Any]:
+    """The object of that name: in the namespace that was asked for, else the usual one, else the only one there is."""
+    found = {str(each["metadata"].get("namespace") or ""): each for each in objects if each["metadata"]["name"] == name}
+    for wanted in (namespace,) if namespace else (default, ""):
+        if wanted in found:
+            return found[wanted]
+    if len(found) == 1 and not namespace:
+        return next(iter(found.values()))
+    where = f" in namespace {namespace or default}" if namespace or default else ""
+    if found:
+        hint = f"; it is in {', '.join(sorted(found))}: name one with -n"
+    else:
+        hint = _meant(name, [str(each["metadata"]["name"]) for each in objects])
+    raise InvalidObjectError("", f"there is no {kind} {name!r}{where}{hint}")
+
+
+def _no_cluster(snapshot: Snapshot, name: str) -> InvalidObjectError:
+    known = snapshot.fleet.names(snapshot.fleet.rows().tolist())
+    return InvalidObjectError("", f"there is no ManagedCluster {name!r}{_meant(name, known)}")
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    from muster.values.nearest import nearest
+
+    close = nearest(name, known)
+    return f": did you mean {' or '.join(close)}?" if close else ""

@@ -10,12 +10,15 @@ from muster.cli.documents import read_documents
 from muster.cli.options import with_client
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from muster.client import Client
 
 FleetFiles = Annotated[
     list[str] | None,
     typer.Option("--fleet", help="Objects to look at: files, directories, -; else the server of the kubeconfig."),
 ]
+_NAMESPACED = frozenset({"Placement", "PlacementDecision", "ManagedClusterSetBinding", "AddOnPlacementScore"})
 _LIVE = (
     "managedclusters",
     "managedclustersets",
@@ -31,6 +34,24 @@ def gathered(files: list[str] | None, context: str | None, kubeconfig: str | Non
     if files:
         return [document.object for document in read_documents(files)], "default"
     return with_client(_live_objects, context, kubeconfig)
+
+
+def overlaid(objects: Iterable[dict[str, Any]], namespace: str) -> list[dict[str, Any]]:
+    """Of several states of one object the last one: files count more than what a server has."""
+    newest = {}
+    for obj in objects:
+        placed = in_namespace(obj, namespace)
+        metadata = placed["metadata"]
+        name = metadata.get("name") or metadata.get("generateName", "")
+        newest[placed["kind"], metadata.get("namespace", ""), name] = placed
+    return list(newest.values())
+
+
+def in_namespace(obj: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """The object, in the namespace where it would be if it names none."""
+    if obj["kind"] not in _NAMESPACED or obj["metadata"].get("namespace"):
+        return obj
+    return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
 
 
 async def _live_objects(client: Client) -> tuple[list[dict[str, Any]], str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from muster.cli import token
+from muster.cli.catalogs import named_catalogs
 from muster.cli.exits import Exit
 from muster.cli.options import Context, Kubeconfig, with_client
 from muster.cli.output import print_json
@@ -52,6 +53,21 @@ StrictNames = Annotated[
     bool, typer.Option("--strict-names", help="resourceNames never allow a create, as in plain Kubernetes.")
 ]
 LeaseNamespace = Annotated[str, typer.Option("--lease-namespace", help="Where the lease of the leader is kept.")]
+DefaultSet = Annotated[
+    bool,
+    typer.Option(
+        "--default-cluster-set/--no-default-cluster-set",
+        help="Clusters that name no set are labelled with the set default; --no-default-cluster-set leaves them alone.",
+    ),
+]
+DeniedKeys = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--denied-key",
+        help="An exclusive key that no set may have, or a domain of keys (kubernetes.io/); several are taken.",
+        show_default=False,
+    ),
+]
 Audit = Annotated[AuditLevel, typer.Option("--audit", help="What the audit log records.")]
 Classifications = Annotated[
     WarnOrRefuse,
@@ -59,6 +75,14 @@ Classifications = Annotated[
 ]
 Placements = Annotated[
     WarnOrRefuse, typer.Option("--placement-admission", help="What happens to a misconfigured placement.")
+]
+Catalogs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--catalog",
+        help="NAME=PATH: a catalog of operators that Resolutions may name; several are taken.",
+        show_default=False,
+    ),
 ]
 
 
@@ -79,9 +103,12 @@ def run(
     tls_ca: Authority = None,
     anonymous: Anonymous = False,
     strict_names: StrictNames = False,
+    default_cluster_set: DefaultSet = True,
+    denied_key: DeniedKeys = None,
     audit: Audit = AuditLevel.WRITES,
     placement_admission: Placements = WarnOrRefuse.WARN,
     classification_admission: Classifications = WarnOrRefuse.WARN,
+    catalog: Catalogs = None,
 ) -> None:
     """Run the API server and the controllers until Ctrl-C or SIGTERM; either is started again when it dies."""
     import asyncio
@@ -94,6 +121,8 @@ def run(
     announced = _Announcement(demo, port)
     succession = _Succession(_identity())
     shared = ["--data", str(directory), "--supervised"]
+    catalogs = (f"{name}={path}" for name, path in named_catalogs(catalog).items())
+    options = [*shared, *(part for each in catalogs for part in ("--catalog", each))]
 
     def server() -> list[str]:
         # The port that was found free at the first start stays: clients know it by now.
@@ -105,6 +134,8 @@ def run(
         options += [part for option, file in files.items() if file is not None for part in (option, str(file))]
         options += ["--anonymous"] if anonymous else []
         options += ["--strict-names"] if strict_names else []
+        options += [] if default_cluster_set else ["--no-default-cluster-set"]
+        options += [part for key in denied_key or () for part in ("--denied-key", key)]
         return ["hub", "serve", *shared, *options, *(["--demo"] if demo else [])]
 
     if demo:
@@ -113,7 +144,7 @@ def run(
     code = asyncio.run(
         supervise(
             Part("the API server", server, announced.server_ready),
-            Part("the controllers", lambda: ["hub", "controllers", *shared, *succession.next()], lambda _: None),
+            Part("the controllers", lambda: ["hub", "controllers", *options, *succession.next()], lambda _: None),
         )
     )
     if code:
@@ -133,6 +164,8 @@ def serve(
     tls_ca: Authority = None,
     anonymous: Anonymous = False,
     strict_names: StrictNames = False,
+    default_cluster_set: DefaultSet = True,
+    denied_key: DeniedKeys = None,
     audit: Audit = AuditLevel.WRITES,
     placement_admission: Placements = WarnOrRefuse.WARN,
     classification_admission: Classifications = WarnOrRefuse.WARN,
@@ -155,6 +188,8 @@ def serve(
         admission=AdmissionSettings(
             refuse_placements=placement_admission is WarnOrRefuse.REFUSE,
             refuse_queries=classification_admission is WarnOrRefuse.REFUSE,
+            default_cluster_set=default_cluster_set,
+            denied_keys=tuple(denied_key or ()),
         ),
     )
     settings = HubSettings(
@@ -188,18 +223,21 @@ def controllers(
     lease_namespace: LeaseNamespace = "kube-system",
     identity: Annotated[str, typer.Option("--identity", hidden=True)] = "",
     succeeds: Annotated[str, typer.Option("--succeeds", hidden=True)] = "",
+    catalog: Catalogs = None,
     supervised: Supervised = False,
 ) -> None:
     """Run the controllers alone, against the hub in --data or the server of a kubeconfig. One of several leads."""
     import uvloop
 
-    from muster.app import CONTROLLERS_ADDRESS, CONTROLLERS_KUBECONFIG, default_directory
+    from muster.app import CONTROLLERS_KUBECONFIG, default_directory
     from muster.client import Candidate, load_connection
+    from muster.controllers.answers import CONTROLLERS_ADDRESS
     from muster.controllers.manager import Manager, Options, run_controllers
     from muster.controllers.permissions import COLLECTOR
 
     _log_to_stderr()
     directory = None if kubeconfig or context else data or default_directory()
+    catalogs = named_catalogs(catalog)
     patience = (5.0, 3.0, 1.0) if supervised else (15.0, 10.0, 2.0)
     candidate = Candidate("muster-controllers", identity or _identity(), lease_namespace, succeeds, *patience)
 
@@ -213,10 +251,12 @@ def controllers(
     async def work() -> None:
         if directory is None:
             # A Kubernetes server collects garbage itself.
-            await run_controllers(await load_connection(context, kubeconfig), ready, Options(candidate))
+            elsewhere = Options(candidate, catalogs=catalogs)
+            await run_controllers(await load_connection(context, kubeconfig), ready, elsewhere)
             return
         file = str(directory / CONTROLLERS_KUBECONFIG)
-        options = Options(candidate, await load_connection(COLLECTOR, file), directory / CONTROLLERS_ADDRESS)
+        collector = await load_connection(COLLECTOR, file)
+        options = Options(candidate, collector, directory / CONTROLLERS_ADDRESS, catalogs=catalogs)
         await run_controllers(await load_connection(None, file), ready, options)
 
     uvloop.run(_while_wanted(work(), supervised))

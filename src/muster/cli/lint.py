@@ -1,65 +1,210 @@
-"""`muster lint`: mistakes in placements that are valid and still cannot be meant, judged by the fleet there is."""
+"""`muster lint`: mistakes in objects that are valid and still cannot be meant, judged by the fleet there is."""
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from muster.cli.documents import read_documents
 from muster.cli.exits import Exit
-from muster.cli.fleets import FleetFiles, gathered
-from muster.cli.options import Context, Files, Kubeconfig  # noqa: TC001 - typer reads annotations at run time
-from muster.cli.output import print_json
+from muster.cli.fleets import FleetFiles, gathered, in_namespace, overlaid
+from muster.cli.options import Context, Files, Kubeconfig, Report, ReportFormat
+from muster.cli.output import print_report
+from muster.cli.paint import Shade, paint_for
+from muster.cli.positions import Positions
 from muster.errors import InvalidObjectError
+from muster.placement.findings import Severity
+from muster.values.quoting import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muster.cli.documents import Document
+    from muster.cli.paint import Paint
+    from muster.placement.findings import Finding
+    from muster.placement.survey import Vocabulary
+    from muster.selection import Snapshot
+
+_SHADES = {Severity.ERROR: Shade.BAD, Severity.WARNING: Shade.UNSURE, Severity.INFO: Shade.QUIET}
+_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+_JUDGED = ("Placement", "ManagedClusterSet", "ManagedClusterSetBinding")
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A finding in an object that came from somewhere."""
+
+    finding: Finding
+    subject: str
+    file: str
+    line: int
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 def command(
     filename: Files = None,
     fleet: FleetFiles = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Only what can be judged without a fleet: no server is asked.")
+    ] = False,
+    fail_on: Annotated[
+        Severity, typer.Option("--fail-on", help="Exit with 1 for findings that are so bad, or worse.")
+    ] = Severity.WARNING,
+    output: ReportFormat = Report.TEXT,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """Look for names that no cluster has, comparisons that can never hold, costly expressions, tolerations for nothing.
+    """Look for unknown fields, names that no cluster has, comparisons that can never hold, costly expressions and more.
 
-    Without -f the placements of the fleet itself are looked at. Exits with 1 when there are findings.
+    The files are judged by the fleet: --fleet, or the clusters in the files themselves, or the server of the
+    kubeconfig. Without -f the placements, sets and bindings of the fleet are looked at. Exits with 1 for findings.
     """
-    from muster.controllers.preview import world_of
-    from muster.placement import plan_of, visibility
-    from muster.placement.lint import lint, vocabulary
-    from muster.plugins import installed
-    from muster.selectors.cel import CelLimits, cel_compiler
-
-    objects, namespace = gathered(fleet, context, kubeconfig)
-    world = world_of((each for each in objects if each["kind"] != "Placement"), datetime.now(UTC))
-    if filename:
-        wanted = [(each.origin, each.object) for each in read_documents(filename) if each.object["kind"] == "Placement"]
+    documents = list(read_documents(filename)) if filename else []
+    if not documents and offline:
+        raise InvalidObjectError("", "nothing to look at: name files, directories or - with -f")
+    others, namespace = _fleet_objects(documents, fleet, context, kubeconfig, offline=offline)
+    documents = documents or [each for each in others if each.object["kind"] in _JUDGED]
+    if not documents:
+        raise InvalidObjectError("", "there is nothing to look at: no placement, cluster set or binding")
+    world = _World.of([*others, *documents], namespace)
+    positions = Positions()
+    found = [each for document in documents for each in _findings(document, world, positions)]
+    found.sort(key=lambda each: (each.file, each.line))
+    if output is Report.TEXT:
+        _print(found, len(documents), world.known.clusters)
     else:
-        wanted = [(each["metadata"]["name"], each) for each in objects if each["kind"] == "Placement"]
-    if not wanted:
-        raise InvalidObjectError("", "there is no Placement to look at")
-    known, limits = vocabulary(world.fleet), CelLimits()
-    found = []
-    for origin, obj in wanted:
-        placement = {**obj, "metadata": {"namespace": namespace, **obj["metadata"]}}
-        plan = plan_of(placement, cel_compiler(world.fleet.scores, limits), installed()[1])
-        seen = visibility(
-            plan.namespace,
-            plan.cluster_sets,
-            world.bindings.get(plan.namespace, {}).values(),
-            world.sets.values(),
-        )
-        found += [
-            {"origin": origin, "placement": f"{plan.namespace}/{plan.name}", "where": each.where, "message": str(each)}
-            for each in lint(plan, world.fleet, seen, known, limits.estimate)
-        ]
-    if as_json:
-        print_json(found)
-    else:
-        sys.stdout.writelines(f"{each['origin']}: {each['placement']}: {each['message']}\n" for each in found)
-        sys.stdout.write(f"{len(found)} findings in {len(wanted)} placements over {known.clusters} clusters\n")
-    if found:
+        answer = {"findings": [_document(each) for each in found], "objects": len(documents)}
+        print_report({**answer, "clusters": world.known.clusters}, output)
+    if any(_ORDER.index(each.finding.severity) <= _ORDER.index(fail_on) for each in found):
         raise typer.Exit(int(Exit.NO))
+
+
+def _fleet_objects(
+    documents: Sequence[Document],
+    fleet: list[str] | None,
+    context: str | None,
+    kubeconfig: str | None,
+    *,
+    offline: bool,
+) -> tuple[list[Document], str]:
+    """What the files are judged by, beside themselves, and the namespace that is meant where none is given."""
+    from muster.cli.documents import Document
+    from muster.client import KubeconfigError
+
+    brings_its_own = any(each.object["kind"] == "ManagedCluster" for each in documents)
+    if offline or (brings_its_own and not fleet):
+        return [], "default"
+    if fleet:
+        return list(read_documents(fleet)), "default"
+    try:
+        objects, namespace = gathered(None, context, kubeconfig)
+    except KubeconfigError:
+        if not documents or context or kubeconfig or os.environ.get("KUBECONFIG"):
+            raise
+        sys.stderr.write("muster: there is no kubeconfig, so nothing is compared with a fleet (name one: --fleet)\n")
+        return [], "default"
+    return [Document(f"{each['kind']}/{each['metadata']['name']}", each) for each in objects], namespace
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """Everything that objects are judged by."""
+
+    snapshot: Snapshot
+    known: Vocabulary
+    namespace: str
+
+    @staticmethod
+    def of(documents: Sequence[Document], namespace: str) -> _World:
+        from muster.placement.lint import vocabulary
+        from muster.selection import Snapshot
+
+        snapshot = Snapshot(overlaid((each.object for each in documents), namespace), datetime.now(UTC))
+        return _World(snapshot, vocabulary(snapshot.fleet), namespace)
+
+
+def _findings(document: Document, world: _World, positions: Positions) -> Iterator[Located]:
+    obj = in_namespace(document.object, world.namespace)
+    metadata = obj["metadata"]
+    name, namespace = metadata.get("name") or metadata.get("generateName"), metadata.get("namespace")
+    subject = f"{obj['kind']} {namespace}/{name}" if namespace else f"{obj['kind']} {name}"
+    for finding in _judged(obj, world):
+        file, line = positions.line(document.origin, finding.where)
+        yield Located(finding, subject, file, line)
+
+
+def _judged(obj: dict[str, Any], world: _World) -> list[Finding]:
+    from muster.placement.lint import lint_binding, lint_fields, lint_set
+
+    found = lint_fields(obj)
+    if any(each.code == "invalid-value" for each in found):
+        return found  # what has the wrong shape cannot be judged any further
+    sets = {str(each["metadata"]["name"]) for each in world.snapshot.sets}
+    match obj["kind"]:
+        case "Placement":
+            return [*found, *_judged_placement(obj, world)]
+        case "ManagedClusterSet":
+            return [*found, *lint_set(obj, world.known)]
+        case "ManagedClusterSetBinding" if sets:
+            return [*found, *lint_binding(obj, sets)]
+        case _:
+            return found
+
+
+def _judged_placement(obj: dict[str, Any], world: _World) -> list[Finding]:
+    from muster.placement.lint import lint, lint_spec
+    from muster.selectors.cel import CelLimits
+
+    limit, spec = CelLimits().estimate, obj.get("spec") or {}
+    plan, seen = world.snapshot.compiled(obj)
+    if not world.known.clusters and not world.snapshot.sets:
+        return lint_spec(plan, limit, spec)
+    return lint(plan, seen, world.known, limit, spec)
+
+
+def _document(each: Located) -> dict[str, Any]:
+    finding = each.finding
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "file": each.file,
+        "line": each.line,
+        "object": each.subject,
+        "field": finding.where,
+        "message": finding.message,
+        "fix": finding.remedy,
+        "expression": finding.expression,
+        "offset": finding.offset,
+    }
+
+
+def _print(found: Sequence[Located], objects: int, clusters: int) -> None:
+    paint = paint_for()
+    for each in found:
+        sys.stdout.writelines(f"{line}\n" for line in _lines(each, paint))
+    counts = {severity: sum(each.finding.severity is severity for each in found) for severity in _ORDER}
+    shown = ", ".join(f"{count} {severity.value}{_plural(count)}" for severity, count in counts.items() if count)
+    judged = f"over {clusters:,} clusters" if clusters else "without a fleet"
+    sys.stdout.write(f"{shown or 'nothing found'} in {objects} object{_plural(objects)}, judged {judged}\n")
+
+
+def _lines(each: Located, paint: Paint) -> Iterator[str]:
+    finding = each.finding
+    severity = paint(finding.severity.value, _SHADES[finding.severity])
+    first, *rest = finding.message.splitlines() or [""]
+    yield f"{paint(each.place, Shade.STRONG)}: {severity}: {printable(first)} [{finding.code}]"
+    yield f"    {printable(f'{each.subject}: {finding.where}')}"
+    yield from (f"    {printable(line)}" for line in (*rest, *finding.excerpt))
+    yield f"    {paint('fix:', Shade.GOOD)} {printable(finding.remedy)}"
+
+
+def _plural(count: int) -> str:
+    return "" if count == 1 else "s"

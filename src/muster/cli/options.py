@@ -26,6 +26,14 @@ class Output(StrEnum):
     NAME = "name"
 
 
+class Report(StrEnum):
+    """How answers are printed that are no objects."""
+
+    TEXT = "text"
+    JSON = "json"
+    YAML = "yaml"
+
+
 Context = Annotated[str | None, typer.Option("--context", help="Context of the kubeconfig to use.", show_default=False)]
 Kubeconfig = Annotated[
     str | None,
@@ -41,6 +49,7 @@ Files = Annotated[
     typer.Option("--filename", "-f", help="File, directory (its .yaml, .yml and .json files) or - for stdin."),
 ]
 OutputFormat = Annotated[Output, typer.Option("--output", "-o", help="How to print.")]
+ReportFormat = Annotated[Report, typer.Option("--output", "-o", help="How to print; json and yaml for machines.")]
 
 
 def with_client(work: Callable[[Client], Awaitable[Result]], context: str | None, kubeconfig: str | None) -> Result:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from muster.cli.options import Report
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -64,6 +66,14 @@ def print_json(value: Any) -> None:
 
 def print_yaml(value: Any) -> None:
     sys.stdout.write(yaml_text(value))
+
+
+def print_report(value: Any, report: Report) -> None:
+    """An answer for machines."""
+    if report is Report.YAML:
+        print_yaml(value)
+    else:
+        print_json(value)
 
 
 def yaml_text(value: Any) -> str:

@@ -61,8 +61,13 @@ class TimedSelector:
         return spent
 
     @property
+    def average(self) -> float:
+        """Seconds for one cluster, so far."""
+        return self._total / self._count if self._count else 0.0
+
+    @property
     def is_slow(self) -> bool:
-        return self._count >= _ENOUGH and self._total / self._count > _SLOW
+        return self._count >= _ENOUGH and self.average > _SLOW
 
     def __hash__(self) -> int:
         return hash(self.selector)

@@ -81,7 +81,7 @@ class ClusterFeed:
         for name in world.fleet.names(world.fleet.rows().tolist()):
             if name not in there:
                 self._wake(world.remove_cluster(name))
-        world.fleet.put_many(objects)
+        world.put_clusters(objects)
         self._wake(world.placements)
         self._wake(SetKey(name) for name in world.sets)
         self._clusters.look_at(objects)

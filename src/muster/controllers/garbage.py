@@ -7,6 +7,7 @@ namespace goes too. Watches metadata only, of every kind the server can list.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -126,7 +127,9 @@ class GarbageCollector:
     # ------------------------------------------------------------------------------------------------ collecting
 
     async def run(self) -> None:
-        await work("garbage", self.queue, self._look_at, self._metrics, _WORKERS)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._events.run())
+            tasks.create_task(work("garbage", self.queue, self._look_at, self._metrics, _WORKERS))
 
     async def _look_at(self, uid: str) -> None:
         node = self._nodes.get(uid)
@@ -159,7 +162,8 @@ class GarbageCollector:
             return not waiting
         try:
             resource = self._discovery.of_kind(reference.api_version, reference.kind)
-            answer = await self._client.request("GET", resource.path(node.metadata.namespace, reference.name))
+            path = resource.path(node.metadata.namespace, reference.name)
+            answer = await self._client.request("GET", path, accept=METADATA)
         except ApiError as error:
             if error.code == 404:
                 return False
@@ -176,7 +180,7 @@ class GarbageCollector:
         }
         text = (
             f"ownerRef [{reference.api_version}/{reference.kind}, namespace: {node.metadata.namespace}, "
-            f"name: {reference.name}, uid: {reference.uid}] does not exist in namespace {node.metadata.namespace!r}"
+            f'name: {reference.name}, uid: {reference.uid}] does not exist in namespace "{node.metadata.namespace}"'
         )
         self._events.record(about, "OwnerRefInvalidNamespace", text, "Warning")
 

@@ -6,15 +6,19 @@ import asyncio
 import contextlib
 import logging
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.api.resolution import CATALOG_LABEL
 from muster.client import Client
 from muster.client.errors import UnreachableError
 from muster.client.leases import Election
 from muster.client.reflector import Reflector
+from muster.clustersets import pairs
 from muster.controllers.agents import HostControllers
+from muster.controllers.answerer import Answerer
 from muster.controllers.answers import serve_answers
 from muster.controllers.cluster_sets import BindingKey, ClusterSetController
 from muster.controllers.clusters import ClusterController
@@ -24,6 +28,7 @@ from muster.controllers.garbage import METADATA, METADATA_LIST, GarbageCollector
 from muster.controllers.metrics import ControllerMetrics
 from muster.controllers.placement import PlacementController
 from muster.controllers.placement_world import Key, PlacementWorld, SetKey
+from muster.controllers.resolutions import ResolutionController
 from muster.errors import ApiError
 
 if TYPE_CHECKING:
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 _COMPONENT: Final = "placement-controller"
+_USER_AGENT: Final = "muster-controllers"
 _RESYNC: Final = 600.0  # seconds after which everything is looked at again, whether it has changed or not
 Object = dict[str, Any]
 
@@ -50,21 +56,31 @@ class Options:
 
     candidate: Candidate | None = None  # to lead by a lease; without one they lead at once
     collector: Connection | None = None  # to collect garbage as this user; a Kubernetes server has its own collector
-    address: Path | None = None  # the file that says where metrics are served; without one they are not
+    address: Path | None = None  # the file that says where the hub's questions are answered; without one they are not
+    clock: Callable[[], datetime] = utc_now
+    catalogs: Mapping[str, Path] = field(default_factory=dict)  # that resolutions may name
 
 
 class Manager:
     """All controllers over one connection and one copy of the fleet."""
 
-    def __init__(self, client: Client, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(
+        self,
+        client: Client,
+        clock: Callable[[], datetime] = utc_now,
+        catalogs: Mapping[str, Path] = MappingProxyType({}),
+    ) -> None:
         self.metrics = ControllerMetrics()
         self.world = PlacementWorld(self.metrics.observe_plugin)
         self.world.advance(clock())
+        self.answerer = Answerer(self.world, clock)
         self.events = EventRecorder(client, _COMPONENT, clock)
         self.placements = PlacementController(self.world, client, self.events, clock, self.metrics)
         self.sets = ClusterSetController(self.world, client, clock, self.metrics, self.wake)
         self.clusters = ClusterController(self.world, client, clock, self.metrics)
-        self.hosts = HostControllers(client, clock)
+        self.hosts = HostControllers(client, clock, self.metrics)
+        self.resolutions = ResolutionController(client, clock, self.metrics, catalogs)
+        self.reflectors: list[Reflector] = []  # what is watched; each knows up to where it has told
         self._gauges()
 
     def _gauges(self) -> None:
@@ -78,7 +94,7 @@ class Manager:
         self.metrics.counter("muster_events_dropped", "Events that were not recorded.", lambda: self.events.dropped)
 
     def wake(self, told: Iterable[Key | SetKey]) -> None:
-        for key in told:
+        for key in sorted(told):  # placements that count each other's decisions always take the same turns
             if isinstance(key, SetKey):
                 self.sets.wake_set(key)
             else:
@@ -88,12 +104,13 @@ class Manager:
         """Look at everything again."""
         self.wake(self.world.placements)
         self.wake(SetKey(name) for name in self.world.sets)
+        self.hosts.wake_all()
 
     @property
     def idle(self) -> bool:
         """Nothing is to be done now. Tolerations and scores that end some day do not count."""
-        settled = self.sets.queue.settled and self.clusters.queue.settled
-        return settled and self.placements.queue.idle and self.hosts.idle and self.events.idle
+        settled = self.sets.queue.settled and self.clusters.queue.settled and self.placements.history.idle
+        return settled and self.placements.queue.idle and self.hosts.idle and self.resolutions.idle and self.events.idle
 
     def handlers(self) -> Mapping[str, Handler]:
         """What to watch, by resource, and who listens."""
@@ -107,6 +124,7 @@ class Manager:
             "placements": ObjectFeed(wake, world.put_placement, world.remove_placement),
             "leases": ObjectFeed(wake, self._put_lease, self._remove_lease),
             **self.hosts.handlers(),
+            **self.resolutions.handlers(),
         }
 
     def _remove_set(self, obj: Object) -> Iterable[Key | SetKey]:
@@ -127,7 +145,7 @@ class Manager:
     async def run(self) -> None:
         """Decide and write, when everything has been seen once."""
         async with asyncio.TaskGroup() as tasks:
-            for part in (self.placements, self.sets, self.clusters, self.hosts, self.events):
+            for part in (self.placements, self.sets, self.clusters, self.hosts, self.resolutions, self.events):
                 tasks.create_task(part.run())
             tasks.create_task(self._resync())
 
@@ -135,6 +153,7 @@ class Manager:
         while True:
             await asyncio.sleep(_RESYNC * random.uniform(0.9, 1.1))  # noqa: S311 - so that not all do it at once
             self.wake_all()
+            self.resolutions.wake_all()
 
 
 async def run_controllers(
@@ -143,24 +162,32 @@ async def run_controllers(
     """Run until cancelled. The server may come and go meanwhile. Raises LeadershipLostError when others lead."""
     chosen = options or Options()
     async with contextlib.AsyncExitStack() as stack:
-        client = await stack.enter_async_context(Client(connection))
+        # Objects keep the name of who wrote them: it must not be that of people who use the command.
+        named = replace(connection, headers={**connection.headers, "User-Agent": _USER_AGENT})
+        client = await stack.enter_async_context(Client(named))
         discovery = await _discovered(client)
-        manager = Manager(client)
+        manager = Manager(client, chosen.clock, chosen.catalogs)
         if chosen.address is not None:
-            await stack.enter_async_context(serve_answers(chosen.address, manager.metrics.render))
+            await stack.enter_async_context(serve_answers(chosen.address, manager.metrics.render, manager.answerer))
         handlers = {discovery.named(name): handler for name, handler in manager.handlers().items()}
-        reflectors: list[Reflector] = []
+        reflectors = manager.reflectors
         garbage: GarbageCollector | None = None
         if chosen.collector is not None:
             collecting = await stack.enter_async_context(Client(chosen.collector))
             garbage = _collector(collecting, discovery, manager, handlers, reflectors)
         reflectors += [Reflector(client, resource, handler) for resource, handler in handlers.items()]
+        allowed = ObjectFeed(manager.wake, manager.sets.put_pairs, manager.sets.remove_pairs)
+        place = (pairs.NAMESPACE, pairs.NAME)
+        reflectors.append(Reflector(client, discovery.named("configmaps.v1"), allowed, one=place))
+        packed = manager.resolutions.catalog_handler()
+        reflectors.append(Reflector(client, discovery.named("configmaps.v1"), packed, labels=f"{CATALOG_LABEL}=true"))
         async with asyncio.TaskGroup() as tasks:
             for reflector in reflectors:
                 tasks.create_task(reflector.run())
             # Nothing is decided before everything has been seen once: a restart alone moves no decision.
             for reflector in reflectors:
                 await reflector.synced.wait()
+            manager.answerer.ready = True
             tasks.create_task(_lead(client, chosen, manager, garbage, ready))
 
 

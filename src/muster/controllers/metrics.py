@@ -80,8 +80,15 @@ class ControllerMetrics:
         """The same for a number that only grows."""
         self.registry.register(_ReadCounter(name, help_text, read))
 
+    def durations(self, name: str, help_text: str) -> Callable[[float], None]:
+        """A histogram of seconds; what it returns takes one more."""
+        return Histogram(f"{name}_duration_seconds", help_text, buckets=_BUCKETS, registry=self.registry).observe
+
     def watch_queue(self, name: str, queue: Sized) -> None:
         self._depth.labels(name).set_function(lambda: len(queue))
+        # Nothing has failed yet: who looks at rates must see the zero.
+        self._errors.labels(name)
+        self._conflicts.labels(name)
 
     def count_error(self, controller: str) -> None:
         self._errors.labels(controller).inc()

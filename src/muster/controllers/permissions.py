@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.api import RESOURCES
+from muster.clustersets.pairs import NAME as PAIRS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -21,6 +24,13 @@ def _on(verbs: list[str], group: str, *resources: str) -> dict[str, Any]:
     return {"apiGroups": [group], "resources": list(resources), "verbs": verbs}
 
 
+def _on_everything(verbs: list[str]) -> Iterator[dict[str, Any]]:
+    """Every kind that can have owners, by name: no subresources, and nothing that is yet to come."""
+    kinds = [each for each in RESOURCES.values() if "delete" in each.verbs and each.key != "events"]
+    for group in sorted({each.group for each in kinds}):
+        yield _on(verbs, group, *sorted(each.plural for each in kinds if each.group == group))
+
+
 RULES: Final[Mapping[str, list[dict[str, Any]]]] = {
     CONTROLLERS: [
         _on(
@@ -33,10 +43,14 @@ RULES: Final[Mapping[str, list[dict[str, Any]]]] = {
             "placementdecisions",
             "addonplacementscores",
         ),
-        # Taints and availability of clusters; the built-in sets; decisions.
-        _on(["patch"], _OCM, "managedclusters"),
+        # Taints and availability of clusters, in the set "default" if in no other; the built-in sets, with the clusters
+        # that they take in when they are created or put right; decisions.
+        _on(["patch", "update"], _OCM, "managedclusters"),
+        {**_on(["create"], _OCM, "managedclustersets/join"), "resourceNames": ["default"]},
         _on(["create", "patch"], _OCM, "managedclustersets"),
         _on(["create", "patch", "delete"], _OCM, "placementdecisions"),
+        # What moved the decisions of each placement.
+        _on(["get", "list", "create", "update"], "placement.muster.dev", "placementhistories"),
         # A reference that blocks its owner's deletion needs this, where the server checks it.
         _on(["update"], _OCM, "placements/finalizers"),
         _on(
@@ -51,12 +65,18 @@ RULES: Final[Mapping[str, list[dict[str, Any]]]] = {
         # Labels of agents, and finalizers and status of what says which labels they carry.
         _on([*_READ, "patch"], "agent-install.openshift.io", "agents", "agentclassifications"),
         _on(["patch"], "agent-install.openshift.io", "agentclassifications/status"),
+        # Resolutions, and the ConfigMaps with their catalogs: those with the label for it are listed, no others.
+        _on(_READ, "resolution.muster.dev", "resolutions"),
+        _on(["patch"], "resolution.muster.dev", "resolutions/status"),
+        _on(["list", "watch"], "", "configmaps"),
         _on(["create"], "", "events"),
+        # Which exclusive keys go with which set names. A role for one namespace could not be made before that exists.
+        _on(["list", "watch"], "", "configmaps") | {"resourceNames": [PAIRS]},
         # The clusters' own leases are read; ours is held.
         _on([*_READ, "create", "update"], "coordination.k8s.io", "leases"),
     ],
     COLLECTOR: [
-        _on([*_READ, "patch", "delete"], "*", "*"),
+        *_on_everything([*_READ, "patch", "delete"]),
         _on(["create"], "", "events"),
     ],
 }

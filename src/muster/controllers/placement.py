@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.controllers.conditions import merged
 from muster.controllers.placement_decisions import DecisionWriter
+from muster.controllers.placement_history import HistoryKeeper
 from muster.controllers.placement_world import Key
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
@@ -52,6 +53,7 @@ class PlacementController:
         self._clock = clock
         self._metrics = metrics
         self._decisions = DecisionWriter(world, client, events, metrics)
+        self.history = HistoryKeeper(world, client, events, clock, metrics, lambda: bool(len(self.queue)))
 
     def wake(self, keys: Iterable[Key]) -> None:
         for key in keys:
@@ -59,7 +61,9 @@ class PlacementController:
 
     async def run(self) -> None:
         """Work for ever; start it when everything has been listed once."""
+        self.history.start()
         async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.history.run())
             tasks.create_task(self._watch_the_time())
             tasks.create_task(work("placement", self.queue, self.reconcile, self._metrics, _WORKERS))
 
@@ -75,7 +79,9 @@ class PlacementController:
         # Read: from our copy, never over the wire.
         placement = self.world.placements.get(key)
         if placement is None:
+            self.history.forget(key)
             return
+        self.history.note_specs(key)
         started = time.perf_counter()
         if not self._is_evaluated(key):
             self.queue.put_off(key)
@@ -92,12 +98,18 @@ class PlacementController:
             self._metrics.observe_cel(seconds)
         # Write: decisions first, so that the status never promises what is not there.
         if result.fault is None:
-            self.world.assume(key, result.selected)
+            selected = result.selected
+            self.world.assume(key, selected)
+            draft = self.history.draft(key, placement, result, selected)
             try:
                 with self._metrics.binding():
                     await self._decisions.write(key, placement, result)
+            except BaseException:
+                self.history.withdraw(key, draft)
+                raise
             finally:
                 self.world.settle(key)
+            self.history.keep(key, draft)
             if result.requeue_at is not None:
                 self.queue.add_after(key, (result.requeue_at - now).total_seconds() + 0.001)
         await self._write_status(key, result)

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 import numpy as np
 
+from muster.controllers.conditions import timestamp
 from muster.controllers.decision_counts import DecisionCounts
 from muster.controllers.evaluation import Tally, TimedSelector, timed
+from muster.controllers.placement_changes import ChangeLog, Noted
 from muster.controllers.plugin_times import timed_plan, timed_profile
 from muster.errors import InvalidObjectError
 from muster.fleet import DELETION, Fleet, score_of
 from muster.placement import Cycle, Decided, Plan, ScheduleResult, plan_of, schedule, visibility
+from muster.placement.causes import SCORE, Ref
 from muster.selectors.cel import cel_compiler
 from muster.selectors.membership import membership
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from muster.fleet import Score
     from muster.placement import Visibility
 
 Object = dict[str, Any]
@@ -73,27 +77,59 @@ class PlacementWorld:
         self._plans: dict[Key, tuple[Plan, Visibility]] = {}
         self._totals = DecisionCounts(self.fleet)
         self._assumed: dict[Key, tuple[str, ...]] = {}
+        self._changes: ChangeLog | None = None
+        self.catching_up: set[Key] = set()  # placements for which something may have changed unseen
         self._report = report
         self._profile = timed_profile(report)
         self._compile_cel = timed(cel_compiler(self.fleet.scores), self.tally)
 
     # ---------------------------------------------------------------------------------------- what has happened
 
+    def keep_changes(self) -> ChangeLog:
+        """From now on, keep what changes for each placement until it is taken. Before that, who knows what changed."""
+        self._changes = ChangeLog(Key)
+        self.catching_up = set(self.placements)
+        return self._changes
+
+    def drop_changes(self) -> None:
+        self._changes = None
+
     def put_cluster(self, encoded: bytes) -> Told:
-        return _keys(self.fleet.put(encoded))
+        told = _keys(self.fleet.put(encoded))
+        if told and self._changes is not None:
+            self._changes.note_cluster(told, decode(encoded)["metadata"]["name"], self.fleet.replaced, encoded)
+        return told
+
+    def put_clusters(self, objects: Sequence[bytes]) -> None:
+        """All clusters as they are now: what has changed since is not told."""
+        self.fleet.put_many(objects)
+        self.catching_up = set(self.placements)
 
     def remove_cluster(self, name: str) -> Told:
-        return _keys(self.fleet.remove(name))
+        told = _keys(self.fleet.remove(name))
+        if told and self._changes is not None:
+            self._changes.note_cluster(told, name, self.fleet.replaced, None)
+        return told
 
     def put_score(self, obj: Object) -> Told:
-        metadata = obj["metadata"]
-        return _keys(self.fleet.put_score(metadata["namespace"], metadata["name"], score_of(obj)))
+        place = _place(obj)
+        before = self.fleet.scores.get(*place)
+        return self._noted(_keys(self.fleet.put_score(*place, score_of(obj))), SCORE, place, _as_object(before), obj)
 
     def remove_score(self, obj: Object) -> Told:
-        return _keys(self.fleet.remove_score(obj["metadata"]["namespace"], obj["metadata"]["name"]))
+        place = _place(obj)
+        before = self.fleet.scores.get(*place)
+        return self._noted(_keys(self.fleet.remove_score(*place)), SCORE, place, _as_object(before), None)
 
     def advance(self, now: datetime) -> Told:
-        return _keys(self.fleet.advance(now))
+        before = self.fleet.scores.now
+        told = _keys(self.fleet.advance(now))
+        if told and self._changes is not None:
+            for until, cluster, name in list(self.fleet.scores.expiries()):
+                if before <= until < now:
+                    score = _as_object(self.fleet.scores.get(cluster, name))
+                    self._changes.note(told, Noted(Ref(SCORE, cluster, name), score, score, expired=True))
+        return told
 
     def put_set(self, obj: Object) -> Told:
         name = obj["metadata"]["name"]
@@ -105,30 +141,34 @@ class PlacementWorld:
             self.fleet.subscribe(SetKey(name), [membership(obj)], (), lazily=True)
         except InvalidObjectError:
             self.fleet.unsubscribe(SetKey(name))
-        return self._bound_to(name) | {SetKey(name)}
+        return self._noted(self._bound_to(name) | {SetKey(name)}, "ManagedClusterSet", ("", name), before, obj)
 
     def remove_set(self, name: str) -> Told:
-        if self.sets.pop(name, None) is None:
+        before = self.sets.pop(name, None)
+        if before is None:
             return frozenset()
         self.fleet.unsubscribe(SetKey(name))
-        return self._bound_to(name) | {SetKey(name)}
+        return self._noted(self._bound_to(name) | {SetKey(name)}, "ManagedClusterSet", ("", name), before, None)
 
     def member_count(self, name: str) -> int:
         """How many clusters a set has. Raises InvalidObjectError when it cannot be evaluated."""
         return int(self.fleet.mask(membership(self.sets[name])).selected.sum())
 
     def put_binding(self, obj: Object) -> frozenset[Key]:
-        metadata = obj["metadata"]
-        bindings = self.bindings.setdefault(metadata["namespace"], {})
-        known = metadata["name"] in bindings
-        bindings[metadata["name"]] = obj
-        return frozenset() if known else self._seen_again(metadata["namespace"], metadata["name"])
+        namespace, name = place = _place(obj)
+        bindings = self.bindings.setdefault(namespace, {})
+        known = name in bindings
+        bindings[name] = obj
+        if known:
+            return frozenset()
+        return self._noted(self._seen_again(namespace, name), "ManagedClusterSetBinding", place, None, obj)
 
     def remove_binding(self, obj: Object) -> frozenset[Key]:
-        metadata = obj["metadata"]
-        if self.bindings.get(metadata["namespace"], {}).pop(metadata["name"], None) is None:
+        namespace, name = place = _place(obj)
+        before = self.bindings.get(namespace, {}).pop(name, None)
+        if before is None:
             return frozenset()
-        return self._seen_again(metadata["namespace"], metadata["name"])
+        return self._noted(self._seen_again(namespace, name), "ManagedClusterSetBinding", place, before, None)
 
     def put_placement(self, obj: Object) -> frozenset[Key]:
         key = _key(obj)
@@ -140,15 +180,22 @@ class PlacementWorld:
             # Somebody's change of status or metadata: look at it, the plan stands.
             return frozenset({key})
         self._plan(key)
-        return frozenset({key})
+        if self._changes is not None:
+            self._changes.note_spec(key, before, obj)
+        return self._noted(frozenset({key}), "Placement", key, before, obj)
 
     def remove_placement(self, obj: Object) -> frozenset[Key]:
+        """A placement is gone; who keeps something for it looks once more."""
         key = _key(obj)
-        self.placements.pop(key, None)
+        if self.placements.pop(key, None) is None:
+            return frozenset()
         self._plans.pop(key, None)
         self.fleet.unsubscribe(key)
         self.settle(key)
-        return frozenset()
+        self.catching_up.discard(key)
+        if self._changes is not None:
+            self._changes.take(key)
+        return frozenset({key})
 
     def put_decision(self, obj: Object) -> frozenset[Key]:
         """A page of decisions is new or changed: its placement looks whether that is what it wants."""
@@ -165,11 +212,17 @@ class PlacementWorld:
         if owner not in self._assumed:
             self._totals.add(page.clusters)
         self._pages_of.setdefault(owner, set()).add(place)
-        return frozenset({owner}) & self.placements.keys()
+        told = frozenset({owner}) & self.placements.keys()
+        return told if owner in self._assumed else self._noted(told, "PlacementDecision", place, _obj(before), obj)
 
     def remove_decision(self, obj: Object) -> frozenset[Key]:
-        owner = self._forget_page((obj["metadata"]["namespace"], obj["metadata"]["name"]))
-        return frozenset({owner}) & self.placements.keys() if owner is not None else frozenset()
+        place = _place(obj)
+        before = self.decisions.get(place)
+        owner = self._forget_page(place)
+        if owner is None or owner not in self.placements:
+            return frozenset()
+        told = frozenset({owner})
+        return told if owner in self._assumed else self._noted(told, "PlacementDecision", place, _obj(before), None)
 
     def _forget_page(self, place: tuple[str, str]) -> Key | None:
         page = self.decisions.pop(place, None)
@@ -197,7 +250,7 @@ class PlacementWorld:
         if (placement["metadata"].get("annotations") or {}).get(DISABLED) == "true":
             return None
         plan, seen = self._plans.get(key) or self._plan(key)
-        return schedule(Cycle(plan, self.fleet, seen, now, self._decided(key)), self._profile)
+        return schedule(Cycle(plan, self.fleet, seen, now, self.decided(key)), self._profile)
 
     def steps(self, key: Key) -> Iterator[None]:
         """Evaluate what `decide` will need, a bit at a time. Everything else may go on between the bits."""
@@ -242,7 +295,8 @@ class PlacementWorld:
         self.fleet.subscribe(key, plan.selectors, plan.paths | {DELETION}, within=rules, lazily=True)
         return plan, seen
 
-    def _decided(self, key: Key) -> Decided:
+    def decided(self, key: Key) -> Decided:
+        """What stands for a placement, and for all others."""
         own_names = [name for page in self.pages(key) for name in page.clusters]
         own = np.zeros(self.fleet.capacity, dtype=np.bool_)
         mine = Counter(own_names)
@@ -255,6 +309,14 @@ class PlacementWorld:
         return Decided(own, foreign, peak)
 
     # ----------------------------------------------------------------------------------------------- who is told
+
+    def _noted(
+        self, told: frozenset[Any], kind: str, place: tuple[str, str], old: Object | None, new: Object | None
+    ) -> frozenset[Any]:
+        """Those who are told, after noting for them what has changed."""
+        if told and self._changes is not None:
+            self._changes.note(told, Noted(Ref(kind, *place), old, new))
+        return told
 
     def _bound_to(self, set_name: str) -> frozenset[Key]:
         namespaces = [namespace for namespace, bindings in self.bindings.items() if set_name in bindings]
@@ -287,11 +349,30 @@ def _names(placement: Object, set_name: str) -> bool:
 
 
 def _key(obj: Object) -> Key:
-    return Key(obj["metadata"]["namespace"], obj["metadata"]["name"])
+    return Key(*_place(obj))
+
+
+def _place(obj: Object) -> tuple[str, str]:
+    return (obj["metadata"]["namespace"], obj["metadata"]["name"])
+
+
+def _obj(page: DecisionPage | None) -> Object | None:
+    return None if page is None else page.obj
+
+
+def _as_object(score: Score | None) -> Object | None:
+    """What the fleet keeps of a score, as its object has it."""
+    if score is None:
+        return None
+    status: Object = {"scores": list(score.items)}
+    if score.valid_until is not None:
+        status["validUntil"] = timestamp(score.valid_until)
+    return {"status": status}
 
 
 def _keys(told: Iterable[Any]) -> Told:
-    return frozenset(told)
+    """Those who have work to do; others read the fleet too, on trial."""
+    return frozenset(key for key in told if isinstance(key, Key | SetKey))
 
 
 def decode(encoded: bytes) -> Object:

@@ -1,7 +1,8 @@
-"""What applying objects would change, before anything is written: the controller's own steps on a copy of the world.
+"""What objects as they would be change, before anything is written: the controllers' own steps on a copy of the world.
 
-The same events go in, the same placements are woken and scheduled, and what they decide is put where the next one sees
-it. Pure: no I/O, and the world that comes in is used up.
+The same events go in, the same placements are woken and scheduled in the same order, each once, and what they decide is
+put where the next one sees it; then follows what other controllers would do: taints of clusters that do not say that
+they are available, built-in sets as they must be. Pure: no I/O, and the world that comes in is used up.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from muster.controllers.cluster_sets import BUILT_IN, roll_back
+from muster.controllers.clusters import wanted_taints
+from muster.controllers.conditions import timestamp
 from muster.controllers.placement_world import PLACEMENT_LABEL, Key, PlacementWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from muster.placement import ScheduleResult
 
-_ROUNDS: Final = 5
 KINDS: Final = (
     "AddOnPlacementScore",
     "ManagedCluster",
@@ -42,6 +45,7 @@ class PlacementChange:
     after: int
     fault: str = ""  # why it would be misconfigured; its decisions stay then
     is_new: bool = False
+    is_gone: bool = False
 
 
 def world_of(objects: Iterable[Mapping[str, Any]], now: datetime) -> PlacementWorld:
@@ -80,25 +84,58 @@ def put(world: PlacementWorld, obj: dict[str, Any]) -> frozenset[Any]:
             return frozenset()
 
 
+def remove(world: PlacementWorld, obj: Mapping[str, Any]) -> frozenset[Any]:
+    """Take one object out of the world, as its watch would; who is woken."""
+    gone = dict(obj)
+    match gone["kind"]:
+        case "AddOnPlacementScore":
+            return world.remove_score(gone)
+        case "ManagedCluster":
+            return world.remove_cluster(gone["metadata"]["name"])
+        case "ManagedClusterSet":
+            return world.remove_set(gone["metadata"]["name"])
+        case "ManagedClusterSetBinding":
+            return world.remove_binding(gone)
+        case "Placement":
+            return world.remove_placement(gone)
+        case _:
+            return frozenset()
+
+
 def settle(world: PlacementWorld, now: datetime) -> None:
     """Decide for every placement, as controllers would have done: for objects that come without decisions."""
-    _work_off(world, dict.fromkeys(sorted(world.placements)), now)
+    _work_off(world, world.placements, now)
 
 
-def preview(world: PlacementWorld, changes: Iterable[Mapping[str, Any]], now: datetime) -> list[PlacementChange]:
-    """The placements whose decisions would change, or that would be misconfigured, by name."""
+def preview(
+    world: PlacementWorld,
+    changes: Iterable[Mapping[str, Any]],
+    now: datetime,
+    deleted: Iterable[Mapping[str, Any]] = (),
+    *,
+    alone: bool = False,
+) -> list[PlacementChange]:
+    """The placements whose decisions would change, or that would be misconfigured, by name.
+
+    `changes` are whole objects as they would be; `deleted` are gone. `alone`: no other controller does anything, for
+    worlds from files, where clusters seldom say that they are available.
+    """
     known = set(world.placements)
     before = {key: _decided(world, key) for key in known}
-    woken: dict[Key, None] = {}
-    for change in changes:
-        for key in put(world, _merged(world, dict(change))):
-            if isinstance(key, Key):
-                woken[key] = None
+    changed, gone_ones = [dict(change) for change in changes], list(deleted)
+    # 1. What is written, and what placements make of it.
+    woken = {key for obj in changed for key in put(world, obj)}
+    woken |= {key for obj in gone_ones for key in remove(world, obj)}
     faults = _work_off(world, woken, now)
+    # 2. What the other controllers make of it, and placements of that.
+    if not alone:
+        following = [*(each for obj in changed for each in _following(obj, now)), *_made_again(gone_ones)]
+        faults |= _work_off(world, {key for obj in following for key in put(world, obj)}, now)
     found = []
     for key in sorted({*before, *world.placements}):
-        old, new = set(before.get(key, ())), set(_decided(world, key))
-        if old != new or key in faults or key not in known:
+        gone = key not in world.placements
+        old, new = set(before.get(key, ())), set[str]() if gone else set(_decided(world, key))
+        if old != new or key in faults or key not in known or gone:
             found.append(
                 PlacementChange(
                     key.namespace,
@@ -109,53 +146,53 @@ def preview(world: PlacementWorld, changes: Iterable[Mapping[str, Any]], now: da
                     after=len(new),
                     fault=faults.get(key, ""),
                     is_new=key not in known,
+                    is_gone=gone,
                 )
             )
     return found
 
 
-def _work_off(world: PlacementWorld, woken: dict[Key, None], now: datetime) -> dict[Key, str]:
-    """Schedule the woken placements until nothing changes; what is wrong with those that cannot be."""
+def _work_off(world: PlacementWorld, woken: Iterable[Any], now: datetime) -> dict[Key, str]:
+    """Schedule the woken placements in their turns; what is wrong with those that cannot be."""
     faults: dict[Key, str] = {}
-    for _ in range(_ROUNDS):
-        again: dict[Key, None] = {}
-        for key in woken:
-            result = world.decide(key, now)
-            if result is None:
-                continue
-            if result.fault is not None:
-                faults[key] = str(result.fault)
-            elif _settle(world, key, result):
-                again[key] = None
-        if not again:
-            break
-        woken = again
+    for key in sorted(key for key in woken if isinstance(key, Key)):
+        result = world.decide(key, now)
+        if result is None:
+            continue
+        if result.fault is not None:
+            faults[key] = str(result.fault)
+        else:
+            _settle(world, key, result)
     return faults
 
 
-def _merged(world: PlacementWorld, change: dict[str, Any]) -> dict[str, Any]:
-    """A change of a cluster as apply would make it: what the file does not speak of stays, status above all."""
-    if change["kind"] != "ManagedCluster":
-        return change
-    row = world.fleet.row(change["metadata"]["name"])
-    if row is None:
-        return change
-    present = world.fleet.load(row)
-    return {
-        **present,
-        **change,
-        "metadata": {**present["metadata"], **change["metadata"]},
-        "spec": {**present.get("spec", {}), **change.get("spec", {})},
-        "status": change.get("status", present.get("status", {})),
-    }
+def _following(obj: dict[str, Any], now: datetime) -> Iterator[dict[str, Any]]:
+    """What controllers write when they see this object."""
+    match obj["kind"]:
+        case "ManagedCluster" if "deletionTimestamp" not in obj["metadata"]:
+            spec = obj.get("spec") or {}
+            taints = wanted_taints(obj)
+            if taints != (spec.get("taints") or []):
+                timed = [{"timeAdded": timestamp(now), **taint} for taint in taints]
+                yield {**obj, "spec": {**spec, "taints": timed}}
+        case "ManagedClusterSet" if obj["metadata"]["name"] in BUILT_IN and roll_back(obj) is not None:
+            yield {**obj, "spec": {"clusterSelector": BUILT_IN[obj["metadata"]["name"]]}}
+
+
+def _made_again(deleted: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The built-in sets do not stay away."""
+    for obj in deleted:
+        name = obj["metadata"]["name"]
+        if obj["kind"] == "ManagedClusterSet" and name in BUILT_IN:
+            yield {"kind": obj["kind"], "metadata": {"name": name}, "spec": {"clusterSelector": BUILT_IN[name]}}
 
 
 def _decided(world: PlacementWorld, key: Key) -> list[str]:
     return [name for page in world.pages(key) for name in page.clusters]
 
 
-def _settle(world: PlacementWorld, key: Key, result: ScheduleResult) -> bool:
-    """Put the decided pages where the controller would; whether that changed anything."""
+def _settle(world: PlacementWorld, key: Key, result: ScheduleResult) -> None:
+    """Put the decided pages where the controller would."""
     wanted = {page.name: page.clusters for page in result.pages()}
     present = {page.obj["metadata"]["name"]: page.clusters for page in world.pages(key)}
     for name in present.keys() - wanted.keys():
@@ -167,4 +204,3 @@ def _settle(world: PlacementWorld, key: Key, result: ScheduleResult) -> bool:
                 "status": {"decisions": [{"clusterName": cluster} for cluster in clusters]},
             }
         )
-    return wanted != present

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from muster.selectors.paths import Element, frozen, project
+from muster.selectors.paths import EMPTY, GONE_WHEN_EMPTY, Element, frozen, project
 
 if TYPE_CHECKING:
     from muster.selectors.paths import Path
@@ -34,30 +34,57 @@ def extractor(path: Path) -> Extractor:
         return _extractor(keys, list[msgspec.Raw], _element_finder(last), path)
     if isinstance(last, str):
         return _extractor(keys, Any, _plain, path)
-    return _extractor(keys, msgspec.Raw, lambda _: True, path)
+    finish = _presence(len(keys)) if path[:-1] in GONE_WHEN_EMPTY else _there
+    return _extractor(keys, msgspec.Raw, finish, path)
 
 
 def _extractor(keys: list[str], kind: Any, finish: Callable[[Any], Hashable], path: Path) -> Extractor:
     """Walk down the keys of all objects at once, then let `finish` make the projection of what is there."""
     decode_lines = msgspec.json.Decoder(_shape(keys, kind)).decode_lines
     innermost = attrgetter(".".join(["step"] * len(keys)))
+    around: Callable[[bytes], Any] | None = None
+    if tuple(keys[:-1]) in GONE_WHEN_EMPTY:
+        around = msgspec.json.Decoder(_shape(keys[:-1], dict[str, msgspec.Raw])).decode
+        innermost_around = attrgetter(".".join(["step"] * (len(keys) - 1)))
 
     def extract_all(objects: Sequence[bytes]) -> list[Hashable]:
         try:
-            return [_walked(shape) for shape in decode_lines(b"\n".join(objects))]
-        except msgspec.ValidationError:  # one of them is not shaped as the path expects
+            shapes = decode_lines(b"\n".join(objects))
+            return [_walked(shape, encoded) for shape, encoded in zip(shapes, objects, strict=True)]
+        except (msgspec.ValidationError, ValueError):  # one is not shaped as the path expects, or not on one line
             return [_projected(encoded, path) for encoded in objects]
 
-    def _walked(shape: Any) -> Hashable:
+    def _walked(shape: Any, encoded: bytes) -> Hashable:
         try:
             value = innermost(shape)
         except AttributeError:  # the way ends before its last step
             value = msgspec.UNSET
         if type(value) is str:
             return value
-        return finish(value) if value is not msgspec.UNSET else _end_of_the_way(shape)
+        if value is not msgspec.UNSET:
+            return finish(value)
+        end = _end_of_the_way(shape)
+        if around is None or end != (len(keys) - 1,):
+            return end
+        # A struct does not tell whether the map around a missing key is empty.
+        return end if innermost_around(around(encoded)) else (*end, EMPTY)
 
     return extract_all
+
+
+def _there(_: Any) -> Hashable:
+    return True
+
+
+def _presence(depth: int) -> Callable[[Any], Hashable]:
+    """What is there is there, unless it is a map or list with nothing in it."""
+
+    def find(value: Any) -> Hashable:
+        raw = bytes(value)
+        empty = raw[:1] in (b"{", b"[") and not raw[1:-1].strip()
+        return (depth, EMPTY) if empty else True
+
+    return find
 
 
 def _end_of_the_way(shape: Any) -> Hashable:

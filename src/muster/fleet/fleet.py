@@ -94,6 +94,7 @@ class Fleet:
         self._unevaluated: dict[Selector, Iterator[None]] = {}
         self._deferred: set[Selector] = set()
         self.flips = 0  # verdicts that have changed since the beginning
+        self.replaced: bytes | None = None  # the state that the last `put` or `remove` took the place of
         self.generation = 0  # moves whenever an object comes or goes, and with it the meaning of a row
         self.column(DELETION)
 
@@ -128,6 +129,10 @@ class Fleet:
         obj: dict[str, Any] = _DECODER.decode(encoded)
         return obj
 
+    def encoded(self, rows: Iterable[int]) -> list[bytes]:
+        """The objects in these rows as the JSON they came in, without rows that hold none."""
+        return [encoded for row in rows if (encoded := self._encoded[row]) is not None]
+
     def rows(self) -> NDArray[np.intp]:
         """All rows that hold an object."""
         if self._rows is None:
@@ -138,7 +143,7 @@ class Fleet:
     def present(self) -> NDArray[np.bool_]:
         """Rows whose object is there and not on its way out."""
         column = self.column(DELETION)
-        missing = column.code(project({"metadata": {}}, DELETION))
+        missing = column.code(project({"metadata": {"name": ""}}, DELETION))
         null = column.code(project({"metadata": {"deletionTimestamp": None}}, DELETION))
         there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
         return there
@@ -320,9 +325,11 @@ class Fleet:
         if row is None:
             row = self._new_row(name, in_order=True)
             self._encoded[row] = encoded
+            self.replaced = None
             changed: Iterable[Path] = (*self._columns, *({WHOLE} & self._mask_readers.keys()))
             return self._refresh(row, name, new, changed, evaluate_all=True)
         old = self.load(row)
+        self.replaced = self._encoded[row]
         self._encoded[row] = encoded
         return self._refresh(row, name, new, self._watched.changed(old, new))
 
@@ -331,6 +338,7 @@ class Fleet:
         row = self._row_of.pop(name, None)
         if row is None:
             return _NOBODY
+        self.replaced = self._encoded[row]
         del self._sorted[bisect_left(self._sorted, name)]
         self._ranks = self._order = self._rows = None
         self._encoded[row] = None

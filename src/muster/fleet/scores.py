@@ -66,6 +66,13 @@ class ScoreTable:
         self._by_cluster: dict[str, dict[str, Score]] = {}
         self.now: datetime = datetime.min.replace(tzinfo=UTC)
 
+    def copy(self) -> ScoreTable:
+        """The scores as they are now."""
+        copied = ScoreTable()
+        copied.now = self.now
+        copied._by_cluster = {cluster: dict(scores) for cluster, scores in self._by_cluster.items()}
+        return copied
+
     def get(self, cluster: str, name: str) -> Score | None:
         return self._by_cluster.get(cluster, {}).get(name)
 

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from muster.admission import Settings as AdmissionSettings
+from muster.controllers.answers import CONTROLLERS_ADDRESS, Controllers
 from muster.hub.admission import ObjectChecks
+from muster.hub.advice import FleetAdvice
 from muster.hub.audit import AuditLevel, AuditLog, AuditSettings
 from muster.hub.auth.account_secrets import AccountSecrets
 from muster.hub.auth.certificates import AUTHORITY
@@ -23,10 +26,13 @@ from muster.hub.auth.service_accounts import ServiceAccountAuthenticator, TokenI
 from muster.hub.auth.token_file import TokenFileAuthenticator
 from muster.hub.auth.token_requests import TokenRequests
 from muster.hub.auth.tokens import Credentials, TokenAuthenticator
+from muster.hub.explanations import Explanations
+from muster.hub.rest import explaining
 from muster.hub.rest.account_tokens import ADDRESS, AccountTokens
+from muster.hub.rest.explaining import PlacementExplaining
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from muster.hub.api import Api
@@ -54,9 +60,14 @@ class Access:
     """The parts, ready to be given to the API and to the application. `start` before the first request."""
 
     def __init__(
-        self, store: Store, directory: Path, users: Mapping[str, User], settings: AccessSettings | None = None
+        self,
+        store: Store,
+        directory: Path,
+        users: Mapping[str, User],
+        settings: AccessSettings | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`users` are known by tokens that are in no file, the administrator above all."""
+        """`users` are known by tokens that are in no file, the administrator above all. `clock` dates taints."""
         self.settings = settings or AccessSettings()
         self._store = store
         self.authorizer = RbacAuthorizer(store)
@@ -67,14 +78,22 @@ class Access:
             TokenFileAuthenticator(directory / TOKENS),
             ServiceAccountAuthenticator(issuer, store),
         )
-        checks = ObjectChecks(store, self.authorizer, self.settings.admission, permissions=self.authorizer.read)
+        checks = ObjectChecks(
+            store, self.authorizer, self.settings.admission, permissions=self.authorizer.read, clock=clock
+        )
         secrets = AccountSecrets(store, issuer, directory / AUTHORITY)
-        self.admission: tuple[Admission, ...] = (checks, secrets, EscalationGuard(self.authorizer))
+        controllers = Controllers(directory / CONTROLLERS_ADDRESS)
+        advice = FleetAdvice(store, self.authorizer, controllers)
+        self.admission: tuple[Admission, ...] = (checks, secrets, EscalationGuard(self.authorizer), advice)
         self.door = Door(
             self.authenticator, self.authorizer, anonymous=self.settings.anonymous, limits=self.settings.users
         )
         tokens = AccountTokens(TokenRequests(store, issuer), self.authorizer)
-        self.subresources: Mapping[tuple[str, str], Subresource] = {ADDRESS: tokens}
+        explanations = Explanations(store, self.authorizer, (checks, advice), controllers)
+        self.subresources: Mapping[tuple[str, str], Subresource] = {
+            ADDRESS: tokens,
+            explaining.ADDRESS: PlacementExplaining(explanations, self.authorizer),
+        }
         silent = self.settings.audit.level is AuditLevel.OFF
         self.audit = None if silent else AuditLog(directory / AUDIT_LOG, self.settings.audit)
 

@@ -131,7 +131,8 @@ class Creation:
 
         # 4. Store.
         if options.dry_run:
-            return Answer(201, encode(obj), warnings)
+            advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=True)
+            return Answer(201, encode(obj), (*warnings, *advice))
         head, tail = stored_form(target, obj)
         try:
             records = await self._store.commit([Put(key, head, tail, 0)], (*guards, *mutated.guards, *passed.guards))
@@ -139,7 +140,8 @@ class Creation:
             if generated:
                 raise _NameTakenError(key.name) from None
             raise status.already_exists(resource.group, resource.plural, key.name) from None
-        return Answer(201, shown(records[0].value, target), warnings)
+        advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=False)
+        return Answer(201, shown(records[0].value, target), (*warnings, *advice))
 
 
 def _too_many(target: Target, name: str, limit: int) -> status.StatusError:

@@ -1,244 +1,307 @@
-"""Why a placement selected what it did: the funnel with reasons, and the way of one cluster through it. Pure.
+"""Why a placement selected what it did: the whole of it, and the way of one cluster through it. Pure.
 
-Made from a schedule's own record, so that it cannot say anything else than what was decided. The funnel groups clusters
-by reason with the masks that the schedule used; thousands of clusters are counted, not listed.
+Made from a schedule's own record, so that it cannot say anything else than what was decided. `muster explain`, the API
+and `muster.explain` show these values; how they are laid out is theirs. The funnel itself is made in funnel.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
+from muster.errors import InvalidObjectError
+from muster.placement.clauses import MISSING
+from muster.placement.filters import FILTERS
+from muster.placement.funnel import PICK, SETS, FunnelStage, ReasonCount, funnel, stage_names
+from muster.placement.near_misses import NearMiss, near_misses
 from muster.placement.pipeline import STANDARD, why_not
+from muster.placement.ranking import ScorerScore, left_out, standing
+from muster.placement.tables import Table, Tabular
 from muster.placement.taints import TAINTS
 from muster.placement.tolerations import taints_of, tolerance
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector
-from muster.selectors.cel_reasons import findings
+from muster.selectors.cel_reasons import Observation, observations
 from muster.selectors.labels import LabelSelector
+from muster.selectors.match import unwrapped
+from muster.selectors.membership import membership
+from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Iterator, Mapping
 
     from muster.placement.cycle import Cycle
     from muster.placement.pipeline import Profile
     from muster.placement.result import ScheduleResult
-    from muster.selectors import Selector
 
-_EXAMPLES: Final = 3
+__all__ = [
+    "Check",
+    "ClusterExplanation",
+    "FunnelStage",
+    "NearMiss",
+    "Observation",
+    "PlacementExplanation",
+    "RankedCluster",
+    "ReasonCount",
+    "ScorerScore",
+    "explain_cluster",
+    "explain_placement",
+    "funnel",
+]
 
-
-@dataclass(frozen=True, slots=True)
-class ReasonCount:
-    """Clusters that a stage removed for one reason."""
-
-    reason: str
-    count: int
-    examples: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelStage:
-    """A stage: how many were left before it and after it, and why the others went."""
-
-    name: str
-    before: int
-    after: int
-    reasons: tuple[ReasonCount, ...]
+_MOST_RANKED: Final = 10
+_MOST_NEAR: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at for a cluster: what, whether it let the cluster pass, and the details."""
+    """One thing that was looked at for a cluster: what, where it is asked for, whether the cluster passes, and why."""
 
     name: str
     passed: bool
     reason: str
-    details: tuple[str, ...] = ()
+    field: str = ""
+    observed: tuple[Observation, ...] = ()
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The values that were looked at and what they led to, as texts."""
+        return tuple(map(str, self.observed))
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterExplanation:
-    """The way of one cluster through a placement."""
+class ClusterExplanation(Tabular):
+    """The way of one cluster through a placement. `stage` is the one that removed it; empty when it is selected."""
 
     cluster: str
+    placement: str
     selected: bool
+    stage: str
     summary: str
     checks: tuple[Check, ...]
-    scores: tuple[tuple[str, int, int], ...] = ()  # scorer, weight, score
+    scores: tuple[ScorerScore, ...] = ()
     total: int | None = None
     rank: int | None = None
+    cut: str = ""
+
+    def table(self) -> Table:
+        rows = [(each.name, _said(each.passed), each.reason, "; ".join(each.details)) for each in self.checks]
+        rows += [(each.scorer, "", f"{each.score} × {each.weight}", "") for each in self.scores]
+        if self.rank is not None:
+            rows.append((f"rank {self.rank}", _said(self.selected), self.cut, f"score {self.total}"))
+        caption = f"{self.cluster} in {self.placement}: {self.summary}"
+        return Table(caption, ("check", "passed", "reason", "values"), tuple(rows))
 
 
-def funnel(result: ScheduleResult) -> tuple[FunnelStage, ...]:
-    """From the whole fleet to the selected clusters. Counts add up: what a stage removes is listed by reason."""
-    cycle = result.cycle
-    everything = np.zeros(cycle.fleet.capacity, dtype=np.bool_)
-    everything[cycle.fleet.rows()] = True
-    stages = [_stage("ClusterSets", everything, result.available, _not_visible(cycle, everything & ~result.available))]
-    before = result.available
-    for stage in result.stages:
-        removed = before & ~stage.passing
-        reasons = _not_matching(cycle, removed) if stage.name == "Predicate" else _by_why_not(result, removed)
-        if stage.name == "TaintToleration":
-            reasons = _not_tolerated(cycle, removed)
-        stages.append(_stage(stage.name, before, stage.passing, reasons))
-        before = stage.passing
-    selected = np.zeros_like(everything)
-    selected[result.ranked] = True
-    if result.fault is None:
-        wanted = "all" if cycle.plan.number is None else str(cycle.plan.number)
-        beyond = {f"fits, but ranks below the {wanted} that are wanted": np.flatnonzero(before & ~selected)}
-        stages.append(_stage("Pick", before, selected, _counted(cycle, beyond)))
-    return tuple(stages)
+@dataclass(frozen=True, slots=True)
+class RankedCluster:
+    """A selected cluster with its scores."""
+
+    cluster: str
+    rank: int
+    total: int
+    scores: tuple[ScorerScore, ...]
 
 
-def explain_cluster(result: ScheduleResult, name: str, profile: Profile = STANDARD) -> ClusterExplanation:
-    """Everything that was looked at for one cluster. Raises KeyError when there is no such cluster."""
+@dataclass(frozen=True, slots=True)
+class PlacementExplanation(Tabular):
+    """A placement as a whole. `ranked` has the best of the selected clusters, `selected` the names of all."""
+
+    namespace: str
+    name: str
+    clusters: int
+    wanted: int | None
+    fitting: int
+    selected: tuple[str, ...]
+    funnel: tuple[FunnelStage, ...]
+    near_misses: tuple[NearMiss, ...]
+    ranked: tuple[RankedCluster, ...]
+    fault: str = ""
+
+    @property
+    def placement(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    def table(self) -> Table:
+        rows = []
+        for stage in self.funnel:
+            rows.append((stage.name, f"{stage.before} → {stage.after}", "", ""))
+            rows += [("", f"-{each.count}", each.reason, ", ".join(each.examples)) for each in stage.reasons]
+        caption = f"{self.placement}: {len(self.selected)} of {self.clusters} clusters"
+        return Table(caption, ("stage", "clusters", "reason", "for example"), tuple(rows))
+
+
+def explain_placement(
+    result: ScheduleResult, profile: Profile = STANDARD, *, near: int = _MOST_NEAR
+) -> PlacementExplanation:
+    """The funnel, the clusters that came nearest without being selected, and the best of those that are."""
+    plan = result.cycle.plan
+    return PlacementExplanation(
+        plan.namespace,
+        plan.name,
+        clusters=len(result.cycle.fleet),
+        wanted=plan.number,
+        fitting=len(result.feasible),
+        selected=tuple(result.selected),
+        funnel=funnel(result, profile),
+        near_misses=near_misses(result, profile, near),
+        ranked=tuple(_ranked(result, row) for row in result.ranked[:_MOST_RANKED].tolist()),
+        fault="" if result.fault is None else str(result.fault),
+    )
+
+
+def explain_cluster(
+    result: ScheduleResult,
+    name: str,
+    profile: Profile = STANDARD,
+    cluster_sets: Iterable[Mapping[str, Any]] = (),
+) -> ClusterExplanation:
+    """Everything that was looked at for one cluster. Raises KeyError when there is no such cluster.
+
+    With all cluster sets there are, those that have the cluster and that the placement cannot choose from are named.
+    """
     cycle = result.cycle
     row = cycle.fleet.row(name)
     if row is None:
         raise KeyError(name)
     reason = why_not(result, name, profile)
-    checks = [*_set_checks(cycle, row), *_predicate_checks(cycle, row), _taint_check(cycle, row)]
-    place = np.flatnonzero(result.feasible == row)
-    scores: tuple[tuple[str, int, int], ...] = ()
-    total = rank = None
-    if len(place):
-        at = int(place[0])
-        scores = tuple((each.name, each.weight, int(each.scores[at])) for each in result.scorers)
-        total = int(result.totals[at])
-        rank = int(np.flatnonzero(result.ranked == row)[0]) + 1 if row in result.ranked else None
-    summary = "selected" if reason is None else reason
-    return ClusterExplanation(name, reason is None, summary, tuple(checks), scores, total, rank)
-
-
-# ------------------------------------------------------------------------------------------------------- one cluster
-
-
-def _set_checks(cycle: Cycle, row: int) -> Iterator[Check]:
+    stage = "" if reason is None else _stage_that_removed(result, row, profile)
+    place = standing(result, row)
+    if place is not None and reason is not None:
+        reason = f"{reason}; {left_out(result, row)}" if cycle.plan.spread else reason
     cluster = cycle.fleet.load(row)
-    for name, rule in cycle.visibility.eligible:
+    checks = (
+        *_set_checks(cycle, cluster, cluster_sets),
+        *_predicate_checks(cycle, cluster),
+        _taint_check(cycle, row),
+        *_plugin_checks(cycle, row, profile),
+    )
+    return ClusterExplanation(
+        name,
+        f"{cycle.plan.namespace}/{cycle.plan.name}",
+        selected=reason is None,
+        stage=stage,
+        summary="selected" if reason is None else reason,
+        checks=checks,
+        scores=() if place is None else place.scores,
+        total=None if place is None else place.total,
+        rank=None if place is None else place.rank,
+        cut="" if place is None else place.cut,
+    )
+
+
+def _stage_that_removed(result: ScheduleResult, row: int, profile: Profile) -> str:
+    if not result.available[row]:
+        return SETS
+    if result.fault is not None:
+        return stage_names(result, profile)[-1]
+    return next((stage.name for stage in result.stages if not stage.passing[row]), PICK)
+
+
+def _ranked(result: ScheduleResult, row: int) -> RankedCluster:
+    place = standing(result, row)
+    if place is None:
+        raise LookupError(f"row {row} is selected and does not fit")
+    return RankedCluster(result.cycle.fleet.name(row), place.rank, place.total, place.scores)
+
+
+# ------------------------------------------------------------------------------------------------- sets and bindings
+
+
+def _set_checks(cycle: Cycle, cluster: Mapping[str, Any], cluster_sets: Iterable[Mapping[str, Any]]) -> Iterator[Check]:
+    seen, namespace = cycle.visibility, cycle.plan.namespace
+    for name, rule in seen.eligible:
         match = rule.match(cluster)
-        yield Check(f"set {name}", bool(match), match.reason)
-    for name, why in cycle.visibility.broken:
-        yield Check(f"set {name}", passed=False, reason=f"cannot be evaluated: {why}")
+        binding = f"bound by ManagedClusterSetBinding {namespace}/{name}"
+        yield Check(f"set {name}", bool(match), f"{match.reason} ({binding})", "spec.clusterSets")
+    for name, why in seen.broken:
+        yield Check(f"set {name}", passed=False, reason=f"cannot be evaluated: {why}", field="spec.clusterSets")
+    if not seen.bound:
+        yield Check("binding", passed=False, reason=f"no cluster set is bound to namespace {namespace}")
+    known = set(seen.eligible_names)
+    for each in cluster_sets:
+        name = str(each["metadata"]["name"])
+        if name in known or not _has(each, cluster):
+            continue
+        if name in seen.bound:
+            reason = "has the cluster and is bound, but spec.clusterSets does not name it"
+        else:
+            reason = f"has the cluster, but no ManagedClusterSetBinding {namespace}/{name} lets the placement see it"
+        yield Check(f"set {name}", passed=False, reason=reason, field="spec.clusterSets")
 
 
-def _predicate_checks(cycle: Cycle, row: int) -> Iterator[Check]:
-    cluster = cycle.fleet.load(row)
-    for number, parts in enumerate(cycle.plan.predicates, start=1):
-        for part in parts:
-            match = part.match(cluster)
-            details: tuple[str, ...] = ()
-            if isinstance(part, CelSelector) and not match:
-                variables = {"managedCluster": part.view(cluster)}
-                details = tuple(str(each) for program in part.programs for each in findings(program, variables))
-            yield Check(f"predicate {number}", bool(match), match.reason, details)
+def _has(cluster_set: Mapping[str, Any], cluster: Mapping[str, Any]) -> bool:
+    try:
+        return bool(membership(cluster_set).match(cluster))
+    except InvalidObjectError:
+        return False
+
+
+# -------------------------------------------------------------------------------------- predicates, taints, plugins
+
+
+def _predicate_checks(cycle: Cycle, cluster: Mapping[str, Any]) -> Iterator[Check]:
+    for index, parts in enumerate(cycle.plan.predicates):
+        where = f"spec.predicates[{index}].requiredClusterSelector"
+        expressions = 0
+        for part in map(unwrapped, parts):
+            if isinstance(part, CelSelector):
+                for program in part.programs:
+                    field = f"{where}.celSelector.celExpressions[{expressions}]"
+                    alone = CelSelector((program,), part.scores, part.limits)
+                    yield _expression_check(f"predicate {index + 1}", alone, cluster, field)
+                    expressions += 1
+            elif isinstance(part, LabelSelector):
+                field = f"{where}.{part.noun}Selector"
+                yield from _requirement_checks(f"predicate {index + 1}", part, cluster, field)
+            else:
+                match = part.match(cluster)
+                yield Check(f"predicate {index + 1}", bool(match), match.reason, where)
+
+
+def _expression_check(name: str, selector: CelSelector, cluster: Mapping[str, Any], field: str) -> Check:
+    match = selector.match(cluster)
+    (program,) = selector.programs
+    said = {Verdict.YES: "is true", Verdict.NO: "is false", Verdict.ERROR: "cannot be evaluated"}[match.verdict]
+    seen = () if match else observations(program, {"managedCluster": selector.view(cluster)})
+    return Check(name, bool(match), f"'{program.text}' {said}", field, seen)
+
+
+def _requirement_checks(name: str, selector: LabelSelector, cluster: Mapping[str, Any], field: str) -> Iterator[Check]:
+    if selector.requirements.nothing:
+        yield Check(name, passed=False, reason=selector.match(cluster).reason, field=field)
+        return
+    values = selector.values(cluster)
+    for requirement in selector.requirements.requirements:
+        value = go_quote(values[requirement.key]) if requirement.key in values else MISSING
+        seen = Observation(f'{selector.noun}s["{requirement.key}"]', value)
+        passed = requirement.matches(values)
+        yield Check(name, passed, f"{selector.noun} {requirement}", field, (seen,))
 
 
 def _taint_check(cycle: Cycle, row: int) -> Check:
     column = cycle.fleet.column(TAINTS)
     taints = taints_of(column.values[column.codes[row]])
     own = bool(cycle.decided.own[row])
-    standing = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
-    if standing.blocked_by is not None:
-        return Check("taints", passed=False, reason=f"{standing.blocked_by} is not tolerated")
+    standing_ = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
     shown = ", ".join(map(str, taints)) or "none"
-    if standing.until is not None:
-        return Check("taints", passed=True, reason=f"{shown}, tolerated until {standing.until:%Y-%m-%dT%H:%M:%SZ}")
-    if standing.disliked:
-        return Check("taints", passed=True, reason=f"{shown}: ranks after clusters without it")
-    return Check("taints", passed=True, reason=f"{shown}, tolerated" if taints else "none")
+    field = "spec.tolerations"
+    if standing_.blocked_by is not None:
+        return Check("taints", passed=False, reason=f"{standing_.blocked_by} is not tolerated", field=field)
+    if standing_.until is not None:
+        until = f"{shown}, tolerated until {standing_.until:%Y-%m-%dT%H:%M:%SZ}"
+        return Check("taints", passed=True, reason=until, field=field)
+    if standing_.disliked:
+        return Check("taints", passed=True, reason=f"{shown}: ranks after clusters without it", field=field)
+    return Check("taints", passed=True, reason=f"{shown}, tolerated" if taints else "none", field=field)
 
 
-# -------------------------------------------------------------------------------------------------------- the funnel
+def _plugin_checks(cycle: Cycle, row: int, profile: Profile) -> Iterator[Check]:
+    for stage in profile.filters:
+        if stage.name not in FILTERS:
+            reason = stage.why_not(cycle, row)
+            yield Check(stage.name, passed=reason is None, reason=reason or "passes")
 
 
-def _stage(
-    name: str, before: NDArray[np.bool_], after: NDArray[np.bool_], reasons: tuple[ReasonCount, ...]
-) -> FunnelStage:
-    return FunnelStage(name, int(before.sum()), int(after.sum()), reasons)
-
-
-def _counted(cycle: Cycle, groups: dict[str, NDArray[np.intp]]) -> tuple[ReasonCount, ...]:
-    found = [
-        ReasonCount(reason, len(rows), tuple(sorted(cycle.fleet.names(rows[:_EXAMPLES].tolist()))))
-        for reason, rows in groups.items()
-        if len(rows)
-    ]
-    return tuple(sorted(found, key=lambda each: (-each.count, each.reason)))
-
-
-def _not_visible(cycle: Cycle, removed: NDArray[np.bool_]) -> tuple[ReasonCount, ...]:
-    leaving = removed & ~cycle.fleet.present
-    if not cycle.visibility.bound:
-        reason = "no cluster set is bound to the placement's namespace"
-    elif not cycle.visibility.eligible:
-        reason = "none of the cluster sets that the placement names is bound to its namespace"
-    else:
-        reason = f"in none of the cluster sets {', '.join(name for name, _ in cycle.visibility.eligible)}"
-    groups = {"being deleted": np.flatnonzero(leaving), reason: np.flatnonzero(removed & ~leaving)}
-    return _counted(cycle, groups)
-
-
-def _not_matching(cycle: Cycle, removed: NDArray[np.bool_]) -> tuple[ReasonCount, ...]:
-    """Grouped by the first part of each predicate that did not hold."""
-    rows = np.flatnonzero(removed)
-    if len(rows) == 0:
-        return ()
-    firsts = np.array([_first_failing(cycle, parts, rows) for parts in cycle.plan.predicates])
-    combinations, inverse = np.unique(firsts, axis=1, return_inverse=True)
-    groups: dict[str, NDArray[np.intp]] = {}
-    for at, combination in enumerate(combinations.T.tolist()):
-        reasons = [
-            f"predicate {number}: {_failing_text(cycle.plan.predicates[number - 1], code)}"
-            for number, code in enumerate(combination, start=1)
-        ]
-        groups["; ".join(reasons)] = rows[inverse.reshape(-1) == at]
-    return _counted(cycle, groups)
-
-
-def _first_failing(cycle: Cycle, parts: tuple[Selector, ...], rows: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Per row: twice the place of the first part that is not a yes, plus one when that is an error."""
-    found = np.full(len(rows), -1, dtype=np.int64)
-    for place, part in enumerate(parts):
-        verdicts = cycle.fleet.mask(part).verdicts[rows]
-        fails = (found < 0) & (verdicts != Verdict.YES)
-        found[fails] = 2 * place + (verdicts[fails] == Verdict.ERROR)
-    return found
-
-
-def _failing_text(parts: tuple[Selector, ...], code: int) -> str:
-    part, is_error = parts[code // 2], code % 2 == 1
-    if isinstance(part, CelSelector):
-        text = " and ".join(f"'{program.text}'" for program in part.programs)
-        return f"{text} {'failed' if is_error else 'is false'}"
-    if isinstance(part, LabelSelector):
-        return f"{part.noun}s do not satisfy {part.requirements}"
-    return "does not match"
-
-
-def _not_tolerated(cycle: Cycle, removed: NDArray[np.bool_]) -> tuple[ReasonCount, ...]:
-    column = cycle.fleet.column(TAINTS)
-    blocked = cycle.standings.blocked & removed
-    groups: dict[str, list[int]] = {}
-    for row in np.flatnonzero(blocked).tolist():
-        taints = taints_of(column.values[column.codes[row]])
-        own = bool(cycle.decided.own[row])
-        taint = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own).blocked_by
-        groups.setdefault(f"taint {taint} is not tolerated", []).append(row)
-    return _counted(cycle, {reason: np.array(rows, dtype=np.intp) for reason, rows in groups.items()})
-
-
-def _by_why_not(result: ScheduleResult, removed: NDArray[np.bool_]) -> tuple[ReasonCount, ...]:
-    """For filters of plugins: their own words, cluster by cluster."""
-    groups: dict[str, list[int]] = {}
-    for row in np.flatnonzero(removed).tolist():
-        reason = why_not(result, result.cycle.fleet.name(row)) or "removed"
-        groups.setdefault(reason, []).append(row)
-    return _counted(result.cycle, {reason: np.array(rows, dtype=np.intp) for reason, rows in groups.items()})
+def _said(passed: bool) -> str:
+    return "yes" if passed else "no"

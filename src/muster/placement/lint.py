@@ -1,200 +1,240 @@
 """Mistakes that a placement can have and still be valid: names that no cluster has, comparisons that can never hold.
 
-Looks at a plan and at the fleet it would choose from. Pure; `muster lint` prints what it finds. A finding says what,
-where, and how to fix it.
+Looks at a plan, at the spec it was made from, and at the fleet it would choose from. Pure; `muster lint` and the API's
+warnings show what it finds. A finding says what, where, and how to fix it; the rules are listed in findings.py.
 """
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from muster.cel.libraries.ocm_sizes import managed_cluster_sizes
-from muster.placement.taints import TAINTS
-from muster.placement.tolerations import taints_of
-from muster.selectors.cel import CelSelector, path_of
+from muster.placement.findings import RULES, Finding, Severity, meant
+from muster.placement.lint_expressions import costs, on_the_fleet, uncompilable
+from muster.placement.lint_fields import lint_fields
+from muster.placement.lint_predicates import alternatives, predicate_field
+from muster.placement.lint_requirements import contradictions, unmet
+from muster.placement.lint_sets import lint_binding, lint_set, visible_sets
+from muster.placement.scorers import BUILT_IN, AddOnScorer
+from muster.placement.survey import Survey, Vocabulary, vocabulary
+from muster.selectors import Verdict
+from muster.selectors.cel import CelLimits, CelSelector
 from muster.selectors.labels import LabelSelector
-from muster.selectors.paths import LABELS, SCORES, Element, Path
-from muster.values.labels import Operator
+from muster.selectors.match import unwrapped
+from muster.selectors.paths import Element
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from muster.fleet import Fleet
     from muster.placement.plan import Plan
     from muster.placement.sets import Visibility
+    from muster.placement.tolerations import Toleration
     from muster.selectors import Selector
 
-_SAMPLE: Final = 5000  # clusters looked at for names and values; a name that none of so many has is a mistake
-_COSTLY: Final = 0.25  # of the limit
-_EQUALITIES: Final = (Operator.IN, Operator.EQUALS, Operator.DOUBLE_EQUALS)
+__all__ = [
+    "RULES",
+    "Finding",
+    "Severity",
+    "Survey",
+    "Vocabulary",
+    "lint",
+    "lint_binding",
+    "lint_fields",
+    "lint_set",
+    "lint_spec",
+    "vocabulary",
+]
+
+_OPERATORS: Final = ("", "Equal", "Exists")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing to look at."""
-
-    where: str
-    message: str
-    fix: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.message}" + (f" ({self.fix})" if self.fix else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What the clusters of a fleet have: label keys and values, claim names and values, score names."""
-
-    labels: Mapping[str, frozenset[str]]
-    claims: Mapping[str, frozenset[str]]
-    scores: frozenset[str]
-    clusters: int
-
-
-def vocabulary(fleet: Fleet) -> Vocabulary:
-    labels: dict[str, set[str]] = {}
-    claims: dict[str, set[str]] = {}
-    scores: set[str] = set()
-    for row in fleet.rows()[:_SAMPLE].tolist():
-        cluster = fleet.load(row)
-        for key, value in ((cluster.get("metadata") or {}).get("labels") or {}).items():
-            labels.setdefault(key, set()).add(value)
-        for claim in (cluster.get("status") or {}).get("clusterClaims") or ():
-            claims.setdefault(claim.get("name", ""), set()).add(claim.get("value", ""))
-        scores |= fleet.scores.of(fleet.name(row)).keys()
-    return Vocabulary(
-        {key: frozenset(values) for key, values in labels.items()},
-        {key: frozenset(values) for key, values in claims.items()},
-        frozenset(scores),
-        len(fleet),
-    )
-
-
-def lint(plan: Plan, fleet: Fleet, visibility: Visibility, known: Vocabulary, limit: int) -> list[Finding]:
-    """Everything worth saying about a placement, in the order of its fields."""
+def lint(
+    plan: Plan,
+    visibility: Visibility,
+    known: Vocabulary,
+    limit: int,
+    spec: Mapping[str, Any] | None = None,
+) -> list[Finding]:
+    """Everything worth saying about a placement, in the order of its fields. With its spec, fields are exact."""
+    found = lint_spec(plan, limit, spec)
     if plan.fault is not None:
-        return [Finding("spec", plan.fault.message)]
-    return [
-        *_sets(plan, visibility, fleet),
-        *_predicates(plan, fleet, known, limit),
-        *_tolerations(plan, fleet),
-        *_scorers(plan, known),
-    ]
+        return found
+    found += visible_sets(plan, visibility, known)
+    if known.clusters:
+        on_fleet = [*_predicates(plan, known, spec), *_tolerations(plan, known), *_scores(plan, known, spec)]
+        found += [*on_fleet, *_topologies(plan, known)]
+        if not any(each.severity is not Severity.INFO for each in found):
+            found += _outcome(plan, visibility, known)
+    return sorted(found, key=_place_in_the_spec)
 
 
-def _sets(plan: Plan, visibility: Visibility, fleet: Fleet) -> Iterator[Finding]:
-    if not visibility.bound:
-        fix = f"create a ManagedClusterSetBinding in {plan.namespace}"
-        yield Finding("metadata.namespace", f"no cluster set is bound to namespace {plan.namespace}", fix)
-        return
-    for name in plan.cluster_sets:
-        if name not in visibility.bound:
-            yield Finding(
-                "spec.clusterSets", f"{name!r} is not bound to the namespace", _nearest(name, visibility.bound)
+def lint_spec(plan: Plan, limit: int, spec: Mapping[str, Any] | None = None) -> list[Finding]:
+    """What can be said without a fleet."""
+    if plan.fault is not None:
+        limits = CelLimits(estimate=limit)
+        broken = [each for where, text in _expressions(spec or {}) for each in uncompilable(text, where, limits)]
+        return broken or [Finding("misconfigured", "spec", plan.fault.message, _scorer_meant(plan.fault.message))]
+    found = list(alternatives(plan))
+    for part, where, selector in _parts(plan, spec):
+        if isinstance(part, LabelSelector):
+            found += contradictions(part, where, selector)
+        elif isinstance(part, CelSelector):
+            for number, program in enumerate(part.programs):
+                found += costs(program, _expression_field(where, part, number), limit)
+    return found
+
+
+def _expressions(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for index, predicate in enumerate(spec.get("predicates") or ()):
+        selector = ((predicate or {}).get("requiredClusterSelector") or {}).get("celSelector") or {}
+        for number, text in enumerate(selector.get("celExpressions") or ()):
+            yield f"{predicate_field(index)}.celSelector.celExpressions[{number}]", str(text)
+
+
+def _scorer_meant(message: str) -> str:
+    name = message.partition("incorrect builtin prioritizer: ")[2]
+    return meant(name, list(BUILT_IN)) if name else ""
+
+
+def _parts(plan: Plan, spec: Mapping[str, Any] | None) -> Iterator[tuple[Selector, str, Mapping[str, Any] | None]]:
+    """The selectors of all predicates, each with its field and, if known, what was written there."""
+    written = (spec or {}).get("predicates") or ()
+    for index, parts in enumerate(plan.predicates):
+        selectors = ((written[index] or {}).get("requiredClusterSelector") or {}) if index < len(written) else None
+        expressions = 0
+        for part in map(unwrapped, parts):
+            if isinstance(part, LabelSelector):
+                name = f"{part.noun}Selector"
+                yield part, f"{predicate_field(index)}.{name}", None if selectors is None else selectors.get(name)
+            elif isinstance(part, CelSelector):
+                yield part, f"{predicate_field(index)}.celSelector.celExpressions[{expressions}]", None
+                expressions += len(part.programs)
+            else:
+                yield part, predicate_field(index), None
+
+
+def _expression_field(first: str, part: CelSelector, number: int) -> str:
+    return first if len(part.programs) == 1 else first.replace("celExpressions[0]", f"celExpressions[{number}]")
+
+
+def _predicates(plan: Plan, known: Vocabulary, spec: Mapping[str, Any] | None) -> Iterator[Finding]:
+    for part, where, selector in _parts(plan, spec):
+        if isinstance(part, LabelSelector):
+            yield from unmet(part, where, selector, known)
+        elif isinstance(part, CelSelector):
+            yield from on_the_fleet(
+                part, [_expression_field(where, part, at) for at in range(len(part.programs))], known
             )
-    if visibility.eligible and not visibility.available(fleet).any():
-        names = ", ".join(name for name, _ in visibility.eligible)
-        yield Finding("spec.clusterSets", f"no cluster is in {names}")
+    for number, group in enumerate(plan.groups.groups):
+        where = f"spec.decisionStrategy.groupStrategy.decisionGroups[{number}].groupClusterSelector"
+        for each in group.selectors:
+            if isinstance(each, LabelSelector):
+                yield from unmet(each, f"{where}.{each.noun}Selector", None, known)
 
 
-def _predicates(plan: Plan, fleet: Fleet, known: Vocabulary, limit: int) -> Iterator[Finding]:
-    seen: dict[tuple[Selector, ...], int] = {}
-    for number, parts in enumerate(plan.predicates):
-        where = f"spec.predicates[{number}]"
-        if not parts and len(plan.predicates) > 1:
-            yield Finding(where, "matches every cluster, so the other predicates mean nothing", "remove it, or them")
-        if parts in seen:
-            yield Finding(where, f"is the same as predicate {seen[parts] + 1}", "remove one")
-        seen.setdefault(parts, number)
-        for part in parts:
-            if isinstance(part, CelSelector):
-                yield from _expression(part, f"{where}.celSelector", fleet, known, limit)
-            elif isinstance(part, LabelSelector):
-                yield from _requirements(part, f"{where}.{part.noun}Selector", known)
+def _tolerations(plan: Plan, known: Vocabulary) -> Iterator[Finding]:
+    for number, each in enumerate(plan.tolerations):
+        if not any(each.matches(taint) for taint in known.taints):
+            message, fix = _useless(each, known)
+            yield Finding("useless-toleration", f"spec.tolerations[{number}]", message, fix)
 
 
-def _requirements(part: LabelSelector, where: str, known: Vocabulary) -> Iterator[Finding]:
-    present = known.labels if part.noun == "label" else known.claims
-    equal: dict[str, frozenset[str]] = {}
-    for each in part.requirements.requirements:
-        positive = each.operator in _EQUALITIES
-        if each.key not in present and (positive or each.operator is Operator.EXISTS):
-            yield Finding(where, f"no cluster has the {part.noun} {each.key!r}", _nearest(each.key, present))
-        elif positive and not each.values & present[each.key]:
-            wanted = ", ".join(sorted(each.values))
-            near = _nearest(wanted, present[each.key])
-            yield Finding(where, f"no cluster has {each.key} in ({wanted})", near)
-        if positive:
-            both = equal.get(each.key, each.values) & each.values
-            if not both:
-                yield Finding(where, f"asks for two different values of {each.key!r} at once: nothing can match")
-            equal[each.key] = both
+def _useless(toleration: Toleration, known: Vocabulary) -> tuple[str, str]:
+    if toleration.operator not in _OPERATORS:
+        message = f"operator {toleration.operator!r} tolerates nothing"
+        return message, meant(toleration.operator, ["Equal", "Exists"])
+    same_key = sorted(str(taint) for taint in known.taints if taint.key == toleration.key)
+    if same_key:
+        asked = f"{toleration.key}={toleration.value}" + (f":{toleration.effect}" if toleration.effect else "")
+        return f"tolerates {asked}, which no cluster has", f"there is {', '.join(same_key)}"
+    message = f"tolerates {toleration.key!r}, and no cluster has such a taint"
+    return message, meant(toleration.key, sorted({taint.key for taint in known.taints}))
 
 
-def _expression(part: CelSelector, where: str, fleet: Fleet, known: Vocabulary, limit: int) -> Iterator[Finding]:
-    for program in part.programs:
-        for path in sorted({path_of(read) for read in program.reads}, key=repr):
-            yield from _read(path, where, program.text, fleet, known)
-        worst = program.estimate(managed_cluster_sizes).max
-        if worst > _COSTLY * limit:
-            share = f"{worst / limit:.0%} of the limit"
-            yield Finding(where, f"'{program.text}' may cost up to {worst}, {share}", "compare fewer or shorter things")
-
-
-def _read(path: Path, where: str, text: str, fleet: Fleet, known: Vocabulary) -> Iterator[Finding]:
-    """A name in an expression that no cluster has, or that only some have and that is not asked for first."""
-    if path[:1] == (SCORES,) and len(path) > 1:
-        if path[1] not in known.scores:
-            yield Finding(where, f"no cluster has the score {path[1]!r}", _nearest(str(path[1]), known.scores))
-        return
-    if len(path) == 3 and path[:2] == ("metadata", LABELS) and isinstance(path[2], str):
-        key = path[2]
-        if key not in known.labels:
-            yield Finding(where, f"no cluster has the label {key!r}", _nearest(key, known.labels))
-            return
-        missing = _without(fleet, path)
-        if missing and "has(" not in text and "?" not in text:
-            safe = f'managedCluster.metadata.labels[?"{key}"].orValue("")'
-            yield Finding(where, f"fails on {missing} clusters that have no label {key!r}", f"write {safe}")
-    if path[:2] == ("status", "clusterClaims") and len(path) == 3 and isinstance(path[2], Element):
-        name = path[2].value
-        if name not in known.claims:
-            yield Finding(where, f"no cluster has the claim {name!r}", _nearest(name, known.claims))
-
-
-def _without(fleet: Fleet, path: Path) -> int:
-    """How many clusters have nothing at a path."""
-    column = fleet.column(path)
-    absent = [code for code, value in enumerate(column.values) if isinstance(value, tuple)]
-    return int(np.isin(column.codes, absent).sum()) if absent else 0
-
-
-def _tolerations(plan: Plan, fleet: Fleet) -> Iterator[Finding]:
-    column = fleet.column(TAINTS)
-    taints = {(taint.key, taint.value): taint for value in column.values for taint in taints_of(value)}
-    for number, toleration in enumerate(plan.tolerations):
-        if not any(toleration.matches(taint) for taint in taints.values()):
-            keys = sorted({key for key, _ in taints})
-            where = f"spec.tolerations[{number}]"
-            yield Finding(where, "tolerates no taint that a cluster has", _nearest(toleration.key, keys))
-
-
-def _scorers(plan: Plan, known: Vocabulary) -> Iterator[Finding]:
+def _scores(plan: Plan, known: Vocabulary, spec: Mapping[str, Any] | None) -> Iterator[Finding]:
+    configurations = ((spec or {}).get("prioritizerPolicy") or {}).get("configurations") or ()
+    places = {
+        (
+            (add_on := (each.get("scoreCoordinate") or {}).get("addOn") or {}).get("resourceName"),
+            add_on.get("scoreName"),
+        ): at
+        for at, each in enumerate(configurations)
+    }
     for weighted in plan.scorers:
-        name = weighted.scorer.name
-        if name.startswith("AddOn/") and (resource := name.split("/")[1]) not in known.scores:
-            yield Finding(
-                "spec.prioritizerPolicy", f"no cluster has the score {resource!r}", _nearest(resource, known.scores)
-            )
+        scorer = getattr(weighted.scorer, "scorer", weighted.scorer)
+        if not isinstance(scorer, AddOnScorer):
+            continue
+        at = places.get((scorer.resource, scorer.score))
+        where = "spec.prioritizerPolicy" + ("" if at is None else f".configurations[{at}].scoreCoordinate.addOn")
+        if scorer.resource not in known.scores:
+            message = f"no cluster has the score {scorer.resource!r}"
+            yield Finding("no-such-score", where, message, meant(scorer.resource, known.scores))
+        elif scorer.score not in known.scores[scorer.resource]:
+            message = f"no score {scorer.resource!r} has the item {scorer.score!r}"
+            yield Finding("no-such-score", where, message, meant(scorer.score, known.scores[scorer.resource]))
 
 
-def _nearest(name: str, present: Iterable[Any]) -> str:
-    known: Sequence[str] = sorted(str(each) for each in present)
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
-    return f"there are {', '.join(known[:5])}{' …' if len(known) > 5 else ''}" if known else "there are none"
+def _topologies(plan: Plan, known: Vocabulary) -> Iterator[Finding]:
+    for number, constraint in enumerate(plan.spread):
+        last = constraint.path[-1]
+        noun, name = ("claim", last.value) if isinstance(last, Element) else ("label", str(last))
+        present = known.claims if noun == "claim" else known.labels
+        if name not in present:
+            where = f"spec.spreadPolicy.spreadConstraints[{number}].topologyKey"
+            yield Finding(f"no-such-{noun}", where, f"no cluster has the {noun} {name!r}", meant(name, present))
+
+
+def _outcome(plan: Plan, visibility: Visibility, known: Vocabulary) -> Iterator[Finding]:
+    """What comes out as a whole, when nothing else is wrong."""
+    survey = known.survey
+    matching = _matching(plan.predicates, survey)
+    if matching is None:
+        return
+    visible = survey.visible(visibility)
+    if not visible.any():
+        return
+    seen = matching & visible
+    if not seen.any():
+        elsewhere = int(matching.sum())
+        message, fix = "no cluster matches, though each condition holds for some", "loosen a condition"
+        if elsewhere:
+            message = f"no cluster that the placement can see matches; {elsewhere:,} that it cannot see do"
+            fix = "bind or name the sets that have them, or loosen a condition"
+        yield Finding("selects-nothing", "spec.predicates", message, fix)
+        return
+    left = seen & ~survey.blocked(plan.tolerations)
+    if not left.any():
+        message = f"all {int(seen.sum()):,} clusters that match carry taints that are not tolerated"
+        untolerated = [str(each) for each in sorted(known.taints, key=str) if not _tolerated(each, plan)]
+        yield Finding("all-tainted", "spec.tolerations", message, f"there is {', '.join(untolerated[:3])}")
+    elif plan.number is not None and int(left.sum()) < plan.number:
+        message = f"{plan.number} clusters are wanted, {int(left.sum())} match"
+        yield Finding("too-few-clusters", "spec.numberOfClusters", message)
+
+
+def _tolerated(taint: Any, plan: Plan) -> bool:
+    return any(each.matches(taint) for each in plan.tolerations)
+
+
+def _matching(predicates: Sequence[Sequence[Selector]], survey: Survey) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+    """The clusters that match any predicate; None where that cannot be judged."""
+    if not predicates:
+        return np.ones(len(survey), dtype=np.bool_)
+    matching = np.zeros(len(survey), dtype=np.bool_)
+    for parts in predicates:
+        one = np.ones(len(survey), dtype=np.bool_)
+        for part in parts:
+            verdicts = survey.verdicts(part)
+            if verdicts is None:
+                return None
+            one &= verdicts == Verdict.YES
+        matching |= one
+    return matching
+
+
+_FIELDS: Final = ("metadata", "spec.clusterSets", "spec.predicates", "spec.tolerations", "spec.numberOfClusters")
+
+
+def _place_in_the_spec(finding: Finding) -> int:
+    return next((at for at, field in enumerate(_FIELDS) if finding.where.startswith(field)), len(_FIELDS))

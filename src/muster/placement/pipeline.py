@@ -163,8 +163,10 @@ def _warning(cycle: Cycle, feasible: NDArray[np.intp]) -> str:
 
 
 def _failing(cycle: Cycle, available: NDArray[np.bool_], profile: Profile) -> NDArray[np.intp]:
+    """In the order of names: rows are in the order of arrival, which is another one after a restart."""
     masks = [stage.errors(cycle, available) for stage in profile.filters if isinstance(stage, PredicateFilter)]
-    return np.flatnonzero(np.logical_or.reduce(masks)) if masks else np.array([], dtype=np.intp)
+    failing = np.logical_or.reduce(masks) if masks else np.zeros(0, dtype=np.bool_)
+    return cycle.fleet.in_order(failing) if failing.any() else np.array([], dtype=np.intp)
 
 
 def _conditions(
@@ -184,13 +186,14 @@ def _conditions(
     }
     if broken := conditions.sets_usable(cycle.visibility):
         found[conditions.SETS_USABLE] = broken
-    examples = [(cycle.fleet.name(row), _first_error(cycle, row)) for row in failing[:_EXAMPLES].tolist()]
+    examples = [(cycle.fleet.name(row), first_error(cycle, row)) for row in failing[:_EXAMPLES].tolist()]
     if errors := conditions.evaluated(len(failing), examples):
         found[conditions.EVALUATED] = errors
     return found
 
 
-def _first_error(cycle: Cycle, row: int) -> str:
+def first_error(cycle: Cycle, row: int) -> str:
+    """What went wrong when the predicates were evaluated on a cluster."""
     cluster = cycle.fleet.load(row)
     for parts in cycle.plan.predicates:
         for part in parts:

@@ -137,6 +137,13 @@ def _queues(
     return queues
 
 
+def with_topology(fleet: Fleet, constraint: SpreadConstraint, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which of the clusters say in which topology they are."""
+    column = fleet.column(constraint.path)
+    told = np.array([*map(_has_value, column.values), False], dtype=np.bool_)
+    return told[column.codes[rows]]
+
+
 def _has_value(projection: object) -> bool:
     """Whether the cluster has the label (a string) or the claim (a list that is not empty)."""
     return isinstance(projection, str) or (isinstance(projection, bytes) and projection != b"[]")

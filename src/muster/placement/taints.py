@@ -36,7 +36,7 @@ class Standings:
 
 def standings(cycle: Cycle) -> Standings:
     column = cycle.fleet.column(TAINTS)
-    timeless = column.derive(_without_times)
+    timeless = column.derive(without_times)
     # Flags per set of taints, then per value of the column, then per row: one look-up in the size of the fleet.
     flags = np.array([*(_flags(cycle, taints) for taints in timeless.values), 0], dtype=np.uint8)
     of_rows = flags[timeless.by_code][column.codes]
@@ -63,7 +63,7 @@ def _flags(cycle: Cycle, taints: Hashable) -> int:
     """How a set of taints stands for clusters that are new, and for those that are decided already."""
     if not isinstance(taints, tuple) or not taints:
         return 0
-    if _depends_on_time(cycle, taints):
+    if depends_on_time(cycle, taints):
         return _TIMED
     new, own = (tolerance(taints, cycle.plan.tolerations, cycle.now, decided=is_own) for is_own in (False, True))
     return (
@@ -73,11 +73,13 @@ def _flags(cycle: Cycle, taints: Hashable) -> int:
     )
 
 
-def _without_times(projection: Hashable) -> tuple[Taint, ...]:
+def without_times(projection: Hashable) -> tuple[Taint, ...]:
+    """The taints of a column's value, without when they were added."""
     return tuple(Taint(taint.key, taint.value, taint.effect, None) for taint in taints_of(projection))
 
 
-def _depends_on_time(cycle: Cycle, taints: tuple[Taint, ...]) -> bool:
+def depends_on_time(cycle: Cycle, taints: tuple[Taint, ...]) -> bool:
+    """Whether a toleration in question ends some time after a taint was added."""
     return any(
         toleration.seconds is not None and toleration.matches(taint)
         for taint in taints

@@ -12,6 +12,7 @@ from muster.cel.reads import PRESENT as CEL_PRESENT
 from muster.cel.reads import Where
 from muster.cel.types import Kind
 from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
+from muster.selectors.cel_costs import costliest_part
 from muster.selectors.match import Match, failed, no, yes
 from muster.selectors.paths import ALL_SCORES, PRESENT, SCORES, Element, Path, describe
 
@@ -135,7 +136,7 @@ def compile_cel(text: str, limits: CelLimits) -> Program:
         raise CostLimitError(
             "",
             f"CEL expression '{text}' may cost up to {worst}, more than the limit of {limits.estimate}: "
-            "compare fewer elements, or shorter strings",
+            f"most of it is {costliest_part(program)}; compare fewer elements there, or shorter strings",
         )
     return program
 

@@ -1,17 +1,21 @@
-"""Why an expression came out as it did: the part that decided, with the values it looked at.
+"""Why an expression came out as it did: the parts that decided, with the values they looked at.
 
 Follows the tracing interpreter's record from the top: through `&&` to what was false, through `||` to everything that
-was, through a conditional to the branch that was taken, down to a part that only computes.
+was, through a conditional to the branch that was taken, down to a part that only computes. Explanations of placements
+call it; it knows nothing of fleets.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from muster.cel.reads import Where, show_path
 from muster.cel.traversal import children
-from muster.cel.tree import Call, Comprehension, Literal
+from muster.cel.tree import Call, Comprehension, Ident, ListExpr, Literal, MapExpr, Select
 from muster.cel.unparser import unparse
+from muster.cel.value_text import value_text
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -21,36 +25,82 @@ if TYPE_CHECKING:
     from muster.cel.program import Program
     from muster.cel.tree import Expr
 
-_LONGEST = 80
-_MOST = 12
+_LONGEST: Final = 80
+_MOST: Final = 12
+_UNKNOWN: Final = object()
+_INDEXING: Final = frozenset({"_[_]", "_[?_]", "_?._"})
+_TEXT_LITERAL: Final = re.compile(r'("(?:[^"\\]|\\.)*")')
+_LONG_FORMS: Final = re.compile(
+    r"\bmanagedCluster\.(?:metadata\.(?=labels\b|annotations\b|name\b)|status\.(?=clusterClaims\b))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """A part of an expression and what it came to; an error is its text."""
+class Observation:
+    """A part of an expression and what it came to, in CEL's notation; an error is its text.
+
+    `short` is how the part is shown below the ones before it: without what goes without saying.
+    """
 
     text: str
     value: str
+    short: str = ""
     is_error: bool = False
 
     def __str__(self) -> str:
-        return f"{self.text} {'failed:' if self.is_error else '='} {self.value}"
+        shown = self.short or self.text
+        value = self.value if len(self.value) <= _LONGEST else f"{self.value[: _LONGEST - 1]}…"
+        if self.is_error:
+            return f"{shown} failed: {value}"
+        # `a == b = false` would be read wrongly.
+        return f"{shown} {'is' if ' ' in _TEXT_LITERAL.sub('', shown) else '='} {value}"
 
 
-def findings(program: Program, variables: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """The deciding parts of an evaluation, each after the operands that it was computed from."""
+def observations(program: Program, variables: Mapping[str, Any]) -> tuple[Observation, ...]:
+    """The deciding parts of an evaluation, each after the values that it was computed from."""
     trace = program.trace(variables)
-    found: dict[str, Finding] = {}
+    found: dict[str, Observation] = {}
     for node in _deciding(program.tree.expr, trace):
-        for part in (*_operands(node), node):
-            value = _value(trace, part)
-            if value is not _UNKNOWN:
-                text = unparse(program.tree, part)
-                found[text] = Finding(text, _shown(value), isinstance(value, EvaluationError))
+        for part in _inputs(node):
+            for each in _observed(program, trace, part):
+                found.setdefault(each.text, each)
+        value = _value(trace, node)
+        if value is not _UNKNOWN and not _is_said(found, value):
+            text = unparse(program.tree, node)
+            found.setdefault(text, _observation(text, value, _without_receiver(program, node, text, found)))
     return tuple(found.values())[:_MOST]
 
 
-_UNKNOWN = object()
+def _is_said(found: Mapping[str, Observation], value: Any) -> bool:
+    """Whether the error of a part is that of something inside it, which has been named."""
+    return isinstance(value, EvaluationError) and any(
+        each.is_error and each.value == str(value) for each in found.values()
+    )
+
+
+def shortened(text: str) -> str:
+    """The text of an expression as people say it: `labels["version"]`. What stands in quotes stays as it is."""
+    parts = _TEXT_LITERAL.split(text)
+    return "".join(part if place % 2 else _LONG_FORMS.sub("", part) for place, part in enumerate(parts))
+
+
+def conjuncts(program: Program) -> tuple[str, ...]:
+    """The parts of an expression that must all be true, as texts; the whole expression when it is only one."""
+    found: list[Expr] = []
+    stack = [program.tree.expr]
+    while stack:
+        node = stack.pop()
+        match node:
+            case Call(function="_&&_", args=args):
+                stack.extend(reversed(args))
+            case _:
+                found.append(node)
+    return tuple(unparse(program.tree, node) for node in found) if len(found) > 1 else (program.text,)
+
+
+def _observation(text: str, value: Any, short: str = "") -> Observation:
+    failed = isinstance(value, EvaluationError)
+    return Observation(text, str(value) if failed else value_text(value), short or shortened(text), failed)
 
 
 def _value(trace: Trace, node: Expr) -> Any:
@@ -85,15 +135,73 @@ def _agrees(value: Any, outcome: Any) -> bool:
     return value is outcome
 
 
-def _operands(node: Expr) -> list[Expr]:
-    """What a part was computed from, as far as it says something: not constants, and not the inside of a macro."""
+def _inputs(node: Expr) -> Iterator[Expr]:
+    """What a part was computed from: paths into the variables and the lists of macros, not constants."""
+    stack = list(reversed(_below(node)))
+    while stack:
+        part = stack.pop()
+        if _is_path(part):
+            yield part
+        elif isinstance(part, Comprehension):
+            yield part.iter_range
+        else:
+            stack.extend(reversed(_below(part)))
+
+
+def _below(node: Expr) -> tuple[Expr, ...]:
     if isinstance(node, Comprehension):
-        return [node.iter_range]
-    return [child for child in children(node) if not isinstance(child, Literal)] if isinstance(node, Call) else []
+        return (node.iter_range,)
+    if isinstance(node, Select):
+        return ()  # a path, or a question for one: the value of what is around it would only be long
+    return () if isinstance(node, Literal | Ident) else children(node)
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, EvaluationError):
-        return str(value)
-    text = str(value).lower() if isinstance(value, bool) else repr(value)
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+def _is_path(node: Expr) -> bool:
+    """Whether it walks from a variable by constant steps: `a.b["c"].?d`."""
+    while True:
+        match node:
+            case Ident():
+                return True
+            case Select(operand=operand, test_only=False):
+                node = operand
+            case Call(function=function, args=(operand, Literal())) if function in _INDEXING:
+                node = operand
+            case _:
+                return False
+
+
+def _observed(program: Program, trace: Trace, part: Expr) -> Iterator[Observation]:
+    """A value that was looked at. Of a list in which the expression looks for one name, only that element."""
+    if isinstance(part, Literal | ListExpr | MapExpr):
+        return
+    text = unparse(program.tree, part)
+    value = _value(trace, part)
+    looked_for = [
+        path for path in sorted(program.reads, key=repr) if isinstance(path[-1], Where) and show_path(path[:-1]) == text
+    ]
+    if not looked_for or not isinstance(value, list | tuple):
+        if value is not _UNKNOWN:
+            yield _observation(text, value)
+        return
+    for path in looked_for:
+        where: Where = path[-1]
+        elements = [each for each in value if isinstance(each, dict) and each.get(where.field) == where.value]
+        name = show_path(path)
+        if not elements:
+            yield Observation(name, "missing", shortened(name))
+        for element in elements:
+            rest = {key: item for key, item in element.items() if key != where.field}
+            if rest.keys() == {"value"}:
+                yield _observation(f"{name}.value", rest["value"])
+            else:
+                yield _observation(name, element)
+
+
+def _without_receiver(program: Program, node: Expr, text: str, shown: Mapping[str, Observation]) -> str:
+    """`matches("^1")` for `x.matches("^1")` when what x is stands right before it."""
+    match node:
+        case Call(target=target) if target is not None and not isinstance(target, Literal):
+            receiver = unparse(program.tree, target)
+            if list(shown)[-1:] == [receiver] and text.startswith(f"{receiver}."):
+                return shortened(text[len(receiver) + 1 :])
+    return ""

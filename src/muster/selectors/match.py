@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,3 +55,18 @@ class Selector(Protocol):
         """Everything in an object that the verdict can depend on."""
 
     def match(self, obj: Mapping[str, Any]) -> Match: ...
+
+
+@runtime_checkable
+class Wrapper(Protocol):
+    """A selector around another one, which decides: a stopwatch, for example."""
+
+    @property
+    def selector(self) -> Selector: ...
+
+
+def unwrapped(selector: Selector) -> Selector:
+    """The selector that decides, without what others have put around it."""
+    while isinstance(selector, Wrapper):
+        selector = selector.selector
+    return selector

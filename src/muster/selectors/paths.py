@@ -1,8 +1,8 @@
 """Paths into objects: what a selector reads, and the value there in a form that can be compared and counted.
 
 `project` is the contract between selectors and the fleet: a selector gives the same verdict on two objects whose
-projections on all of its `reads` are equal. A missing value is therefore told apart by how far the path led, and
-values of different types are never equal (in Python `True == 1 == 1.0`).
+projections on all of its `reads` are equal. A missing value is therefore told apart by how far the path led and whether
+there was anything at all, and values of different types are never equal (in Python `True == 1 == 1.0`).
 """
 
 from __future__ import annotations
@@ -35,8 +35,15 @@ class _Present:
 
 
 PRESENT: Final = _Present()
+EMPTY: Final = "empty"  # what a projection says of one of these with nothing in it, where something was looked for
 Path: TypeAlias = tuple[str | Element | _Present, ...]
 WHOLE: Final[Path] = ()
+
+
+# With nothing in them, expressions see these as if they were not there.
+GONE_WHEN_EMPTY: Final[frozenset[Path]] = frozenset(
+    {("metadata", LABELS), ("metadata", "annotations"), ("spec", "taints")}
+)
 
 
 def key_path(*keys: str) -> Path:
@@ -79,7 +86,7 @@ def project(obj: Any, path: Path) -> Hashable:
     value = obj
     for depth, step in enumerate(path):
         if isinstance(step, _Present):
-            return True
+            return (depth, EMPTY) if not value and path[:depth] in GONE_WHEN_EMPTY else True
         if isinstance(step, Element):
             if type(value) is not list:
                 return (depth, frozen(value))
@@ -91,7 +98,7 @@ def project(obj: Any, path: Path) -> Hashable:
             ]
         elif type(value) is dict:
             if step not in value:
-                return (depth,)
+                return (depth, EMPTY) if not value and path[:depth] in GONE_WHEN_EMPTY else (depth,)
             value = value[step]
         else:
             return (depth, frozen(value))

@@ -22,6 +22,11 @@ def go_quote(text: str) -> str:
     return f'"{"".join(map(_escaped, text))}"'
 
 
+def printable(text: str) -> str:
+    """The text without quotes; what cannot be printed is escaped, so that it cannot steer a terminal."""
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
 def _escaped(char: str) -> str:
     if char in _SHORT:
         return _SHORT[char]

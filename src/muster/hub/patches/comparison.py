@@ -94,12 +94,14 @@ def _as_member(node: FieldSet | None) -> FieldSet:
 
 def _compare_maps(old: dict[str, Any], new: dict[str, Any], type_: MapType, result: Comparison) -> None:
     for key, value in new.items():
-        if key in type_.skipped:
+        if value is old.get(key, ANY) or key in type_.skipped:
             continue
         if key not in old:
             result.added[f"f:{key}"] = whole(value, type_.type_of(key) or ANY)
         elif old[key] != value:
             _compare_values(f"f:{key}", old[key], value, type_.type_of(key) or ANY, result)
+    if old.keys() <= new.keys():
+        return
     for key, value in old.items():
         if key not in new and key not in type_.skipped:
             result.removed[f"f:{key}"] = whole(value, type_.type_of(key) or ANY)

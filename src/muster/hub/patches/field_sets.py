@@ -51,19 +51,23 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
 
 def difference(left: FieldSet, right: FieldSet) -> FieldSet:
     """Paths in the left set only. A path below or above one in the right set stays."""
-    if not left or not right:
+    if not left or left.keys().isdisjoint(right):
         return left
-    result: FieldSet = {}
-    for element, node in left.items():
-        other = right.get(element)
-        if other is None:
-            result[element] = node
-        elif element != SELF:  # whether a node stays a member is decided here, where both are seen
+    result = dict(left)
+    # The right set is what one write has changed: mostly the smaller one by far.
+    for element, other in right.items():
+        node = left.get(element)
+        if node is None:
+            continue
+        if element != SELF:  # whether a node stays a member is decided here, where both are seen
             rest = difference(_children(node), other)
             if is_member(node) and not is_member(other):
                 result[element] = member_with(rest)
-            elif rest:
+                continue
+            if rest:
                 result[element] = rest
+                continue
+        del result[element]
     return result
 
 

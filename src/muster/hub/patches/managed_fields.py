@@ -5,7 +5,7 @@ Called by the API machinery for create, update and patch (`tracked`), and by app
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muster.hub.patches.comparison import Comparison, compare, whole
@@ -47,6 +47,9 @@ class Entry:
     def id(self) -> ManagerId:
         version = "" if self.operation == APPLY else self.api_version
         return ManagerId(self.manager, self.operation, version, self.subresource)
+
+    def with_fields(self, fields: FieldSet) -> Entry:
+        return Entry(self.manager, self.operation, self.api_version, fields, self.time, self.subresource)
 
     def encoded(self) -> dict[str, Any]:
         entry: dict[str, Any] = {"manager": self.manager, "operation": self.operation, "apiVersion": self.api_version}
@@ -183,19 +186,19 @@ def tracked(
     here = changes.of(writer.api_version)
     result: Managers = {}
     for id_, entry in managers.items():
-        there = changes.of(entry.api_version)
-        if there is None:
+        touched = changes.touched(entry.api_version)
+        if touched is None:
             continue  # a version that is no longer served: nobody can say what its paths mean
-        kept = difference(entry.fields, union(there.modified, union(there.added, there.removed)))
+        kept = difference(entry.fields, touched)
         if kept is entry.fields:
             result[id_] = entry
         elif kept:
-            result[id_] = replace(entry, fields=kept)
+            result[id_] = entry.with_fields(kept)
     taken = union(here.added, here.modified) if here is not None else {}
     if taken:
         mine = Entry(writer.manager, UPDATE, writer.api_version, taken, writer.time, writer.subresource)
         previous = result.get(mine.id)
-        result[mine.id] = mine if previous is None else replace(mine, fields=union(taken, previous.fields))
+        result[mine.id] = mine if previous is None else mine.with_fields(union(taken, previous.fields))
     return _capped(result)
 
 
@@ -208,6 +211,15 @@ class _ChangesByVersion:
         self._versions = versions
         self._native = native
         self._known: dict[str, Comparison | None] = {}
+        self._touched: dict[str, FieldSet | None] = {}
+
+    def touched(self, api_version: str) -> FieldSet | None:
+        """Whatever has changed in any way; None for a version that is not served."""
+        if api_version not in self._touched:
+            found = self.of(api_version)
+            every = None if found is None else union(found.modified, union(found.added, found.removed))
+            self._touched[api_version] = every
+        return self._touched[api_version]
 
     def of(self, api_version: str) -> Comparison | None:
         if api_version not in self._known:

@@ -23,6 +23,8 @@ _KIND = ("authentication.k8s.io", "TokenRequest")
 class AccountTokens:
     """The subresource."""
 
+    described = None  # kubectl knows it by heart
+
     def __init__(self, requests: TokenRequests, authorizer: Authorizer) -> None:
         self._requests = requests
         self._authorizer = authorizer

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from muster.hub.rest.bodies import Receive
     from muster.hub.rest.discovery import Document
     from muster.hub.rest.query import Query
+    from muster.hub.rest.subresources import Described, Descriptions
 
     Scope = MutableMapping[str, Any]
     Headers = dict[bytes, bytes]
@@ -63,6 +64,10 @@ _TOO_MANY = status.StatusError(
 
 class Subresource(Protocol):
     """Answers requests on a subresource that is more than a part of its object, such as serviceaccounts/token."""
+
+    @property
+    def described(self) -> Described | None:
+        """What discovery and OpenAPI say of it, if anything."""
 
     async def answer(self, call: Call, limits: Limits) -> Reply: ...
 
@@ -95,8 +100,9 @@ class Application:
         self._subresources = subresources or {}
         self._checks = {"ping": lambda: None, **(checks or {})}
         self._routes = Routes(kinds)
-        self._discovery = Discovery(kinds)
-        self._openapi = OpenApi(kinds)
+        descriptions = _descriptions(self._subresources)
+        self._discovery = Discovery(kinds, descriptions)
+        self._openapi = OpenApi(kinds, descriptions)
         self._definitions = Definitions(kinds, clock().strftime("%Y-%m-%dT%H:%M:%SZ"))
         tables = Tables(clock)
         self._verbs = Verbs(api, self._definitions, tables, self.limits)
@@ -307,6 +313,8 @@ class Application:
 
     async def _stream(self, call: Call) -> WatchStream:
         route = call.route
+        if route.subresource:  # there is nothing to watch below an object, whatever a role says of it
+            raise status.not_found(route.resource.group, route.resource.plural, route.name)
         if "watch" not in route.resource.verbs:
             raise status.method_not_allowed("watch", route.resource.group, route.resource.plural)
         if call.form.media_type != JSON:
@@ -359,6 +367,14 @@ class Application:
         include = queries.text(call.query, "includeObject")
         with contextlib.suppress(TimeoutError):  # it stopped reading
             await self.watches.websocket(stream, call.target(named=False), call.form, include, socket, protocol)
+
+
+def _descriptions(subresources: Mapping[tuple[str, str], Subresource]) -> Descriptions:
+    found: Descriptions = {}
+    for (resource, _), subresource in subresources.items():
+        if subresource.described is not None:
+            found.setdefault(resource, []).append(subresource.described)
+    return found
 
 
 def _drop(scope: Scope) -> None:

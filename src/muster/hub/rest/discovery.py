@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from muster.api.resource import Resource, Version
+    from muster.hub.rest.subresources import Described, Descriptions
 
 _VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 _STAGES = {"": 2, "beta": 1, "alpha": 0}
@@ -54,7 +55,8 @@ def storage_version_hash(resource: Resource) -> str:
 class Discovery:
     """Every discovery document, by path."""
 
-    def __init__(self, resources: Iterable[Resource]) -> None:
+    def __init__(self, resources: Iterable[Resource], subresources: Descriptions | None = None) -> None:
+        self._subresources = subresources or {}
         self._groups: dict[str, dict[str, list[tuple[Resource, Version]]]] = {}
         # Built-in groups come first, as a real server lists them.
         for resource in sorted(resources, key=lambda kind: not kind.builtin):
@@ -102,7 +104,8 @@ class Discovery:
                 found = {"kind": "APIGroup", "apiVersion": "v1", **self._api_group(group)}
                 yield f"/apis/{group}", _encode(found)
             for version, kinds in versions.items():
-                yield _base_path(group, version), _encode(_resource_list(group, version, kinds))
+                listed = _resource_list(group, version, kinds, self._subresources)
+                yield _base_path(group, version), _encode(listed)
 
     def _api_groups(self) -> list[dict[str, Any]]:
         return [self._api_group(group) for group in self._groups if group]
@@ -127,7 +130,10 @@ class Discovery:
         versions = [
             {
                 "version": name,
-                "resources": [_aggregated_resource(resource, version) for resource, version in kinds],
+                "resources": [
+                    _aggregated_resource(resource, version, self._subresources.get(resource.key, ()))
+                    for resource, version in kinds
+                ],
                 "freshness": "Current",
             }
             for name, kinds in self._groups[group].items()
@@ -148,7 +154,9 @@ def _api_versions(server: str) -> dict[str, Any]:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
 
 
-def _resource_list(group: str, version: str, kinds: Sequence[tuple[Resource, Version]]) -> dict[str, Any]:
+def _resource_list(
+    group: str, version: str, kinds: Sequence[tuple[Resource, Version]], subresources: Descriptions
+) -> dict[str, Any]:
     resources: list[dict[str, Any]] = []
     for resource, served in kinds:
         entry: dict[str, Any] = {
@@ -175,12 +183,26 @@ def _resource_list(group: str, version: str, kinds: Sequence[tuple[Resource, Ver
                     "verbs": list(STATUS_VERBS),
                 }
             )
+        resources += [
+            {
+                "name": f"{resource.plural}/{special.name}",
+                "singularName": "",
+                "namespaced": resource.namespaced,
+                "group": special.group,
+                "version": special.version,
+                "kind": special.kind,
+                "verbs": list(special.verbs),
+            }
+            for special in subresources.get(resource.key, ())
+        ]
     group_version = f"{group}/{version}" if group else version
     named = {"apiVersion": "v1"} if group else {}
     return {"kind": "APIResourceList", **named, "groupVersion": group_version, "resources": resources}
 
 
-def _aggregated_resource(resource: Resource, version: Version) -> dict[str, Any]:
+def _aggregated_resource(
+    resource: Resource, version: Version, subresources: Iterable[Described] = ()
+) -> dict[str, Any]:
     # Built-in kinds leave group and version empty: "those of this entry".
     group, version_name = ("", "") if resource.builtin else (resource.group, version.name)
     kind = {"group": group, "version": version_name, "kind": resource.kind}
@@ -195,8 +217,12 @@ def _aggregated_resource(resource: Resource, version: Version) -> dict[str, Any]
         entry["shortNames"] = list(resource.short_names)
     if resource.categories:
         entry["categories"] = list(resource.categories)
-    if version.status:
-        entry["subresources"] = [{"subresource": "status", "responseKind": kind, "verbs": list(STATUS_VERBS)}]
+    shown = [{"subresource": "status", "responseKind": kind, "verbs": list(STATUS_VERBS)}] if version.status else []
+    for special in subresources:
+        answered = {"group": special.group, "version": special.version, "kind": special.kind}
+        shown.append({"subresource": special.name, "responseKind": answered, "verbs": list(special.verbs)})
+    if shown:
+        entry["subresources"] = shown
     return entry
 
 

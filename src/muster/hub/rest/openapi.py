@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from muster.api.resource import Resource, Version
+    from muster.hub.rest.subresources import Described, Descriptions
 
 # With a dot where the request has an @, which clients cannot parse as a media type.
 V2_CONTENT_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -32,7 +33,8 @@ Schema = dict[str, Any]
 class OpenApi:
     """The OpenAPI documents of the hub."""
 
-    def __init__(self, resources: Iterable[Resource]) -> None:
+    def __init__(self, resources: Iterable[Resource], subresources: Descriptions | None = None) -> None:
+        self._subresources = subresources or {}
         self._kinds: dict[str, list[tuple[Resource, Version]]] = {}
         for resource in resources:
             for version in resource.versions:
@@ -87,7 +89,10 @@ class OpenApi:
             paths[path] = {"get": _fixed_operation(name)}
         for resource, version in kinds or ():
             schemas.update(_schemas(resource, version))
-            paths.update(_paths(f"/{name}", resource, version))
+            special = self._subresources.get(resource.key, [])
+            paths.update(_paths(f"/{name}", resource, version, special))
+            for described in special:
+                schemas.update(described.schemas)
         schemas.update(shared.SCHEMAS)
         return {
             "openapi": "3.0.0",
@@ -153,7 +158,7 @@ def _schemas(resource: Resource, version: Version) -> dict[str, Schema]:
     return found
 
 
-def _paths(base: str, resource: Resource, version: Version) -> dict[str, Any]:
+def _paths(base: str, resource: Resource, version: Version, special: Iterable[Described]) -> dict[str, Any]:
     operations = _Operations(resource, version)
     verbs = resource.verbs
     scoped = (
@@ -186,6 +191,8 @@ def _paths(base: str, resource: Resource, version: Version) -> dict[str, Any]:
                 "patch": operations.patch("Status"),
                 "parameters": named,
             }
+        for described in special:
+            paths[f"{scoped}/{{name}}/{described.name}"] = operations.special(described) | {"parameters": named}
     return paths
 
 
@@ -238,6 +245,23 @@ class _Operations:
             requestBody={"required": True, "content": _content(self._object)},
             responses=_responses(self._object, *codes),
         )
+
+    def special(self, described: Described) -> Schema:
+        """The operations of a subresource that another kind answers."""
+        suffix, answer = described.name.title(), _responses(shared.ref(described.schema), "200")
+        found: Schema = {}
+        if "get" in described.verbs:
+            found["get"] = self._operation("read", "get", suffix, described.parameters, responses=dict(answer))
+        if "create" in described.verbs:
+            found["post"] = self._operation(
+                "create",
+                "post",
+                suffix,
+                (*described.parameters, shared.FIELD_VALIDATION),
+                requestBody={"required": True, "content": _content(self._object)},
+                responses=dict(answer),
+            )
+        return found
 
     def patch(self, suffix: str) -> Schema:
         kinds = [kind for kind in PatchType if kind is not PatchType.STRATEGIC or self._resource.builtin]

@@ -1,0 +1,143 @@
+"""What keeping a history costs beside decisions: changes that wake nobody, changes that move nothing, and moves.
+
+`MUSTER_HISTORY_CLUSTERS` are the sizes of the fleet (10,10000,100000), with 100 placements each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from benchmarks.fleet import clusters
+from muster.client import Client, Connection
+from muster.controllers.events import EventRecorder
+from muster.controllers.metrics import ControllerMetrics
+from muster.controllers.placement_history import HistoryKeeper
+from muster.controllers.placement_moves import MoveReport
+from muster.controllers.placement_world import Key, PlacementWorld
+from muster.controllers.preview import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SIZES = [int(size) for size in os.environ.get("MUSTER_HISTORY_CLUSTERS", "10,10000,100000").split(",")]
+PLACEMENTS = 100
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+_TIMES = 300
+Object = dict[str, Any]
+
+
+def a_world(encoded: list[bytes]) -> PlacementWorld:
+    """Placements that select about half of the fleet, each with an expression of its own."""
+    world = PlacementWorld()
+    world.advance(NOW)
+    selector = {"selectorType": "LabelSelector", "labelSelector": {}}
+    world.put_set({"metadata": {"name": "global"}, "spec": {"clusterSelector": selector}})
+    world.put_binding({"metadata": {"name": "global", "namespace": "apps"}})
+    world.put_clusters(encoded)
+    for number in range(PLACEMENTS):
+        text = rf"""managedCluster.metadata.labels["version"].matches('^1\\.(28|29|3[0-2])\\.\\d*$|{number}')"""
+        required = {"celSelector": {"celExpressions": [text]}}
+        world.put_placement(
+            {
+                "metadata": {"name": f"p{number}", "namespace": "apps", "uid": "u", "generation": 1},
+                "spec": {"predicates": [{"requiredClusterSelector": required}]},
+            }
+        )
+    settle(world, NOW)
+    return world
+
+
+def changed(encoded: bytes, **labels: str) -> bytes:
+    obj: Object = msgspec.json.decode(encoded)
+    obj["metadata"]["labels"] |= labels
+    obj["metadata"]["resourceVersion"] = "2"
+    return msgspec.json.encode(obj)
+
+
+def beaten(encoded: bytes) -> bytes:
+    obj: Object = msgspec.json.decode(encoded)
+    obj["metadata"]["resourceVersion"] = "2"
+    obj["status"]["conditions"] = [{"type": "Beat", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]
+    return msgspec.json.encode(obj)
+
+
+def microseconds(work: Callable[[int], object], times: int) -> float:
+    spent = []
+    for number in range(times):
+        started = time.perf_counter()
+        work(number)
+        spent.append(time.perf_counter() - started)
+    return statistics.median(spent) * 1e6
+
+
+async def measure(size: int) -> None:
+    encoded = list(clusters(size))
+    world = a_world(encoded)
+    times = min(_TIMES, size)
+    beats = [beaten(each) for each in encoded[:times]]
+    moves = [changed(each, version="1.99.0" if number % 2 else "1.30.1") for number, each in enumerate(encoded[:times])]
+    back = encoded[:times]
+
+    def rows() -> list[float]:
+        heartbeat = microseconds(lambda number: world.put_cluster(beats[number]), times)
+        waking = microseconds(lambda number: world.put_cluster(moves[number]), times)
+        microseconds(lambda number: world.put_cluster(back[number]), times)
+        return [heartbeat, waking]
+
+    rows()
+    without = rows()
+    async with Client(Connection("http://127.0.0.1:1")) as client:
+        events = EventRecorder(client, "bench", lambda: NOW)
+        keeper = HistoryKeeper(world, client, events, lambda: NOW, ControllerMetrics(), lambda: False)
+        keeper.start()
+        with_history = rows()
+        key = Key("apps", "p1")
+        result = world.decide(key, NOW)
+        assert result is not None
+        selected = result.selected
+        keeper.keep(key, keeper.draft(key, world.placements[key], result, selected))
+        decide = microseconds(lambda _: world.decide(key, NOW), 20)
+        draft = microseconds(lambda _: keeper.draft(key, world.placements[key], result, selected), 50)
+        row = world.fleet.row(selected[0])
+        assert row is not None
+        world.put_cluster(changed(world.fleet.encoded([row])[0], version="9.9.9"))
+        moved = world.decide(key, NOW)
+        assert moved is not None
+        names = moved.selected
+        taken = keeper.draft(key, world.placements[key], moved, names)
+        assert taken is not None
+        assert taken.move is not None
+        move = taken.move
+
+        def write_up(_: int) -> object:
+            report = MoveReport(move)
+            return report.entry(*report.causes(""), list(report.flips()))
+
+        entry = microseconds(write_up, 20)
+    print(
+        f"| {size:,} | {without[0]:.0f} | {with_history[0]:.0f} | {without[1]:.0f} | {with_history[1]:.0f} "
+        f"| {decide:.0f} | {draft:.0f} | {entry:.0f} |",
+        flush=True,
+    )
+
+
+def main() -> None:
+    print(f"{PLACEMENTS} placements; microseconds, medians")
+    print(
+        "| clusters | heartbeat | … with history | label that turns all placements | … with history "
+        "| one decision | … its draft when nothing moved | causes and reasons of a move, behind decisions |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for size in SIZES:
+        asyncio.run(measure(size))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""`muster undo`: an earlier spec of a placement comes back, in one command."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from muster.cli.consent import asked, require_terminal
+from muster.cli.exits import Exit
+from muster.cli.history import PLACEMENTS, read_history, revision_of
+from muster.cli.options import Context, Kubeconfig, Namespace, with_client
+from muster.errors import InvalidObjectError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.client import Client
+
+app = typer.Typer(no_args_is_help=True)
+MANAGER: Final = "muster-undo"
+_MOST_FIELDS: Final = 50
+Object = dict[str, Any]
+
+
+@app.callback()
+def _undo() -> None:
+    """Bring back what was there before."""
+
+
+@app.command()
+def placement(
+    name: Annotated[str, typer.Argument(help="The placement.")],
+    namespace: Namespace = None,
+    to: Annotated[
+        int | None, typer.Option("--to", help="The revision to go back to; else the one before.", show_default=False)
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Also show which clusters it would gain and lose.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """Restore an earlier spec of a placement; nothing but the spec.
+
+    Shows what changes and asks. Nothing is written if somebody else has changed the placement meanwhile.
+    `muster history placement` lists the revisions.
+    """
+    if not yes:
+        require_terminal("undo")
+
+    async def read(client: Client) -> tuple[Object, Object]:
+        where = namespace or client.connection.namespace
+        current: Object = (await client.request("GET", PLACEMENTS.format(where, name))).json()
+        return current, await read_history(client, where, name)
+
+    current, record = with_client(read, context, kubeconfig)
+    chosen = revision_of(record, to) if to is not None else before(record, current)
+    restored = {**current, "spec": chosen["spec"]}
+    if not _print_difference(current, restored, chosen):
+        return
+    if plan:
+        _print_plan(restored, context, kubeconfig)
+    if not yes and not asked("Restore it?"):
+        sys.stderr.write("nothing was changed\n")
+        raise typer.Exit(int(Exit.NO))
+
+    async def write(client: Client) -> int:
+        path = PLACEMENTS.format(current["metadata"]["namespace"], name)
+        reply = await client.request("PUT", path, params={"fieldManager": MANAGER}, body=restored)
+        sys.stderr.writelines(f"Warning: {warning}\n" for warning in reply.warnings)
+        return int(reply.json()["metadata"].get("generation") or 0)
+
+    generation = with_client(write, context, kubeconfig)
+    sys.stdout.write(f"the spec of revision {chosen['revision']} is back, as revision {generation}\n")
+
+
+def before(record: Mapping[str, Any], current: Mapping[str, Any]) -> Object:
+    """The newest spec that is not the present one. Raises InvalidObjectError when there is none."""
+    for each in reversed(record.get("revisions") or ()):
+        if each["spec"] != (current.get("spec") or {}):
+            found: Object = each
+            return found
+    raise InvalidObjectError("", "there is nothing to go back to: no earlier spec is kept")
+
+
+def _print_difference(current: Object, restored: Object, chosen: Object) -> bool:
+    """What the restored spec changes; whether it changes anything."""
+    from muster.placement.differences import changed_fields
+
+    fields = changed_fields(current.get("spec") or {}, restored["spec"], _MOST_FIELDS, "spec")
+    if not fields:
+        sys.stdout.write(f"the spec is that of revision {chosen['revision']} already\n")
+        return False
+    by = f" by {chosen['manager']}" if chosen.get("manager") else ""
+    sys.stdout.write(f"back to revision {chosen['revision']} of {chosen.get('time', 'an unknown time')}{by}:\n")
+    sys.stdout.writelines(f"  {field}\n" for field in fields)
+    return True
+
+
+def _print_plan(restored: Object, context: str | None, kubeconfig: str | None) -> None:
+    from muster.cli.fleets import gathered
+    from muster.cli.plan import previewed, print_changes
+
+    objects, _ = gathered(None, context, kubeconfig)
+    # Its revision is that of the present state: the world must take it for a newer one.
+    metadata = {key: value for key, value in restored["metadata"].items() if key != "resourceVersion"}
+    changed = {"kind": "Placement", **restored, "metadata": metadata}
+    print_changes(previewed(objects, [changed], [], datetime.now(UTC)))

@@ -1,0 +1,124 @@
+"""What has changed since each placement was last decided: kept for a moment, so that a move can name its cause.
+
+The world notes an object for exactly those placements that it wakes; a heartbeat wakes nobody and is not noted. Several
+changes of one object are one, from the first state to the last. Memory is bounded: what comes beyond is only counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from muster.placement.causes import CLUSTER, Change, Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Mapping
+
+Object = dict[str, Any]
+State = bytes | Object | None
+MOST_CHANGES: Final = 128  # of one placement
+MOST_SPECS: Final = 10  # of one placement that are not in its history yet
+_MOST_ALTOGETHER: Final = 8192
+_NAMED: Final = msgspec.json.Decoder(dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """An object's states, encoded for as long as nobody asks."""
+
+    ref: Ref
+    old: State
+    new: State
+    expired: bool = False
+
+    def change(self) -> Change:
+        return Change(self.ref, _decoded(self.old), _decoded(self.new), self.expired)
+
+
+def _decoded(state: State) -> Mapping[str, Any] | None:
+    return _NAMED.decode(state) if isinstance(state, bytes) else state
+
+
+@dataclass(slots=True)
+class Pending:
+    """What has changed for one placement. `more` are changes beyond the bound."""
+
+    noted: dict[Ref, Noted] = field(default_factory=dict)
+    specs: list[tuple[Object | None, Object]] = field(default_factory=list)  # before and after
+    more: int = 0
+
+    def changes(self) -> list[Change]:
+        return [each.change() for each in self.noted.values()]
+
+    def trimmed(self, examples: Collection[str], moved: Collection[str], most: int) -> Pending:
+        """What is worth keeping for longer: of clusters that will be told about, of no cluster, of others that moved.
+
+        What concerns only clusters that did not move is kept when there is nothing else.
+        """
+        ranked: dict[int, list[Noted]] = {0: [], 1: [], 2: [], 3: []}
+        for each in self.noted.values():
+            cluster = each.ref.cluster
+            ranked[0 if cluster in examples else 1 if not cluster else 2 if cluster in moved else 3].append(each)
+        chosen = [*ranked[0], *ranked[1], *ranked[2]] or ranked[3]
+        return Pending({each.ref: each for each in chosen[:most]}, [], self.more + max(len(chosen) - most, 0))
+
+
+class ChangeLog:
+    """By the keys of placements; other subscribers of the fleet are passed over."""
+
+    def __init__(self, of_interest: type[Hashable]) -> None:
+        self._of_interest = of_interest
+        self._pending: dict[Hashable, Pending] = {}
+        self._count = 0
+
+    def note_cluster(self, told: Iterable[Hashable], name: str, old: bytes | None, new: bytes | None) -> None:
+        self.note(told, Noted(Ref(CLUSTER, "", name), old, new))
+
+    def note(self, told: Iterable[Hashable], noted: Noted) -> None:
+        for key in told:
+            if isinstance(key, self._of_interest):
+                self._add(self._pending.setdefault(key, Pending()), noted)
+
+    def note_spec(self, key: Hashable, before: Object | None, placement: Object) -> None:
+        """A placement has another spec than before."""
+        specs = self._pending.setdefault(key, Pending()).specs
+        specs.append((before, placement))
+        del specs[:-MOST_SPECS]
+
+    def take_specs(self, key: Hashable) -> list[tuple[Object | None, Object]]:
+        """The states that a placement had since this was last asked, each with the one before."""
+        pending = self._pending.get(key)
+        if pending is None:
+            return []
+        specs, pending.specs = pending.specs, []
+        return specs
+
+    def _add(self, pending: Pending, noted: Noted) -> None:
+        known = pending.noted.get(noted.ref)
+        if known is not None:
+            pending.noted[noted.ref] = replace(noted, old=known.old)
+        elif len(pending.noted) >= MOST_CHANGES or self._count >= _MOST_ALTOGETHER:
+            pending.more += 1
+        else:
+            pending.noted[noted.ref] = noted
+            self._count += 1
+
+    def take(self, key: Hashable) -> Pending:
+        """Everything so far; from now on it is somebody else's to keep."""
+        pending = self._pending.pop(key, None)
+        if pending is None:
+            return Pending()
+        self._count -= len(pending.noted)
+        return pending
+
+    def give_back(self, key: Hashable, taken: Pending) -> None:
+        """It did not come to a decision: what has come meanwhile is joined to what was before."""
+        since = self.take(key)
+        taken.more += since.more
+        taken.specs = since.specs
+        self._pending[key] = taken
+        self._count += len(taken.noted)
+        for noted in since.noted.values():
+            self._add(taken, noted)

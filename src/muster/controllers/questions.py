@@ -1,0 +1,50 @@
+"""What the hub asks the controllers' process, and how it is answered: why a placement selects what it does, and advice.
+
+The controllers have the fleet with everything that is known of it, the hub has the users. So the hub says which
+placement, and takes out of the answer what its user may not see; nothing here knows users.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+# msgspec reads annotations at run time.
+from muster.placement.lint import Finding  # noqa: TC001
+from muster.placement.report import Window  # noqa: TC001
+
+
+class ExplainQuestion(msgspec.Struct, frozen=True):
+    """Why does this placement select what it does? `cluster`, if given, is explained in full.
+
+    With `all_sets`, sets that have the cluster and are not bound to the placement's namespace are named too.
+    """
+
+    placement: dict[str, Any]
+    dry_run: bool
+    window: Window
+    cluster: str = ""
+    all_sets: bool = False
+
+
+class AdviceQuestion(msgspec.Struct, frozen=True):
+    """What is there to be said about this placement, given the fleet? Nobody waits longer than so many seconds."""
+
+    placement: dict[str, Any]
+    seconds: float
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """Findings, in the order of the placement's fields."""
+
+    findings: tuple[Finding, ...] = ()
+
+
+class Refusal(Exception):  # noqa: N818 - an answer, which the hub passes on
+    """Why a question is not answered, as an HTTP code and a sentence."""
+
+    def __init__(self, code: int, message: str) -> None:
+        self.code = code
+        self.message = message
+        super().__init__(code, message)

@@ -1,0 +1,117 @@
+"""placements/explain: why a placement selects what it does, and what one that is not saved would select.
+
+The REST layer hands requests over. What the controllers know is asked from them, what the user may see is decided here.
+Nothing is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from muster.controllers.answers import UnansweredError
+from muster.controllers.questions import ExplainQuestion, Refusal
+from muster.hub import bodies, namespaces, options, status
+from muster.hub.gate import Gate, refuse_invalid
+from muster.hub.objects import decode, key_of
+from muster.hub.requests import Attributes
+from muster.hub.veil import GROUP, Veil
+
+if TYPE_CHECKING:
+    from muster.controllers.answers import Controllers
+    from muster.hub.requests import Admission, Authorizer, Body, JsonObject, Target, User, WriteOptions
+    from muster.hub.storage import Store
+    from muster.placement.report import PlacementReport, Window
+
+_RETRY_AFTER: Final = 2  # seconds: a supervisor starts controllers that died within this time
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a request wants to know beside which placement: the page of clusters, and one of them in full."""
+
+    window: Window
+    cluster: str = ""
+
+
+class Explanations:
+    """Answers for users who have been authorized for the subresource. `target` is the placement itself."""
+
+    def __init__(
+        self, store: Store, authorizer: Authorizer, admission: tuple[Admission, ...], controllers: Controllers
+    ) -> None:
+        self._store = store
+        self._authorizer = authorizer
+        self._gate = Gate(authorizer, admission)
+        self._controllers = controllers
+        self._veil = Veil(store, authorizer)
+
+    async def explain(self, user: User, target: Target, wish: Wish) -> PlacementReport:
+        """The stored placement. Raises 404, 403 for the cluster, and 503 when nobody answers."""
+        record = self._store.get(key_of(target))
+        if record is None:
+            raise status.not_found(target.resource.group, target.resource.plural, target.name)
+        return await self._explained(user, decode(record.value), wish, dry_run=False)
+
+    async def dry_run(
+        self, user: User, target: Target, body: Body, given: WriteOptions, wish: Wish
+    ) -> tuple[PlacementReport, tuple[str, ...]]:
+        """A placement that is not saved, refused as a create would refuse it; and the warnings a create would give.
+
+        Unknown fields are refused unless the client says otherwise: who asks what a text means should not be told what
+        part of it means.
+        """
+        checked = options.write_options("CreateOptions", given)
+        validation = checked.validation if given.field_validation else options.STRICT
+        obj, warnings = bodies.read_object(target, body, validation)
+        obj["metadata"].setdefault("name", target.name)
+        obj["metadata"].pop("deletionTimestamp", None)  # nobody creates what is being deleted
+        bodies.check_address(target, obj)
+        namespaces.admitting_namespace(self._store, target, target.name)
+        obj, mutated = await self._gate.mutated("CREATE", target, user, None, obj, dry_run=True)
+        refuse_invalid(target, obj)
+        passed = await self._gate.validated("CREATE", target, user, None, obj, dry_run=True)
+        advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=True)
+        report = await self._explained(user, obj, wish, dry_run=True)
+        return report, (*warnings, *mutated.warnings, *passed.warnings, *advice)
+
+    async def _explained(self, user: User, placement: JsonObject, wish: Wish, *, dry_run: bool) -> PlacementReport:
+        if wish.cluster:
+            await self._authorize_cluster(user, wish.cluster)
+        sent = {"metadata": placement["metadata"], "spec": placement.get("spec") or {}}
+        all_sets = await self._veil.may(user, "list", "managedclustersets")
+        question = ExplainQuestion(sent, dry_run, wish.window, wish.cluster, all_sets)
+        try:
+            report = await self._controllers.explain(question)
+        except UnansweredError as error:
+            raise _unavailable(f"the hub's controllers, which explain placements, do not answer: {error}") from None
+        except Refusal as refusal:
+            raise _refused(refusal, wish.cluster) from None
+        return await self._veil.over(user, placement, report)
+
+    async def _authorize_cluster(self, user: User, name: str) -> None:
+        """A cluster that the user may not get is refused whether it exists or not."""
+        attributes = Attributes("get", GROUP, "v1", "managedclusters", name=name)
+        decision = await self._authorizer.authorize(user, attributes)
+        if not decision.allowed:
+            raise status.forbidden(user, attributes, decision.reason)
+
+
+def _refused(refusal: Refusal, cluster: str) -> status.StatusError:
+    match refusal.code:
+        case 404:
+            return status.not_found(GROUP, "managedclusters", cluster)
+        case 500:
+            return status.internal_error(refusal.message)
+        case 504:
+            return status.StatusError(504, "Timeout", f"Timeout: {refusal.message}", {})
+        case _:
+            return _unavailable(refusal.message)
+
+
+def _unavailable(why: str) -> status.StatusError:
+    hint = (
+        "`muster hub run` runs and restarts them; beside `muster hub serve` start `muster hub controllers`. "
+        "`muster explain` computes the same from a list of the objects"
+    )
+    return status.unavailable(f"{why}. {hint}", _RETRY_AFTER)

@@ -1,0 +1,191 @@
+"""What differs between two states of an object, field by field, and who wrote it. Pure; `causes` asks, commands too.
+
+A controller never sees users. What an object keeps of them is `metadata.managedFields`: the name that each writer gave
+itself, what it owns, and when it last changed that. A field that was removed has no owner any more, and a deletion
+leaves nothing: then nobody is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from muster.selectors.paths import SCORES, WHOLE, Element, describe, project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from muster.selectors.paths import Path
+
+_LONGEST: Final = 200  # characters of a shown value
+_DEEPEST: Final = 32
+_MISSING: Final = object()
+_NOTHING: Final = "."
+# What every write moves, and what the server keeps for itself.
+_NOISE: Final = ("managedFields", "resourceVersion", "generation")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field with its values as JSON; empty where it was not or is not there."""
+
+    field: str
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.old or '(none)'} → {self.new or '(none)'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A field manager, what it did last, and when."""
+
+    manager: str
+    operation: str = ""
+    time: str = ""
+
+
+def changed_fields(old: Any, new: Any, most: int, root: str = "") -> list[FieldChange]:
+    """The deepest fields that differ, at most so many of them."""
+    found: list[FieldChange] = []
+    for change in _leaves(root, old, new, 0):
+        if len(found) == most:
+            break
+        found.append(change)
+    return found
+
+
+def changed_paths(
+    old: Mapping[str, Any], new: Mapping[str, Any], paths: Iterable[Path], most: int
+) -> list[FieldChange]:
+    """The fields among those that somebody reads whose values differ. Scores are not part of an object."""
+    found: list[FieldChange] = []
+    for path in sorted(paths, key=describe):
+        if path == WHOLE:
+            found += changed_fields(_without_noise(old), _without_noise(new), most)
+        elif path[0] != SCORES and project(old, path) != project(new, path):
+            field, before, after = describe(path), _at(old, path), _at(new, path)
+            found.append(FieldChange(field, _shown(before), _shown(after)))
+    return list(dict.fromkeys(found))[:most]
+
+
+def writer_of(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, field: str = "") -> Writer | None:
+    """Who made one state out of the other: the newest of those who have written since, owners of the field first."""
+    if new is None:
+        return None
+    known = {_identity(entry) for entry in _entries(old)}
+    fresh = [entry for entry in _entries(new) if _identity(entry) not in known]
+    owners = [entry for entry in fresh if _owns(entry.get("fieldsV1"), field)]
+    newest = max(owners or fresh, key=lambda entry: str(entry.get("time") or ""), default=None)
+    return None if newest is None else _writer(newest)
+
+
+def writer_since(obj: Mapping[str, Any], since: str, *, with_status: bool) -> Writer | None:
+    """The newest writer after a moment; an object's status is written by controllers and may be left out."""
+    later = [
+        entry
+        for entry in _entries(obj)
+        if str(entry.get("time") or "") > since and (with_status or not entry.get("subresource"))
+    ]
+    # A heartbeat is always the newest: whoever wrote the object itself is the better guess.
+    later.sort(key=lambda entry: (not entry.get("subresource"), str(entry.get("time") or "")))
+    return _writer(later[-1]) if later else None
+
+
+def _writer(entry: Mapping[str, Any]) -> Writer:
+    return Writer(str(entry.get("manager") or ""), str(entry.get("operation") or ""), str(entry.get("time") or ""))
+
+
+def _entries(obj: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    entries = ((obj or {}).get("metadata") or {}).get("managedFields") or ()
+    return [entry for entry in entries if isinstance(entry, Mapping)]
+
+
+def _identity(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    """An entry that has only lost fields to another keeps its time: that was not its doing."""
+    return tuple(entry.get(name) for name in ("manager", "operation", "subresource", "apiVersion", "time"))
+
+
+def _owns(fields: Any, field: str) -> bool:
+    """Whether a set of fields has the path, or something whole that it is in."""
+    node = fields or {_NOTHING: {}}
+    for step in _steps(field):
+        if not node:
+            return True
+        if step not in node:
+            return False
+        node = node[step]
+    return True
+
+
+def _steps(field: str) -> Iterator[str]:
+    """`metadata.labels["a/b"]` and `status.scores[name=x].value` in the steps of a managers' set of fields."""
+    rest = field
+    while rest:
+        if rest.startswith('["'):
+            step, _, rest = rest[2:].partition('"]')
+            yield f"f:{step}"
+        elif rest.startswith("["):
+            step, _, rest = rest[1:].partition("]")
+            key, is_named, value = step.partition("=")
+            if is_named:
+                yield f"k:{msgspec.json.encode({key: value}).decode()}"
+        else:
+            rest = rest.removeprefix(".")
+            end = min((at for at in (rest.find("."), rest.find("[")) if at >= 0), default=len(rest))
+            yield f"f:{rest[:end]}"
+            rest = rest[end:]
+
+
+def _leaves(field: str, old: Any, new: Any, depth: int) -> Iterator[FieldChange]:
+    if old is not _MISSING and new is not _MISSING and msgspec.json.encode(old) == msgspec.json.encode(new):
+        return
+    if depth < _DEEPEST and isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in dict.fromkeys((*old, *new)):
+            name = str(key)
+            step = (f".{name}" if field else name) if name.isidentifier() else f'["{name}"]'
+            yield from _leaves(field + step, old.get(key, _MISSING), new.get(key, _MISSING), depth + 1)
+    elif depth < _DEEPEST and _is_list(old) and _is_list(new) and len(old) == len(new):
+        for index, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from _leaves(f"{field}[{index}]", before, after, depth + 1)
+    else:
+        yield FieldChange(field, _shown(old), _shown(new))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _at(obj: Any, path: Path) -> Any:
+    """The value at a path, for people: of the elements with a name their value."""
+    value = obj
+    for step in path:
+        if isinstance(step, Element):
+            chosen = [each for each in value if isinstance(each, dict) and each.get(step.field) == step.value]
+            if not chosen:
+                return _MISSING
+            only = chosen[0] if len(chosen) == 1 else None
+            value = only["value"] if only is not None and only.keys() == {step.field, "value"} else chosen
+        elif not isinstance(step, str):
+            return True
+        elif isinstance(value, Mapping) and step in value:
+            value = value[step]
+        else:
+            return _MISSING
+    return value
+
+
+def _shown(value: Any) -> str:
+    if value is _MISSING:
+        return ""
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _without_noise(obj: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = {name: value for name, value in (obj.get("metadata") or {}).items() if name not in _NOISE}
+    return {**obj, "metadata": metadata}

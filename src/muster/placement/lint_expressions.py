@@ -1,0 +1,147 @@
+"""CEL expressions that cannot be meant: that do not compile, read what no cluster has, fail on some, never hold, cost.
+
+What an expression does on the fleet is found by running it on one cluster of each kind, not by guessing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.cel.environments import environment
+from muster.cel.libraries.ocm_sizes import managed_cluster_sizes
+from muster.cel.program import compile_program
+from muster.cel.traversal import descendants
+from muster.cel.tree import Call, Literal, Select
+from muster.cel.unparser import unparse
+from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
+from muster.placement.comparisons import never_true
+from muster.placement.findings import Finding, meant
+from muster.placement.lint_cluster_fields import unknown_fields
+from muster.selectors import Verdict
+from muster.selectors.cel import CelSelector, CostLimitError, compile_cel
+from muster.selectors.cel_costs import costliest_node, costliest_part
+from muster.selectors.cel_reasons import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muster.cel.program import Program
+    from muster.cel.tree import Expr
+    from muster.placement.survey import Vocabulary
+    from muster.selectors.cel import CelLimits
+
+_COSTLY: Final = 0.25  # of the limit
+_UNDECLARED: Final = re.compile(r"undeclared reference to '([^']+)'")
+_NO_KEY: Final = re.compile(r"no such key: (.+)")
+_INDEXING: Final = {"_[_]": False, "_[?_]": True, "_?._": True}
+
+
+def uncompilable(text: str, where: str, limits: CelLimits) -> Iterator[Finding]:
+    """Everything that keeps an expression from running, each with its place."""
+    try:
+        compile_cel(text, limits)
+    except CostLimitError:
+        program = compile_program(text, environment("muster"))
+        worst = program.estimate(managed_cluster_sizes).max
+        yield _too_much(
+            "too-costly", where, f"may cost up to {worst:,}, more than the limit of {limits.estimate:,}", program
+        )
+    except InvalidObjectError as error:
+        cause = error.__cause__
+        if not isinstance(cause, InvalidExpressionError):
+            yield Finding("invalid-expression", where, error.reason, expression=text, offset=0)
+            return
+        for each in cause.diagnostics:
+            name = _UNDECLARED.match(each.message)
+            fix = meant(name[1], _names()) if name else ""
+            message = each.message.replace(" (in container '')", "")
+            yield Finding("invalid-expression", where, message, fix if "did you" in fix else "", text, each.offset)
+
+
+def _names() -> list[str]:
+    env = environment("muster")
+    macros = [name for name, _, _ in env.macros]
+    return [name for name in {*env.functions, *macros, *env.variables} if name[:1].isalpha()]
+
+
+def costs(program: Program, where: str, limit: int) -> Iterator[Finding]:
+    """The cost at worst, with the part that costs most."""
+    worst = program.estimate(managed_cluster_sizes).max
+    if worst > _COSTLY * limit:
+        message = f"may cost up to {worst:,}, {worst / limit:.0%} of the limit of {limit:,}"
+        yield _too_much("costly-expression", where, message, program)
+
+
+def _too_much(code: str, where: str, message: str, program: Program) -> Finding:
+    offset = program.tree.tree.offsets.get(costliest_node(program).id)
+    fix = f"most of it is {shortened(costliest_part(program))}: compare fewer or shorter things there"
+    return Finding(code, where, message, fix, program.text, offset)
+
+
+def on_the_fleet(part: CelSelector, fields: Sequence[str], known: Vocabulary) -> Iterator[Finding]:
+    """What a selector's expressions do on the clusters there are."""
+    for program, where in zip(part.programs, fields, strict=True):
+        alone = part if len(part.programs) == 1 else CelSelector((program,), part.scores, part.limits)
+        verdicts = known.survey.verdicts(alone)
+        selects = verdicts is None or bool((verdicts == Verdict.YES).any())
+        unknown = [*unknown_fields(program, where, known, selects=selects)]
+        yield from unknown
+        if unknown or verdicts is None:
+            continue
+        failing = int((verdicts == Verdict.ERROR).sum())
+        if failing:
+            yield _failure(alone, where, known, failing)
+        if failing < len(verdicts):
+            yield from never_true(alone, where, known, selects=selects)
+
+
+def _failure(selector: CelSelector, where: str, known: Vocabulary, failing: int) -> Finding:
+    (program,) = selector.programs
+    error = next(
+        (value for value in _values(selector, known) if isinstance(value, EvaluationError)), EvaluationError("unknown")
+    )
+    key = _NO_KEY.match(str(error))
+    place = _access(program, key[1]) if key else None
+    offset = None if place is None else program.tree.tree.offsets.get(place.id)
+    message = f"fails on {failing:,} of {known.clusters:,} clusters, which are not selected then: {error}"
+    fix = "guard it with has(), or give a default with .orValue()" if place is None else _safe(program, place)
+    return Finding("missing-key", where, message, fix, program.text, 0 if offset is None else offset)
+
+
+def _values(selector: CelSelector, known: Vocabulary) -> Iterator[Any]:
+    (program,) = selector.programs
+    for cluster in known.survey.examples(selector.reads):
+        yield program.run({"managedCluster": selector.view(cluster)}, selector.limits.expression)[0]
+
+
+def _access(program: Program, key: str) -> Expr | None:
+    """The part that takes the key without asking for it first."""
+    for node in descendants(program.tree.expr):
+        match node:
+            case Select(field=name, test_only=False) if name == key:
+                return node
+            case Call(function="_[_]", args=(_, Literal(value=name))) if name == key:
+                return node
+    return None
+
+
+def _safe(program: Program, node: Expr) -> str:
+    """The same part, so that a missing key is an empty text: the way to it becomes optional."""
+    steps: list[str] = []
+    at: Expr = node
+    while True:
+        match at:
+            case Select(operand=operand, field=name):
+                steps.append(f".?{name}" if name.isidentifier() else f'[?"{name}"]')
+                at = operand
+            case Call(function=function, args=(operand, Literal(value=str(name)))) if function in _INDEXING:
+                steps.append(f'[?"{name}"]')
+                at = operand
+            case _:
+                break
+    root, written = unparse(program.tree, at), "".join(reversed(steps))
+    # metadata.labels is always asked for by name: only what may be missing need be optional.
+    if written.startswith(".?metadata.?labels"):
+        written = ".metadata.?labels" + written.removeprefix(".?metadata.?labels")
+    return f'write {root}{written}.orValue("")'

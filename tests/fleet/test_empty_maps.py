@@ -1,0 +1,58 @@
+"""A map with nothing in it is not there for expressions, so it must not be taken for one that lacks a key."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from muster.fleet import Fleet
+from muster.fleet.extraction import extractor
+from muster.selectors.cel import cel_compiler
+from muster.selectors.paths import PRESENT, Path, project
+from tests.builders import a_cluster, a_taint
+
+CLUSTERS = (
+    a_cluster("none"),
+    a_cluster("other", {"in": "yes"}),
+    a_cluster("both", {"env": "prod", "tier": "gold"}),
+    {**a_cluster("taints", {"in": "yes"}), "spec": {"hubAcceptsClient": True, "taints": []}},
+    a_cluster("tainted", {"in": "yes"}, taints=[a_taint("x")]),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "has(managedCluster.metadata.labels.env) && managedCluster.metadata.labels.env == 'prod'",
+        "!has(managedCluster.metadata.labels.env) || managedCluster.metadata.labels.tier == 'gold'",
+        "has(managedCluster.metadata.labels)",
+        "has(managedCluster.spec.taints)",
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_mask_says_of_every_cluster_what_the_selector_says_of_it_alone(text: str, order: int) -> None:
+    clusters = [
+        {**each, "metadata": {**each["metadata"], "name": f"{at}"}} for at, each in enumerate(CLUSTERS[::order])
+    ]
+    fleet = Fleet()
+    fleet.put_many(map(msgspec.json.encode, clusters))
+    (selector,) = cel_compiler(fleet.scores)([text])
+    verdicts = fleet.mask(selector).verdicts
+    rows = [fleet.row(str(at)) for at in range(len(clusters))]
+    assert [int(verdicts[row or 0]) for row in rows] == [int(selector.match(each).verdict) for each in clusters]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("metadata", "labels", "env"),
+        ("metadata", "labels", PRESENT),
+        ("metadata", "labels", "env", PRESENT),
+        ("spec", "taints", PRESENT),
+        ("spec", "taints"),
+    ],
+)
+def test_what_is_taken_from_the_bytes_is_the_projection_of_the_object(path: Path) -> None:
+    spaced = msgspec.json.format(msgspec.json.encode(CLUSTERS[0]), indent=0)
+    encoded = [*map(msgspec.json.encode, CLUSTERS), spaced]
+    assert extractor(path)(encoded) == [project(each, path) for each in (*CLUSTERS, CLUSTERS[0])]

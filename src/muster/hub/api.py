@@ -94,6 +94,7 @@ class Api:
         self._store = store
         self._names_on_create = names_on_create
         self._clock = clock
+        self._second = (datetime.min.replace(tzinfo=UTC), "")  # the last one, and its text: every write asks for it
         self._gate = Gate(authorizer, admission)
         self._cleaner = cleaner or HubCleaner(store, resources.values(), self._now)
         self._creation = Creation(store, self._gate, self._now, objects_per_kind)
@@ -104,7 +105,10 @@ class Api:
         self._events = EventCache()
 
     def _now(self) -> str:
-        return self._clock().astimezone(UTC).isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
+        moment = self._clock().replace(microsecond=0)
+        if moment != self._second[0]:
+            self._second = moment, moment.astimezone(UTC).isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
+        return self._second[1]
 
     # --- Life ---------------------------------------------------------------------------------------------
 

@@ -11,9 +11,9 @@ from muster.hub.rest.stalls import Stalls
 
 async def send(stalls: Stalls, seconds: float) -> None:
     with stalls.guarded() as guard:
-        guard.sending()
+        guard.begins()
         await asyncio.sleep(seconds)
-        guard.sent()
+        guard.ended()
 
 
 def test_a_send_that_takes_too_long_is_cut_off_and_the_task_lives_on() -> None:
@@ -31,9 +31,9 @@ def test_waiting_between_sends_is_no_stall() -> None:
         stalls = Stalls(0.05)
         with stalls.guarded() as guard:
             for _ in range(3):
-                guard.sending()
+                guard.begins()
                 await asyncio.sleep(0.01)
-                guard.sent()
+                guard.ended()
                 await asyncio.sleep(0.1)
         return 3
 

@@ -6,7 +6,6 @@ health and version for anybody; credentials; then discovery, OpenAPI and metrics
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import contextlib
@@ -33,6 +32,7 @@ from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError, form_o
 from muster.hub.rest.openapi import OpenApi
 from muster.hub.rest.routes import Routes
 from muster.hub.rest.seen import Seen, audit_entry
+from muster.hub.rest.stalls import Stalls
 from muster.hub.rest.tables import Tables
 from muster.hub.rest.verbs import Call, Verbs, verb_of
 from muster.hub.rest.watching import PROTOCOLS, Watches
@@ -108,6 +108,7 @@ class Application:
         self._verbs = Verbs(api, self._definitions, tables, self.limits)
         self.watches = Watches(self.limits, self.metrics, tables)
         self._in_flight = 0
+        self._overdue = Stalls(self.limits.request_seconds)
         self._version = Reply(200, msgspec.json.format(msgspec.json.encode(health.version()), indent=2))
         self.metrics.gauge(
             "apiserver_current_inflight_requests", "Requests being answered now.", lambda: self._in_flight
@@ -201,7 +202,8 @@ class Application:
                 return await self._fixed(scope, headers, seen.user)
             if call.verb == "watch":
                 return None
-            async with asyncio.timeout(self.limits.request_seconds):
+            with self._overdue.guarded() as guard:
+                guard.begins()
                 special = self._subresources.get((call.route.resource.key, call.route.subresource))
                 return await (self._verbs.answer(call) if special is None else special.answer(call, self.limits))
         finally:

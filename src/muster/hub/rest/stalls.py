@@ -1,7 +1,7 @@
-"""Cuts off clients that have stopped reading. One look per second at all of them instead of a timer per message.
+"""Ends what takes too long. One look per second at all of it instead of a timer for each.
 
-Used by `watching`: with a thousand watchers and a hundred changes a second, a timer per message would be a third of all
-the work.
+`watching` cuts off clients that have stopped reading: with a thousand watchers and a hundred changes a second, a timer
+per message would be a third of all the work. `application` ends requests that are overdue.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LONGEST_LOOK = 1.0
 
 
 class Guard:
-    """One client. Tell it before and after each send."""
+    """One client, or one request. Tell it when something begins that may take long, and when it has ended."""
 
     __slots__ = ("_loop", "_task", "cut_off", "since")
 
@@ -27,14 +27,14 @@ class Guard:
         self.since: float | None = None
         self.cut_off = False
 
-    def sending(self) -> None:
+    def begins(self) -> None:
         self.since = self._loop.time()
 
-    def sent(self) -> None:
+    def ended(self) -> None:
         self.since = None
 
     def stop(self) -> None:
-        """End the task that is stuck in a send."""
+        """End the task that is stuck."""
         self.cut_off = True
         if self._task is not None:
             self._task.cancel()
@@ -46,7 +46,7 @@ class Guard:
 
 
 class Stalls:
-    """All clients that are being sent to."""
+    """All that may take too long, and how long that is."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -55,7 +55,7 @@ class Stalls:
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[Guard]:
-        """Guard the sends of this task. Raises TimeoutError when one of them has taken too long."""
+        """Guard parts of this task. Raises TimeoutError when one of them has taken too long."""
         guard = Guard()
         self._guards.add(guard)
         if self._timer is None:

@@ -113,18 +113,18 @@ class Watches:
             leaving = asyncio.create_task(_close_when_gone(stream, receive))
             try:
                 async for batch in stream:
-                    guard.sending()
+                    guard.begins()
                     await send({"type": "http.response.body", "body": lines(batch), "more_body": True})
-                    guard.sent()
+                    guard.ended()
                     sent += len(batch)
                     if sent >= _COUNTED_AT_ONCE:
                         counter.inc(sent)
                         sent = 0
                     if len(self._open) > _FEW_WATCHES:
                         await asyncio.sleep(min(len(self._open) * _PAUSE_PER_WATCH, _LONGEST_PAUSE))
-                guard.sending()
+                guard.begins()
                 await send({"type": "http.response.body", "body": b""})
-                guard.sent()
+                guard.ended()
             finally:
                 counter.inc(sent)
                 leaving.cancel()
@@ -139,12 +139,12 @@ class Watches:
             try:
                 async for batch in stream:
                     for event in batch:
-                        guard.sending()
+                        guard.begins()
                         await _send_message(socket, lines((event,)), protocol)
-                        guard.sent()
-                guard.sending()
+                        guard.ended()
+                guard.begins()
                 await socket.close()
-                guard.sent()
+                guard.ended()
             except RuntimeError:
                 return  # the client closed it while we were sending
             finally:

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 SIZE_LIMIT: Final = 1024 * 1024
 
 
+def normalize(obj: dict[str, Any]) -> None:
+    """Maps without entries are not kept."""
+    for name in ("data", "binaryData"):
+        if obj.get(name) == {}:
+            del obj[name]
+
+
 def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
     data, binary = new.get("data") or {}, new.get("binaryData") or {}
     causes: list[Cause] = []
@@ -65,4 +72,5 @@ CONFIG_MAP: Final = builtin(
     (PrinterColumn("Data", "string", description="How many values there are.", cell=_count), AGE),
     short_names=("cm",),
     rules=rules,
+    normalize=normalize,
 )

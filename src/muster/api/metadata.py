@@ -29,6 +29,16 @@ FINALIZER_FOREGROUND: Final = "foregroundDeletion"
 _STANDARD_FINALIZERS: Final = frozenset({FINALIZER_ORPHAN, FINALIZER_FOREGROUND, "kubernetes"})
 
 
+# What a real server does not keep when there is nothing in it: to Go an empty map is none.
+_NOTHING_WHEN_EMPTY: Final = ("labels", "annotations", "finalizers", "ownerReferences", "generateName", "selfLink")
+
+
+def without_empty(metadata: Object) -> Object:
+    """The same without fields that hold nothing; the very same if there are none, as nearly always."""
+    empty = [name for name in _NOTHING_WHEN_EMPTY if name in metadata and not metadata[name]]
+    return {name: value for name, value in metadata.items() if name not in empty} if empty else metadata
+
+
 def validate_metadata(
     obj: Object,
     old: Object | None,

@@ -28,7 +28,10 @@ _NEEDED_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def normalize(obj: dict[str, Any]) -> None:
-    """`stringData` is for writing only: its values move to `data`. A secret without a type is opaque."""
+    """`stringData` is for writing only: its values move to `data`. A secret without a type is opaque.
+
+    A map without entries is not kept.
+    """
     if not obj.get("type"):
         obj["type"] = OPAQUE
     texts = obj.pop("stringData", None)
@@ -38,6 +41,8 @@ def normalize(obj: dict[str, Any]) -> None:
         for key, text in texts.items():
             merged[key] = base64.b64encode(str(text).encode("utf-8", "surrogatepass")).decode("ascii")
         obj["data"] = merged
+    if obj.get("data") == {}:
+        del obj["data"]
 
 
 def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:

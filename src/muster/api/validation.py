@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.decoding import decode_problem
-from muster.api.metadata import validate_metadata
+from muster.api.metadata import validate_metadata, without_empty
 from muster.values.causes import NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, Cause, invalid
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ def prepare(resource: Resource, version: Version, obj: Object, live: Object | No
     What it shares with a `live` object, which is stored, is in shape already.
     """
     unknown = version.compiled.prepare(obj, live)
+    metadata = obj.get("metadata")
+    if isinstance(metadata, dict):
+        obj["metadata"] = without_empty(metadata)
     if resource.normalize is not None:
         resource.normalize(obj)
     return unknown

@@ -153,3 +153,8 @@ def test_a_cause_reads_like_a_sentence() -> None:
     assert str(Cause("AddOnPlacementScore", "a", "usage", SCORE_EXPIRED, note="2026")) == (
         "AddOnPlacementScore a/usage expired (2026)"
     )
+
+
+def test_what_was_before_may_not_be_known() -> None:
+    assert str(Flip("c1", "Predicate", "fits", "label a is missing")) == "Predicate: fits → label a is missing"
+    assert str(Flip("c1", "", "not known", "fits")) == "not known → fits"

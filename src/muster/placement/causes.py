@@ -126,7 +126,7 @@ class Flip:
     now: str
 
     def __str__(self) -> str:
-        return f"{self.stage}: {self.was} → {self.now}"
+        return f"{self.stage}: {self.was} → {self.now}" if self.stage else f"{self.was} → {self.now}"
 
     def as_object(self) -> dict[str, str]:
         return {"cluster": self.cluster, "stage": self.stage, "was": _cut(self.was), "now": _cut(self.now)}

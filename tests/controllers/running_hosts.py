@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from muster.client import Client, Connection
 from muster.client.reflector import Reflector
@@ -16,7 +16,7 @@ from muster.controllers.metrics import ControllerMetrics
 from tests.controllers.running import PATIENCE, Driver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
 
     from muster.client.client import Reply
     from tests.hub.rest.running import RunningHub
@@ -57,43 +57,78 @@ def kill(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
         thread.join(0.05)
 
 
+class Runs(Protocol):
+    async def run(self) -> None: ...
+
+
+Controllers = TypeVar("Controllers", bound=Runs)
+
+
+async def run_synced(
+    reflectors: Sequence[Reflector], controllers: Controllers, started: Callable[[Controllers], None]
+) -> None:
+    """Run controllers that have seen everything once."""
+    async with asyncio.TaskGroup() as tasks:
+        for reflector in reflectors:
+            tasks.create_task(reflector.run())
+        for reflector in reflectors:
+            await reflector.synced.wait()
+        tasks.create_task(controllers.run())
+        started(controllers)
+
+
 @contextlib.contextmanager
-def host_controllers(hub: RunningHub, dies_at: int | None = None, *, before: bool = True) -> Iterator[HostControllers]:
-    """The controllers in a thread, ended as a crash would: cancelled wherever they are, or at a certain write."""
-    found: list[HostControllers] = []
+def in_a_thread(
+    run: Callable[[Callable[[Controllers], None], Callable[[], object]], Coroutine[Any, Any, None]],
+    *,
+    gently: bool = False,
+) -> Iterator[Controllers]:
+    """Controllers on a loop of their own. `run` is given whom to tell that they run, and how to die in the middle.
+
+    They end as a crash would end them, or gently: with time to tidy up.
+    """
+    found: list[Controllers] = []
     ready = threading.Event()
     loop = asyncio.new_event_loop()
 
-    async def run() -> None:
-        connection = Connection(hub.url, "default", {"Authorization": f"Bearer {hub.token}"})
-        writes = 10**9 if dies_at is None else dies_at
-        async with MortalClient(connection, writes, before=before, die=lambda: task.cancel()) as client:
-            discovery = await client.discover()
-            hosts = HostControllers(client, utc_now, ControllerMetrics())
-            reflectors = [Reflector(client, discovery.named(name), each) for name, each in hosts.handlers().items()]
-            async with asyncio.TaskGroup() as tasks:
-                for reflector in reflectors:
-                    tasks.create_task(reflector.run())
-                for reflector in reflectors:
-                    await reflector.synced.wait()
-                tasks.create_task(hosts.run())
-                found.append(hosts)
-                ready.set()
+    def started(controllers: Controllers) -> None:
+        found.append(controllers)
+        ready.set()
 
-    task = loop.create_task(run())
+    task = loop.create_task(run(started, lambda: task.cancel()))
 
     def main() -> None:
         with contextlib.suppress(asyncio.CancelledError):
             loop.run_until_complete(task)
 
-    thread = threading.Thread(target=main, name="host controllers")
+    thread = threading.Thread(target=main, name="controllers")
     thread.start()
     try:
         assert ready.wait(PATIENCE)
         yield found[0]
     finally:
+        if gently:
+            loop.call_soon_threadsafe(task.cancel)
+            thread.join(PATIENCE)
         kill(loop, thread)
         loop.close()
+
+
+@contextlib.contextmanager
+def host_controllers(hub: RunningHub, dies_at: int | None = None, *, before: bool = True) -> Iterator[HostControllers]:
+    """The controllers in a thread, ended as a crash would: cancelled wherever they are, or at a certain write."""
+
+    async def run(started: Callable[[HostControllers], None], die: Callable[[], object]) -> None:
+        connection = Connection(hub.url, "default", {"Authorization": f"Bearer {hub.token}"})
+        writes = 10**9 if dies_at is None else dies_at
+        async with MortalClient(connection, writes, before=before, die=die) as client:
+            discovery = await client.discover()
+            hosts = HostControllers(client, utc_now, ControllerMetrics())
+            reflectors = [Reflector(client, discovery.named(name), each) for name, each in hosts.handlers().items()]
+            await run_synced(reflectors, hosts, started)
+
+    with in_a_thread(run) as hosts:
+        yield hosts
 
 
 def add_agent(hub: Driver, name: str, inventory: dict[str, Any] | None = None, **labels: str) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
-import threading
 from typing import TYPE_CHECKING, Any
 
 from muster.api.resolution import CATALOG_LABEL
@@ -15,11 +13,11 @@ from muster.controllers.manager import utc_now
 from muster.controllers.metrics import ControllerMetrics
 from muster.controllers.permissions import CONTROLLERS
 from muster.controllers.resolutions import ResolutionController
-from tests.controllers.running import PATIENCE, Driver, connection_of
-from tests.controllers.running_hosts import kill
+from tests.controllers.running import Driver, connection_of
+from tests.controllers.running_hosts import in_a_thread, run_synced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from tests.hub.rest.running import RunningHub
@@ -33,11 +31,8 @@ def resolution_controller(
     hub: RunningHub, catalogs: Mapping[str, Path] | None = None
 ) -> Iterator[ResolutionController]:
     """The controller in a thread, with no more than its role allows."""
-    found: list[ResolutionController] = []
-    ready = threading.Event()
-    loop = asyncio.new_event_loop()
 
-    async def run() -> None:
+    async def run(started: Callable[[ResolutionController], None], _: Callable[[], object]) -> None:
         async with Client(connection_of(hub, CONTROLLERS)) as client:
             discovery = await client.discover()
             controller = ResolutionController(client, utc_now, ControllerMetrics(), catalogs or {}, look_every=0.05)
@@ -46,29 +41,10 @@ def resolution_controller(
             ]
             maps, selector = discovery.named("configmaps.v1"), f"{CATALOG_LABEL}=true"
             reflectors.append(Reflector(client, maps, controller.catalog_handler(), labels=selector))
-            async with asyncio.TaskGroup() as tasks:
-                for reflector in reflectors:
-                    tasks.create_task(reflector.run())
-                for reflector in reflectors:
-                    await reflector.synced.wait()
-                tasks.create_task(controller.run())
-                found.append(controller)
-                ready.set()
+            await run_synced(reflectors, controller, started)
 
-    task = loop.create_task(run())
-
-    def main() -> None:
-        with contextlib.suppress(asyncio.CancelledError):
-            loop.run_until_complete(task)
-
-    thread = threading.Thread(target=main, name="resolution controller")
-    thread.start()
-    try:
-        assert ready.wait(PATIENCE)
-        yield found[0]
-    finally:
-        kill(loop, thread)
-        loop.close()
+    with in_a_thread(run, gently=True) as controller:
+        yield controller
 
 
 def blobs(package: str, *versions: str, requires: Mapping[str, list[Object]] | None = None) -> list[Object]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from muster.controllers.answers import UnansweredError
 from muster.controllers.questions import ExplainQuestion, Refusal
 from muster.hub import bodies, namespaces, options, status
-from muster.hub.gate import Gate, refuse_invalid
+from muster.hub.gate import Gate, refuse_invalid, require
 from muster.hub.objects import decode, key_of
 from muster.hub.requests import Attributes
 from muster.hub.veil import GROUP, Veil
@@ -91,10 +91,7 @@ class Explanations:
 
     async def _authorize_cluster(self, user: User, name: str) -> None:
         """A cluster that the user may not get is refused whether it exists or not."""
-        attributes = Attributes("get", GROUP, "v1", "managedclusters", name=name)
-        decision = await self._authorizer.authorize(user, attributes)
-        if not decision.allowed:
-            raise status.forbidden(user, attributes, decision.reason)
+        await require(self._authorizer, user, Attributes("get", GROUP, "v1", "managedclusters", name=name))
 
 
 def _refused(refusal: Refusal, cluster: str) -> status.StatusError:

@@ -32,6 +32,13 @@ class Passed:
 _NOTHING = Passed()
 
 
+async def require(authorizer: Authorizer, user: User, attributes: Attributes) -> None:
+    """Raises 403 unless the user may."""
+    decision = await authorizer.authorize(user, attributes)
+    if not decision.allowed:
+        raise status.forbidden(user, attributes, decision.reason)
+
+
 class Gate:
     """The authorizer and the admission plugins, asked in order."""
 

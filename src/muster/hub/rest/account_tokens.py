@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.hub import status
+from muster.hub.gate import require
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import Reply, object_reply
 from muster.hub.rest.bodies import body_of, receive_body
@@ -30,10 +31,7 @@ class AccountTokens:
         self._authorizer = authorizer
 
     async def answer(self, call: Call, limits: Limits) -> Reply:
-        attributes = call.attributes()
-        decision = await self._authorizer.authorize(call.user, attributes)
-        if not decision.allowed:
-            raise status.forbidden(call.user, attributes, decision.reason)
+        await require(self._authorizer, call.user, call.attributes())
         if call.verb != "create" or not call.route.name:
             raise status.method_not_allowed(call.verb, "", "serviceaccounts/token")
         raw = await receive_body(call.receive, limits)

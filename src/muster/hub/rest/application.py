@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket
 
 from muster.hub import status
 from muster.hub.auth.door import Door, path_attributes, wants_to_act
+from muster.hub.gate import require
 from muster.hub.rest import health
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, Reply, audit_id, send_reply, status_reply
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from muster.api.resource import Resource
     from muster.hub.api import Api
     from muster.hub.audit import AuditLog
-    from muster.hub.requests import Attributes, Authenticator, Authorizer, User, WatchStream
+    from muster.hub.requests import Authenticator, Authorizer, User, WatchStream
     from muster.hub.rest.answers import Send
     from muster.hub.rest.bodies import Receive
     from muster.hub.rest.discovery import Document
@@ -225,13 +226,8 @@ class Application:
                 call = replace(call, user=seen.user)
         seen.call = call
         if call is not None and is_definition(call.route.resource):
-            await self._authorize(seen.user, call.attributes())  # the machinery does not know these
+            await require(self._authorizer, seen.user, call.attributes())  # the machinery does not know these
         return call
-
-    async def _authorize(self, user: User, attributes: Attributes) -> None:
-        decision = await self._authorizer.authorize(user, attributes)
-        if not decision.allowed:
-            raise status.forbidden(user, attributes, decision.reason)
 
     def _record(self, scope: Scope, seen: Seen, reply: Reply, seconds: float, audit: bytes) -> None:
         """Have the request written to the audit log, if that wants it."""
@@ -262,7 +258,7 @@ class Application:
     async def _fixed(self, scope: Scope, headers: Headers, user: User) -> Reply:
         """Discovery, OpenAPI, metrics and the index: for users whom a role gives the path."""
         path: str = scope["path"]
-        await self._authorize(user, path_attributes(scope["method"], path))
+        await require(self._authorizer, user, path_attributes(scope["method"], path))
         if scope["method"] not in ("GET", "HEAD"):
             return NOT_FOUND
         if path == "/metrics":

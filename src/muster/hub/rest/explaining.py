@@ -8,6 +8,7 @@ import msgspec
 
 from muster.hub import status
 from muster.hub.explanations import Wish
+from muster.hub.gate import require
 from muster.hub.requests import Target
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import object_reply
@@ -49,10 +50,7 @@ class PlacementExplaining:
         self._authorizer = authorizer
 
     async def answer(self, call: Call, limits: Limits) -> Reply:
-        attributes = call.attributes()
-        decision = await self._authorizer.authorize(call.user, attributes)
-        if not decision.allowed:
-            raise status.forbidden(call.user, attributes, decision.reason)
+        await require(self._authorizer, call.user, call.attributes())
         resource = call.route.resource
         if call.verb not in ("get", "create"):
             raise status.method_not_allowed(call.verb, resource.group, f"{resource.plural}/explain")

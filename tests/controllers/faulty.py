@@ -110,6 +110,11 @@ def faulty(target: str, faults: Faults) -> Iterator[str]:
             started.set()
             await stop.wait()
             await runner.cleanup()
+            # Watches that nobody ended: without this they would be found lying about during another test.
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(run()), name="proxy")
     thread.start()

@@ -162,6 +162,7 @@ def test_runaways_cost_their_budget_a_few_times_and_hold_up_nobody(hub: Driver) 
         eventually(lambda: counts(hub, "good"), (6, 0))
         assert labels(hub, "a04")["even"] == "yes"
         for number in range(10):
+            # mypy cannot infer a lambda that binds the loop's variable.
             eventually(lambda number=number: counts(hub, f"evil-{number}"), (0, 12))  # type: ignore[misc]
         path = f"{BASE}/agentclassifications/evil-3"
         eventually(lambda: hub.condition(path, "QueryPaused"), ("True", "BudgetExhausted"))

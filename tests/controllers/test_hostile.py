@@ -34,6 +34,7 @@ def test_hostile_expressions_do_not_hold_up_other_placements() -> None:
         for name in names[:8]:
             started = time.monotonic()
             hub.patch(f"{CLUSTERS}/{name}", {"metadata": {"labels": {"x": "y"}}})
+            # mypy cannot infer a lambda that binds the loop's variable.
             eventually(lambda name=name: name in hub.decided("good"), True)  # type: ignore[misc]
             delays.append(time.monotonic() - started)
         # Still at it: what was measured above was measured beside it.

@@ -96,6 +96,7 @@ async def _story(client: HubClient) -> None:
     for each in (tenant, neighbour):
         await each.settle_in()
         await each.classify("even", '.hostname == "even"')
+        # Here and below: mypy cannot infer lambdas that bind the loop's variables.
         await until(lambda each=each: each.counts("even"), (AGENTS // 2, 0))  # type: ignore[misc]
     await asyncio.gather(
         *(tenant.classify(f"evil-{number}", query) for number, query in enumerate(RUNAWAYS)),

@@ -104,7 +104,7 @@ class PlacementController:
             try:
                 with self._metrics.binding():
                     await self._decisions.write(key, placement, result)
-            except BaseException:
+            except BaseException:  # being cancelled as well: what was not written has no history
                 self.history.withdraw(key, draft)
                 raise
             finally:

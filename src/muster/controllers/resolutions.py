@@ -114,7 +114,7 @@ class ResolutionController:
         del waiting[name]
         try:
             await self._resolve(Place(namespace, name))
-        except BaseException:
+        except BaseException:  # being cancelled as well: it has not had its turn
             waiting[name] = None
             raise
         if waiting:

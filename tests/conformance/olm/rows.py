@@ -28,6 +28,7 @@ def upstream_result(row: dict[str, Any]) -> CaseResult:
     detail = "" if ok else f"wanted {wanted(row['expect'])}, got {got}"
     text_ok = None
     if "error" in row["expect"] and ok:
+        # A plan is no failure, and `ok` says that this is one.
         text = outcome.text if isinstance(outcome, Refused) else outcome.upstream_text  # type: ignore[union-attr]
         text_ok = text in row["expect"]["error"]["upstreamTexts"]
         detail = detail or ("" if text_ok else f"text {text!r}, wanted {row['expect']['error']['upstreamTexts'][0]!r}")

@@ -4,9 +4,13 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 AREA   ?=
 PORT   ?= 0
+FUZZ_SECONDS ?= 60
+MINUTES ?= 20
+SHORT  ?=
+SEED   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format conformance bench contract faults fuzz coverage lock clean
+.PHONY: help run test quick check format conformance bench contract faults fuzz hostile soak damage coverage lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,7 +59,18 @@ contract: $(VENV)/.dev ## the contract of client and controllers; MUSTER_CONTRAC
 	@$(BIN)/pytest tests/contract -q
 
 fuzz: $(VENV)/.dev ## schemathesis over our OpenAPI, with a time limit
-	@$(BIN)/python -m tests.e2e.fuzz
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m tests.e2e.fuzz
+
+hostile: $(VENV)/.dev ## whatever a tenant could write, against a running hub and both languages (SHORT=1 as in CI; SEED=N repeats)
+	@$(BIN)/python -m tests.hostile $(if $(SHORT),--short) $(if $(SEED),--seed $(SEED))
+
+soak: $(VENV)/.dev ## a fleet under load, kills, pauses and a full disk (MINUTES=20)
+	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+damage: $(VENV)/.dev ## damaged files after kill -9 (200 places), 1,000 kills under load, 1,000 random runs of the controllers
+	@$(BIN)/python -m tests.hub.storage.damage --places 200
+	@$(BIN)/python -m tests.hub.storage.kills --kills 1000
+	@$(BIN)/python -m tests.controllers.convergence --runs 1000
 
 bench: $(VENV)/.dev ## run the benchmarks and print their tables (AREA=cel|jq|storage|…)
 	@$(BIN)/python -m benchmarks $(AREA)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from muster.source import Diagnostic, Source
 
 
+LONGEST_TEXT = 64_000  # characters of all diagnostics: each may show a line of thousands
+
+
 class MusterError(Exception):
     """The root: everything we raise on purpose."""
 
@@ -37,7 +40,15 @@ class InvalidExpressionError(MusterError):
         super().__init__(source, self.diagnostics)
 
     def __str__(self) -> str:
-        return "\n".join(self.source.render(diagnostic) for diagnostic in self.diagnostics)
+        shown: list[str] = []
+        length = 0
+        for diagnostic in self.diagnostics:
+            shown.append(self.source.render(diagnostic))
+            length += len(shown[-1])
+            if length > LONGEST_TEXT and len(shown) < len(self.diagnostics):
+                shown.append(f"and {len(self.diagnostics) - len(shown)} more")
+                break
+        return "\n".join(shown)
 
 
 class InvalidObjectError(MusterError):

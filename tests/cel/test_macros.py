@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from muster.cel.compile_budget import CompileBudget
 from muster.cel.declarations import Macro
-from muster.cel.environment import Env, Limits
+from muster.cel.environment import Env
 from muster.cel.macros import (
     BINDING_MACROS,
     MATH_MACROS,
@@ -177,8 +178,10 @@ def test_wrong_arguments_are_refused_at_their_place(text: str, message: str) -> 
 
 def test_an_expansion_that_would_double_without_end_is_refused() -> None:
     text = "x.optMap(v, v)" + ".optMap(v, v)" * 60
-    with pytest.raises(InvalidExpressionError, match="macros expand to more than 1000 nodes"):
-        parse(text, ENV.extend(limits=Limits(nodes=1000)))
+    budget = CompileBudget()
+    with pytest.raises(InvalidExpressionError, match="compiling takes more than the 40000 steps"):
+        parse(text, ENV, budget)
+    assert budget.spent < 40_010
 
 
 def test_a_macro_of_ones_own_takes_a_few_lines() -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 
+from muster.cel.compile_budget import CompileBudget
 from muster.cel.environment import Env, Limits, Options
 from muster.cel.lexer import tokenize
 from muster.cel.macros import STANDARD_MACROS
@@ -191,4 +192,4 @@ def test_deep_expressions_do_not_need_a_deep_stack() -> None:
 def test_the_exact_parser_builds_the_same_trees(text: str) -> None:
     source = Source(text)
     tokens, unrecognized = tokenize(text)
-    assert shape(recover(source, tokens, unrecognized, ENV).expr) == shape(parse(source, ENV).expr)
+    assert shape(recover(source, tokens, unrecognized, ENV, CompileBudget()).expr) == shape(parse(source, ENV).expr)

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muster.cel import types
+from muster.cel.qualify import lookup
+from muster.cel.traversals import go_text
 from muster.cel.values import (
     MISSING,
     OPTIONAL_NONE,
@@ -25,13 +27,10 @@ from muster.cel.values import (
     check_uint,
     compare,
     contains,
-    equals,
     find,
     format_double,
     format_plain,
-    go_text,
     kind_of,
-    lookup,
     make_map,
     no_such_overload,
     optional,
@@ -40,6 +39,7 @@ from muster.cel.values import (
 from muster.cel.values import conversions as to
 from muster.cel.values.timestamps import format_duration, format_timestamp, moment_in, parse_duration, parse_timestamp
 from muster.errors import EvaluationError, InvalidObjectError
+from tests.cel.comparing import equals
 
 
 @pytest.mark.parametrize(

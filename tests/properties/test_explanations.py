@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from muster.cel.environments import environment
 from muster.cel.program import compile_program
-from muster.cel.value_text import value_text
+from muster.cel.traversals import value_text
 from muster.errors import EvaluationError
 from muster.placement.explanation import ClusterExplanation, explain_cluster, explain_placement
 from muster.selection import Snapshot

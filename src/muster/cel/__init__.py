@@ -13,6 +13,7 @@ runtime_cost, reads, and program, which ties them together.
 """
 
 from muster.cel.checker import check, compile_expression
+from muster.cel.compile_budget import COMPILE_LIMIT, CompileBudget
 from muster.cel.cost_estimate import Path, SizeHints, no_hints
 from muster.cel.declarations import Constant, Function, Library, Macro, Overload, Variable
 from muster.cel.environment import Env, Limits, ObjectTypes, Options
@@ -27,10 +28,12 @@ from muster.cel.unification import displayed
 from muster.cel.unparser import unparse
 
 __all__ = [
+    "COMPILE_LIMIT",
     "DEFAULT_COST_LIMIT",
     "NAMES",
     "PRESENT",
     "Absent",
+    "CompileBudget",
     "Constant",
     "Env",
     "Function",

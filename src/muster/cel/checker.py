@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.cel import types
+from muster.cel.compile_budget import CompileBudget, limited
 from muster.cel.names import Names, qualified_name
 from muster.cel.nodes import reported
 from muster.cel.overloads import resolved
@@ -51,14 +52,21 @@ _LITERALS: dict[type, Type] = {
 }
 
 
-def compile_expression(text: str | Source, env: Env) -> CheckedTree:
+def compile_expression(text: str | Source, env: Env, budget: CompileBudget | None = None) -> CheckedTree:
     """Parse, check and validate. Raises InvalidExpressionError with all that the first failing stage found."""
-    return check(parse(text, env), env)
+    budget = budget or CompileBudget()
+    return check(parse(text, env, budget), env, budget)
 
 
-def check(tree: Tree, env: Env) -> CheckedTree:
+def check(tree: Tree, env: Env, budget: CompileBudget | None = None) -> CheckedTree:
     """The tree with types and references; the environment's validators have approved it."""
-    checker = _Checker(tree, env)
+    budget = budget or CompileBudget()
+    with limited(budget, tree.source):
+        return _checked(tree, env, budget)
+
+
+def _checked(tree: Tree, env: Env, budget: CompileBudget) -> CheckedTree:
+    checker = _Checker(tree, env, budget)
     expr = run(checker.walk(tree.expr))
     if checker.diagnostics:
         raise InvalidExpressionError(tree.source, reported(checker.diagnostics))
@@ -76,14 +84,14 @@ def check(tree: Tree, env: Env) -> CheckedTree:
 class _Checker:
     """The state of one check. `walk` returns the node, rewritten where a name was resolved."""
 
-    def __init__(self, tree: Tree, env: Env) -> None:
+    def __init__(self, tree: Tree, env: Env, budget: CompileBudget) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.references: dict[int, Reference] = {}
         self._types: dict[int, Type] = {}
         self._tree = tree
         self._env = env
         self._names = Names(env)
-        self._substitution = Substitution()
+        self._substitution = Substitution(budget)
         self._variables = 0
         # cel-go forgets which overloads are hidden as soon as it has entered a macro's scope.
         self._hide_cross_type = not env.options.cross_type_comparisons

@@ -435,8 +435,8 @@ def _literal_size(expr: Expr) -> Range | None:
 
 
 def _is_scalar(checked: Type) -> bool:
-    if checked.kind is Kind.WRAPPER or (checked.kind is Kind.OPAQUE and checked.name == "optional_type"):
-        return _is_scalar(checked.params[0])
+    while checked.kind is Kind.WRAPPER or (checked.kind is Kind.OPAQUE and checked.name == "optional_type"):
+        checked = checked.params[0]
     return checked.kind in _SCALARS
 
 

@@ -22,6 +22,9 @@ class Overload:
     EvaluationError; None for what the language itself evaluates (`_&&_`, `_?_:_`, …). Dispatch on dyn arguments tries
     the overloads whose argument kinds fit the values. Implementations are pure: a call of constants is made once.
 
+    A `metered` implementation takes the meter before the values. It has to be one when it looks inside its arguments,
+    or makes more than it was given; lengths of texts, lists and maps are charged before every call.
+
     `reads` narrows what the function looks at in its first argument: from the constant arguments (values.MISSING for
     others) it makes paths below that argument, where the last step may be "?" for "only whether it is there".
     """
@@ -32,6 +35,9 @@ class Overload:
     impl: Callable[..., Any] | None = None
     member: bool = False
     reads: Callable[[tuple[Any, ...]], tuple[tuple[Any, ...], ...]] | None = None
+    metered: bool = (
+        False  # `impl` takes the meter first: it looks inside its arguments, or makes more than it was given
+    )
     lenient: bool = False  # dispatch looks at the number of arguments only; `impl` refuses what it cannot take
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muster.cel.declarations import Overload
+    from muster.cel.meter import Meter
 
 _ANYTHING = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
 
@@ -71,14 +72,24 @@ def fits(wanted: Type, value: Any) -> bool:
     return True
 
 
+LONGEST_ERROR = 4000  # characters; the rest of a text that quotes its argument tells nobody anything
+
+
 def call_safely(implementation: Callable[..., Any], args: Sequence[Any]) -> Any:
     """The value, or the error as a value, always of the same class; a spent budget ends the evaluation."""
     try:
         return implementation(*args)
-    except BudgetExceededError:
-        raise
     except EvaluationError as error:
-        return error if type(error) is EvaluationError else EvaluationError(str(error))
+        return as_value(error)
+
+
+def as_value(error: EvaluationError) -> EvaluationError:
+    """An error of an implementation as expressions see it; a spent budget goes on."""
+    if isinstance(error, BudgetExceededError):
+        raise error
+    if len(error.message) > LONGEST_ERROR:
+        return EvaluationError(f"{error.message[:LONGEST_ERROR]}…")
+    return error if type(error) is EvaluationError else EvaluationError(str(error))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +106,7 @@ class Invocation:
     until_error: bool = False
     strict: bool = True
 
-    def __call__(self, args: Sequence[Any]) -> Any:
+    def __call__(self, meter: Meter, args: Sequence[Any]) -> Any:
         """The result for the values, or an error as a value."""
         comparison = _COMPARISONS.get(self.function)
         if comparison is not None and len(args) == 2:
@@ -105,7 +116,7 @@ class Invocation:
             if len(overload.args) != count or overload.impl is None:
                 continue
             if overload.lenient or all(map(fits, overload.args, args)):
-                return call_safely(overload.impl, args)
+                return call_safely(overload.impl, (meter, *args) if overload.metered else args)
         return self.no_overload(args)
 
     def _compare(self, comparison: Callable[[int], bool], args: Sequence[Any]) -> Any:

@@ -58,7 +58,6 @@ class Limits:
     recovery_attempts: int = 30
     recovery_lookahead: int = 256
     errors: int = 100
-    nodes: int = 250_000  # cel-go has no such limit: chained optMap() doubles the tree with every link
 
 
 @dataclass(frozen=True, slots=True)

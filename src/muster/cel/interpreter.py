@@ -7,22 +7,24 @@ them; only a spent budget ends an evaluation at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from muster.cel import plan as p
 from muster.cel.accumulate import append_to, insert_into
 from muster.cel.dispatch import call_safely
+from muster.cel.meter import FREE_LITERAL, WORK_LIMIT, exceeded, new_meter, spend, spend_on_call
 from muster.cel.planner import go_type
 from muster.cel.qualify import MISSING, present, qualify, qualify_if_present
 from muster.cel.runtime_cost import LIMIT_MESSAGE, LIST, MAP, SELECT
-from muster.cel.values import OPTIONAL_NONE, OptionalValue, equals, go_text, make_map, optional
+from muster.cel.traversals import equals, go_text
+from muster.cel.values import OPTIONAL_NONE, OptionalValue, make_map, optional
 from muster.cel.walking import Walk, run
-from muster.cel.work import FREE_LITERAL, exceeded, units_of
 from muster.errors import BudgetExceededError, EvaluationError
 
 _LATER: Any = object()
+STEP_UNITS = 5  # of work: a step of a walk takes that much longer than one of generated code
 REMEMBERED = 16  # values kept per sub-expression; the bodies of loops may have many more
 
 
@@ -48,7 +50,7 @@ def interpret(
     variables: Mapping[str, Any],
     constants: Mapping[str, Any] | None = None,
     cost_limit: int | None = None,
-    work_limit: int | None = None,
+    work_limit: int = WORK_LIMIT,
 ) -> Trace:
     """Evaluate the plan. `constants` are names that unchecked trees may use, such as types."""
     evaluation = _Evaluation(variables, constants or {}, cost_limit, work_limit)
@@ -57,9 +59,6 @@ def interpret(
     except BudgetExceededError as error:
         outcome = error
     return Trace(outcome, evaluation.cost, evaluation.values, evaluation.counts)
-
-
-_PLAIN = (str, bytes, int, float)  # cheap to compare, or paid for by cost
 
 
 class _Lazy:
@@ -76,14 +75,13 @@ class _Evaluation:
     """One run: the slots of the locals, the cost so far, and what was seen."""
 
     def __init__(
-        self, variables: Mapping[str, Any], constants: Mapping[str, Any], limit: int | None, work_limit: int | None
+        self, variables: Mapping[str, Any], constants: Mapping[str, Any], limit: int | None, work_limit: int
     ) -> None:
         self.variables = variables
         self.constants = constants
         self.limit = limit
-        self.work_limit = work_limit
+        self.meter = new_meter(work_limit)
         self.cost = 0
-        self.work = 0
         self.slots: dict[int, Any] = {}
         self.growing: set[int] = set()
         self.values: dict[int, list[Any]] = {}
@@ -94,16 +92,16 @@ class _Evaluation:
         if self.limit is not None and self.cost > self.limit:
             raise BudgetExceededError(LIMIT_MESSAGE, "cost")
 
-    def spend(self, function: str, args: Sequence[Any]) -> None:
-        if self.work_limit is not None:
-            self.work += units_of(function, args, self.work_limit - self.work)
-            if self.work > self.work_limit:
-                raise exceeded(self.work_limit)
-
     def remember(self, node_id: int, value: Any) -> None:
+        self.meter[0] -= STEP_UNITS
+        if self.meter[0] < 0:
+            raise exceeded(self.meter)
         seen = self.values.setdefault(node_id, [])
         if len(seen) < REMEMBERED:
-            seen.append(value.copy() if type(value) is list else value)  # a loop may go on extending its list
+            if isinstance(value, (list, dict)) and any(self.slots[slot] is value for slot in self.growing):
+                spend(self.meter, len(value))
+                value = value.copy()  # its loop goes on extending it
+            seen.append(value)
         self.counts[node_id] = self.counts.get(node_id, 0) + 1
 
     def at_once(self, node: p.Node) -> Any:
@@ -277,12 +275,10 @@ class _Evaluation:
         elif isinstance(right, EvaluationError):
             result = right
         else:
-            if not isinstance(left, _PLAIN):
-                self.spend("_==_", (left, right))
-            result = call_safely(equals, (left, right))
+            result = call_safely(equals, (self.meter, left, right))
             if node.negated:
                 result = result is not True
-        self.charge(node.cost((left, right), result))
+        self.charge(node.cost(self.meter, (left, right), result))
         return result
 
     def _invoke(self, node: p.Invoke) -> Walk[Any]:
@@ -299,21 +295,23 @@ class _Evaluation:
                 if invocation.until_error:
                     break
         if error is None and not self._is_growth(node, args):
-            self.spend(invocation.function, args)  # first: to price a call may mean to walk over its arguments
+            spend_on_call(
+                self.meter, invocation.function, args
+            )  # first: to price a call may mean to walk over its arguments
         complete = len(args) == len(node.args)  # cel-go charges a call only when every argument was evaluated
         if complete and not node.cost.needs_result:
-            self.charge(node.cost(args, None))
+            self.charge(node.cost(self.meter, args, None))
         result = error if error is not None else self._called(node, args)
         if complete and node.cost.needs_result:
-            self.charge(node.cost(args, result))
+            self.charge(node.cost(self.meter, args, result))
         return result
 
     def _called(self, node: p.Invoke, args: list[Any]) -> Any:
         if not self._is_growth(node, args):
-            return node.invocation(args)
+            return node.invocation(self.meter, args)
         if node.invocation.function == "_+_":
             return append_to(args[0], args[1])
-        return call_safely(insert_into, args)
+        return call_safely(insert_into, (self.meter, *args))
 
     def _is_growth(self, node: p.Invoke, args: list[Any]) -> bool:
         """Whether the call extends the list or map of a loop, which is then done in place."""
@@ -351,7 +349,7 @@ class _Evaluation:
     def _make_list(self, node: p.MakeList) -> Walk[Any]:
         made: list[Any] = []
         if len(node.elements) > FREE_LITERAL:
-            self.spend("", (node.elements,))
+            spend(self.meter, len(node.elements))
         for index, element in enumerate(node.elements):
             value = self.at_once(element)
             if value is _LATER:
@@ -371,7 +369,7 @@ class _Evaluation:
         entries: list[tuple[Any, Any]] = []
         result: Any = None
         if len(node.keys) > FREE_LITERAL:
-            self.spend("", (node.keys,))
+            spend(self.meter, len(node.keys))
         for index, (key_node, value_node) in enumerate(zip(node.keys, node.values, strict=True)):
             key = yield self.value(key_node)
             value = key if isinstance(key, EvaluationError) else (yield self.value(value_node))
@@ -407,6 +405,7 @@ class _Evaluation:
                 break
             stepped = yield self.value(node.step)
             self.slots[node.accumulator] = stepped
+        self.growing.discard(node.accumulator)
         return (yield self.value(node.result))
 
 

@@ -5,8 +5,7 @@ Management's by function name, and the cost models made of them. Environments na
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muster.cel.runtime_cost import (
     LIST,
@@ -21,11 +20,15 @@ from muster.cel.runtime_cost import (
     size_of,
     traversal,
 )
+from muster.cel.traversals import json_tree, tree_traversal
 from muster.cel.values import OpaqueValue
-from muster.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muster.cel.meter import Meter
 
 MAX_COST = 2**64 - 1
-_ENOUGH = 10_000_000  # above every limit in use: a structure that holds itself many times over is not walked further
 
 
 # --- cel-go: sets -------------------------------------------------------------------------------------------------
@@ -63,8 +66,8 @@ def _flatten(args: Sequence[Any], _: Any) -> int:
 
 def _self_compared(index: int) -> Formula:
     def cost(args: Sequence[Any], _: Any) -> int | None:
-        values = args[index]
-        if isinstance(values, EvaluationError):
+        values = args[index] if index < len(args) else None
+        if not isinstance(values, (list, tuple)):
             return None
         factor = 2.0
         if values and isinstance(values[0], (str, bytes)):
@@ -166,28 +169,8 @@ REGEX: Mapping[str, Price] = {
 # --- Kubernetes -----------------------------------------------------------------------------------------------------
 
 
-def tree_traversal(value: Any) -> int:
-    """Kubernetes' price of walking over a value with everything in it."""
-    total = 0
-    pending = [value]
-    while pending and total < _ENOUGH:
-        item = pending.pop()
-        if isinstance(item, str):
-            total += int(len(item.encode("utf-8", "surrogatepass")) * TRAVERSAL)
-        elif isinstance(item, bytes):
-            total += int(len(item) * TRAVERSAL)
-        elif isinstance(item, (list, tuple)):
-            pending.extend(item)
-        elif isinstance(item, Mapping):
-            pending.extend(item.keys())
-            pending.extend(item.values())
-        else:
-            total += 1
-    return total
-
-
-def _walk(args: Sequence[Any], _: Any) -> int:
-    return tree_traversal(args[0]) if args else 0
+def _walk(meter: Meter, args: Sequence[Any], _: Any) -> int:
+    return tree_traversal(meter, args[0]) if args else 0
 
 
 def _parse(args: Sequence[Any], _: Any) -> int | None:
@@ -274,7 +257,7 @@ KUBERNETES_FUNCTIONS: Mapping[str, Price] = {
     **dict.fromkeys(_NOMINAL.split(), fixed(1)),
     "fieldSelector": _SELECTOR,
     "labelSelector": _SELECTOR,
-    **dict.fromkeys(_LIST_WALKS, Price(_walk)),
+    **dict.fromkeys(_LIST_WALKS, Price(_walk, metered=True)),
     **dict.fromkeys(_PARSERS.split(), _PARSE),
     **dict.fromkeys(("replace", "split", "ip.isCanonical"), _PARSE_TWICE),
     "join": Price(_joined, needs_result=True),
@@ -296,28 +279,13 @@ def _scores(_: Sequence[Any], result: Any) -> int:
     return LIST + (MAP + 1) * size_of(result) if isinstance(result, (list, tuple)) else LIST
 
 
-def json_tree(value: Any) -> int:
-    """What making a parsed document costs: each map and each list in it."""
-    total = 0
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Mapping):
-            total += MAP
-            pending.extend(item.values())
-        elif isinstance(item, (list, tuple)):
-            total += LIST
-            pending.extend(item)
-    return total
-
-
-def _parse_json(args: Sequence[Any], result: Any) -> int | None:
-    return traversal(size_of(args[0])) + json_tree(result) if args else None
+def _parse_json(meter: Meter, args: Sequence[Any], result: Any) -> int | None:
+    return traversal(size_of(args[0])) + json_tree(meter, result) if args else None
 
 
 CLUSTER_FUNCTIONS: Mapping[str, Price] = {
     "scores": Price(_scores, needs_result=True),
-    "parseJSON": Price(_parse_json, needs_result=True),
+    "parseJSON": Price(_parse_json, needs_result=True, metered=True),
 }
 
 
@@ -340,5 +308,4 @@ MUSTER_COSTS = CostModel(
     overloads={**SETS, **LISTS, **REGEX},
     functions={**KUBERNETES_FUNCTIONS, **CLUSTER_FUNCTIONS},
     declining=_DECLINING,
-    work_limit=1_000_000,
 )

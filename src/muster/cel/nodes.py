@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from muster.cel.compile_budget import PER_NODE
 from muster.cel.tree import (
     Call,
     Comprehension,
@@ -28,6 +29,7 @@ from muster.source import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muster.cel.compile_budget import CompileBudget
     from muster.cel.environment import Env
 
 ACCUMULATOR = "@result"
@@ -65,8 +67,9 @@ class MacroError(Exception):
 class Builder:
     """Collects ids, offsets, macro calls and diagnostics while one tree is made."""
 
-    def __init__(self, env: Env) -> None:
+    def __init__(self, env: Env, budget: CompileBudget) -> None:
         self.env = env
+        self.budget = budget
         self.offsets: dict[int, int] = {}
         self.macro_calls: dict[int, Expr] = {}
         self.diagnostics: list[Diagnostic] = []
@@ -76,6 +79,7 @@ class Builder:
     # Ids and errors.
 
     def id_at(self, offset: int) -> int:
+        self.budget.spend(PER_NODE)
         node_id = self._next_id
         self._next_id = node_id + 1
         self.offsets[node_id] = offset
@@ -173,12 +177,10 @@ class Builder:
         )
 
     def copy(self, expr: Expr) -> Expr:
-        """The same expression with fresh ids: an expansion that uses an argument twice needs it."""
+        """The same expression with fresh ids, all charged: an expansion that uses an argument twice needs it."""
         return run(self._copied(expr))
 
     def _copied(self, expr: Expr) -> Walk[Expr]:
-        if self._next_id > self.env.limits.nodes:
-            raise MacroError(expr.id, f"macros expand to more than {self.env.limits.nodes} nodes")
         node_id = self.id_at(self.offsets[expr.id])
         made: Expr
         match expr:

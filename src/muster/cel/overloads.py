@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from muster.cel.compile_budget import PER_OVERLOAD
 from muster.cel.types import DYN, Kind
 from muster.cel.unification import has_parameters, is_dyn, renamed
 
@@ -69,6 +70,7 @@ def resolved(
     for overload in function.overloads:
         if overload.member is not member or (hide_cross_type and overload.id in CROSS_TYPE_COMPARISONS):
             continue
+        substitution.budget.spend(PER_OVERLOAD)
         wanted, returned = _instance(overload, fresh_variable)
         if not substitution.all_assignable(given, wanted):
             continue

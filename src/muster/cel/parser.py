@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.cel import lexer
+from muster.cel.compile_budget import CompileBudget, limited
 from muster.cel.lexer import Token, tokenize
 from muster.cel.literals import LiteralError, literal_value
 from muster.cel.nodes import RESERVED, Builder, reported
@@ -40,9 +41,15 @@ class _UnusualError(Exception):
     """Not for this parser."""
 
 
-def parse(text: str | Source, env: Env) -> Tree:
+def parse(text: str | Source, env: Env, budget: CompileBudget | None = None) -> Tree:
     """The tree of an expression. Raises InvalidExpressionError with every diagnostic."""
     source = text if isinstance(text, Source) else Source(text)
+    budget = budget or CompileBudget()
+    with limited(budget, source):
+        return _parsed(source, env, budget)
+
+
+def _parsed(source: Source, env: Env, budget: CompileBudget) -> Tree:
     size = len(source.text)
     limit = env.limits.code_points
     if size > limit:
@@ -51,7 +58,7 @@ def parse(text: str | Source, env: Env) -> Tree:
     tokens, unrecognized = tokenize(source.text)
     if not unrecognized:
         try:
-            parser = _Parser(tokens, env)
+            parser = _Parser(tokens, env, budget)
             expr = parser.start()
         except _UnusualError:
             pass
@@ -60,14 +67,14 @@ def parse(text: str | Source, env: Env) -> Tree:
             if builder.diagnostics:
                 raise InvalidExpressionError(source, reported(builder.diagnostics))
             return Tree(source, expr, builder.offsets, builder.macro_calls)
-    return recover(source, tokens, unrecognized, env)
+    return recover(source, tokens, unrecognized, env, budget)
 
 
 class _Parser:
     """One method per grammar rule; the rule is its docstring."""
 
-    def __init__(self, tokens: list[Token], env: Env) -> None:
-        self.builder = Builder(env)
+    def __init__(self, tokens: list[Token], env: Env, budget: CompileBudget) -> None:
+        self.builder = Builder(env, budget)
         self._options = env.options
         self._limit = env.limits.recursion
         self._tokens = tokens

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.cel import plan as p
+from muster.cel.compile_budget import WORK_PER_UNIT, CompileBudget, limited
 from muster.cel.dispatch import SINGLETONS, Invocation, call_safely
+from muster.cel.libraries.patterns import compiled_ahead
 from muster.cel.runtime_cost import SELECT, CostModel
 from muster.cel.tree import (
     Call,
@@ -43,6 +45,7 @@ _NOT_FALSE = frozenset({"@not_strictly_false", "__not_strictly_false__"})
 _INDEXES = {"_[_]": False, "_?._": True, "_[?_]": True}
 # Functions whose constant pattern is compiled when the program is made, and the prefix their errors have otherwise.
 _PATTERN_FUNCTIONS = {"matches": "", "find": "Illegal regex: ", "findAll": "Illegal regex: "}
+_WITH_PATTERN = frozenset({*_PATTERN_FUNCTIONS, "regex.extract", "regex.extractAll", "regex.replace"})
 # Two-argument overloads that cel-go binds as functions of many arguments: they stop at the first error.
 _VARIADIC = frozenset({"string_format", "cluster_scores"})
 _KEYS = (str, int, bool, float)
@@ -70,17 +73,26 @@ def candidate_names(container: str, abbreviations: Mapping[str, str], name: str)
     return tuple(".".join([*parts[:count], name]) for count in range(len(parts), -1, -1))
 
 
-def plan(tree: Tree | CheckedTree, env: Env, costs: CostModel, optimize: bool = False, lenient: bool = False) -> p.Plan:
+def plan(
+    tree: Tree | CheckedTree,
+    env: Env,
+    costs: CostModel,
+    optimize: bool = False,
+    lenient: bool = False,
+    budget: CompileBudget | None = None,
+) -> p.Plan:
     """The plan of a tree. Raises InvalidProgramError when a constant is wrong.
 
     With `optimize` constants are folded, as Kubernetes does; with `lenient` one that cannot be folded is left to fail
     when it is evaluated, if it ever is.
     """
+    budget = budget or CompileBudget()
     if isinstance(tree, CheckedTree):
-        planner = _Planner(tree.tree, tree.types, tree.references, env, costs, optimize, lenient)
+        planner = _Planner(tree.tree, tree.types, tree.references, env, costs, optimize, lenient, budget)
     else:
-        planner = _Planner(tree, {}, {}, env, costs, optimize, lenient)
-    node = run(planner.node(planner.tree.expr))
+        planner = _Planner(tree, {}, {}, env, costs, optimize, lenient, budget)
+    with limited(budget, planner.tree.source):
+        node = run(planner.node(planner.tree.expr))
     return p.Plan(node, planner.slot_count)
 
 
@@ -96,6 +108,7 @@ class _Planner:
         costs: CostModel,
         optimize: bool,
         lenient: bool,
+        budget: CompileBudget,
     ) -> None:
         self.tree = tree
         self.types = types
@@ -104,6 +117,7 @@ class _Planner:
         self.costs = costs
         self.optimize = optimize
         self.lenient = lenient
+        self.budget = budget
         self.strict = env.options.error_on_bad_presence_test
         self.slot_count = 0
         self.locals: dict[str, list[int]] = {}
@@ -341,7 +355,9 @@ class _Planner:
         if call.invocation.overload_id == "in_list" and isinstance(call.args[1], p.Const):
             return self._membership(call, call.args[1].value)
         if function in _CONVERSIONS and len(call.args) == 1 and isinstance(call.args[0], p.Const):
-            value = call.invocation((call.args[0].value,))
+            meter = self.budget.meter()
+            value = call.invocation(meter, (call.args[0].value,))
+            self.budget.settle(meter)
             if not isinstance(value, EvaluationError):
                 return p.Const(call.id, value)
             if not self.lenient:
@@ -351,6 +367,7 @@ class _Planner:
     def _with_pattern(self, call: p.Invoke) -> p.Invoke:
         """A constant pattern is compiled now, so that a wrong one is found now."""
         function = call.invocation.function
+        self._charge_pattern(call)
         prefix = _PATTERN_FUNCTIONS.get(function)
         if prefix is None or len(call.args) < 2 or (function == "matches" and (self.lenient or not self.optimize)):
             return call
@@ -359,12 +376,19 @@ class _Planner:
             return call
         known = next((overload for overload in call.invocation.overloads if len(overload.args) == 2), None)
         if known is not None and known.impl is not None:
-            tried = call_safely(known.impl, ("", pattern.value))
+            tried = call_safely(known.impl, (self.budget.meter(), "", pattern.value))
             if isinstance(tried, EvaluationError):
                 raise self._invalid(str(tried).removeprefix(prefix), call.id)
         bound = call.invocation
         eager = Invocation(bound.function, bound.overload_id, bound.overloads, until_error=True)
         return p.Invoke(call.id, eager, call.args, call.cost)
+
+    def _charge_pattern(self, call: p.Invoke) -> None:
+        """A constant pattern is compiled now whatever becomes of it, so that it is paid for here and not when run."""
+        if call.invocation.function in _WITH_PATTERN and len(call.args) >= 2:
+            pattern = call.args[1]
+            if isinstance(pattern, p.Const) and isinstance(pattern.value, str):
+                self.budget.spend(compiled_ahead(self.budget.meter(), pattern.value) // WORK_PER_UNIT + 1)
 
     def _membership(self, call: p.Invoke, values: list[Any]) -> p.Node:
         if not values:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from muster.cel.charging import Charging, charging_of
 from muster.cel.checker import compile_expression
 from muster.cel.codegen import generate
+from muster.cel.compile_budget import CompileBudget, limited
 from muster.cel.cost_estimate import SizeHints, estimate_cost, no_hints, part_costs
 from muster.cel.interpreter import Trace, interpret
 from muster.cel.planner import plan
@@ -47,6 +48,7 @@ class Program:
     plan: Plan
     charging: Charging
     run: Callable[[Mapping[str, Any], int], tuple[Any, int]] = field(repr=False)
+    compile_units: int = 0  # of the budget that compiling took
 
     def evaluate(self, variables: Mapping[str, Any], cost_limit: int = DEFAULT_COST_LIMIT) -> Any:
         """The value. Raises EvaluationError, and BudgetExceededError when a limit is reached."""
@@ -81,22 +83,27 @@ class Program:
         return reads_of(self.plan)
 
 
-def make_program(text: str, env: Env, charging: Charging | None = None) -> Program:
+def make_program(text: str, env: Env, charging: Charging | None = None, budget: CompileBudget | None = None) -> Program:
     """Compile without looking at or adding to the programs that are kept."""
     charging = charging or charging_of(env)
-    tree = compile_expression(text, env)
+    budget = budget or CompileBudget()
+    before = budget.spent
+    tree = compile_expression(text, env, budget)
     optimize = charging.optimize or env.options.optimize
-    planned = plan(tree, env, charging.costs, optimize, charging.lenient)
-    return Program(text, env, tree, planned, charging, generate(planned, tree.types, charging.costs.work_limit))
+    planned = plan(tree, env, charging.costs, optimize, charging.lenient, budget)
+    with limited(budget, tree.tree.source):
+        run = generate(planned, tree.types, charging.costs.work_limit, budget)
+    return Program(text, env, tree, planned, charging, run, budget.spent - before)
 
 
 class _Key:
     """An environment by identity: comparing environments by content would cost more than compiling."""
 
-    __slots__ = ("env",)
+    __slots__ = ("budget", "env")
 
-    def __init__(self, env: Env) -> None:
+    def __init__(self, env: Env, budget: CompileBudget | None) -> None:
         self.env = env
+        self.budget = budget  # for making the program, and forgotten then
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Key) and self.env is other.env
@@ -107,9 +114,20 @@ class _Key:
 
 @lru_cache(maxsize=CACHED_PROGRAMS)
 def _kept(text: str, key: _Key) -> Program:
-    return make_program(text, key.env)
+    budget, key.budget = key.budget, None
+    return make_program(text, key.env, budget=budget)
 
 
-def compile_program(text: str, env: Env) -> Program:
-    """The program of an expression. Raises InvalidExpressionError with every diagnostic."""
-    return _kept(text, _Key(env))
+def compile_program(text: str, env: Env, budget: CompileBudget | None = None) -> Program:
+    """The program of an expression. Raises InvalidExpressionError with every diagnostic.
+
+    A program that is kept takes as much of the budget as when it was made: what is admitted does not depend on what
+    others have compiled before.
+    """
+    budget = budget or CompileBudget()
+    before = budget.left
+    program = _kept(text, _Key(env, budget))
+    if budget.left == before:
+        with limited(budget, program.tree.tree.source):
+            budget.spend(program.compile_units)
+    return program

@@ -6,19 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from muster.cel.dispatch import list_index
-from muster.cel.values import MISSING, find, go_text, no_such_key
+from muster.cel.traversals import go_text, no_such_key
+from muster.cel.values import MISSING, find
 from muster.errors import EvaluationError
 
-__all__ = ["MISSING", "present", "qualify", "qualify_if_present"]
+__all__ = ["MISSING", "lookup", "present", "qualify", "qualify_if_present"]
+
+
+def lookup(container: Mapping[Any, Any], key: Any) -> Any:
+    """`map[key]`; an absent key is an error."""
+    found = find(container, key)
+    if found is MISSING:
+        raise no_such_key(key)
+    return found
 
 
 def qualify(value: Any, key: Any) -> Any:
     """The field, entry or element; an error when it is not there."""
     if isinstance(value, Mapping):
-        found = find(value, key)
-        if found is MISSING:
-            raise no_such_key(key)
-        return found
+        return lookup(value, key)
     if isinstance(value, (list, tuple)):
         index = list_index(key)
         if 0 <= index < len(value):

@@ -25,7 +25,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from muster.cel import plan as p
-from muster.cel.values import MISSING, equals, find, type_of
+from muster.cel.values import MISSING, equal_plain, find, type_of
 from muster.cel.walking import Walk, run
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ def _may_matter(element: Any, where: Where) -> bool:
     if not isinstance(element, Mapping):
         return True
     found = find(element, where.field)
-    return found is MISSING or equals(found, where.value)
+    return found is MISSING or equal_plain(where.value, found)
 
 
 def freeze(value: Any, depth: int = 0) -> Hashable:

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from muster.cel import lexer
+from muster.cel.compile_budget import PER_RULE
 from muster.cel.concrete import Context, TooDeepError, Translator
 from muster.cel.grammar import (
     FIRST,
@@ -36,6 +37,7 @@ from muster.source import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from muster.cel.compile_budget import CompileBudget
     from muster.cel.environment import Env
     from muster.cel.lexer import Unrecognized
     from muster.source import Source
@@ -72,10 +74,12 @@ class _AbortedError(Exception):
     """A limit was reached; what was found until then is reported."""
 
 
-def recover(source: Source, tokens: list[Token], unrecognized: Sequence[Unrecognized], env: Env) -> Tree:
+def recover(
+    source: Source, tokens: list[Token], unrecognized: Sequence[Unrecognized], env: Env, budget: CompileBudget
+) -> Tree:
     """The tree after all, or InvalidExpressionError with every diagnostic."""
-    builder = Builder(env)
-    recognizer = _Recognizer(source.text, tokens, unrecognized, env)
+    builder = Builder(env, budget)
+    recognizer = _Recognizer(source.text, tokens, unrecognized, env, budget)
     diagnostics = recognizer.diagnostics
     expr = None
     try:
@@ -100,7 +104,9 @@ def _shown(text: str) -> str:
 class _Recognizer:
     """The state of one parse: the place in the tokens, the open rules, and whether an error was just reported."""
 
-    def __init__(self, text: str, tokens: list[Token], unrecognized: Sequence[Unrecognized], env: Env) -> None:
+    def __init__(
+        self, text: str, tokens: list[Token], unrecognized: Sequence[Unrecognized], env: Env, budget: CompileBudget
+    ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self._text = text
         self._tokens = tokens
@@ -110,6 +116,7 @@ class _Recognizer:
         self._lost = unrecognized
         self._unrecognized = list(reversed(unrecognized))
         self._limits = env.limits
+        self._budget = budget
         self._reports = 0
         self._depths = dict.fromkeys(RULES, 0)
         self._follows: list[int] = []  # what may stand behind each open rule, outermost first
@@ -302,6 +309,7 @@ class _Recognizer:
         return Context(rule, token, label, {part: token})
 
     def rule(self, name: str, precedence: int, follow: int) -> Walk[Context]:
+        self._budget.spend(PER_RULE)
         self._depths[name] += 1
         if self._depths[name] > self._limits.recursion:
             raise _AbortedError(f"expression recursion limit exceeded: {self._limits.recursion}")

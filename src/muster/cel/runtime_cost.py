@@ -11,10 +11,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from muster.cel.meter import WORK_LIMIT
 from muster.cel.values import OpaqueValue, OptionalValue
 from muster.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from muster.cel.meter import Meter
 
 SELECT = 1  # also of a variable
 LIST = 10
@@ -26,22 +30,26 @@ PATTERN = 0.25  # per character of a regular expression
 LIMIT_MESSAGE = "operation cancelled: actual cost limit exceeded"
 
 Formula: TypeAlias = Callable[[Sequence[Any], Any], "int | None"]
-"""(arguments, result) -> cost; None leaves it to the next in line. Arguments and result may be errors."""
+"""(arguments, result) -> cost; None leaves it to the next in line. Both may be errors, and of any type."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Price:
     """What a call costs. One that does not need the result is charged before the call, so that the limit stops it.
 
-    `fixed` is set when neither arguments nor result matter, `pattern` when generated code can count inline.
+    `fixed` is set when neither arguments nor result matter, `inline` when generated code can count inline. A `metered`
+    formula walks over values to price them, and takes the meter before the arguments.
     """
 
-    formula: Formula
+    formula: Callable[..., int | None]
     needs_result: bool = False
+    metered: bool = False
     fixed: int | None = None
     inline: str = ""
 
-    def __call__(self, args: Sequence[Any], result: Any) -> int:
+    def __call__(self, meter: Meter, args: Sequence[Any], result: Any) -> int:
+        if self.metered:
+            return self.formula(meter, args, result) or 0
         return self.formula(args, result) or 0
 
 
@@ -70,8 +78,10 @@ def size_of(value: Any) -> int:
 
 def content_size(value: Any) -> int:
     """As size_of, looking into optionals: what cel-go itself does, but not its libraries."""
-    if value.__class__ is OptionalValue:
-        return content_size(value.content) if value.present else 1
+    while value.__class__ is OptionalValue:
+        if not value.present:
+            return 1
+        value = value.content
     return size_of(value)
 
 
@@ -142,7 +152,7 @@ class CostModel:
 
     `overloads` come first, then `functions`, then the defaults; a call none of them knows costs 1.
     `presence_test` is what has() itself costs. `work_limit` bounds what calls build and compare beyond what cost
-    counts (see work.py); None leaves it unbounded, as cel-go does.
+    counts (see meter.py).
     """
 
     name: str = "cel"
@@ -150,7 +160,7 @@ class CostModel:
     overloads: Mapping[str, Price] = field(default_factory=dict)
     functions: Mapping[str, Price] = field(default_factory=dict)
     declining: frozenset[Price] = frozenset()
-    work_limit: int | None = None
+    work_limit: int = WORK_LIMIT
 
     def call_cost(self, function: str, overload_id: str) -> Price:
         """The price of a call."""
@@ -166,7 +176,11 @@ class CostModel:
 def _combined(chain: tuple[Price, ...]) -> Price:
     """The first that knows an answer decides."""
 
-    def formula(args: Sequence[Any], result: Any) -> int:
-        return next(known for price in chain if (known := price.formula(args, result)) is not None)
+    def formula(meter: Meter, args: Sequence[Any], result: Any) -> int:
+        for price in chain:
+            known = price.formula(meter, args, result) if price.metered else price.formula(args, result)
+            if known is not None:
+                return known
+        return 0
 
-    return Price(formula, needs_result=any(price.needs_result for price in chain))
+    return Price(formula, needs_result=any(price.needs_result for price in chain), metered=True)

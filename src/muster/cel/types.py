@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Kind(Enum):
@@ -48,10 +52,15 @@ class Type:
         if not isinstance(other, Type):
             return NotImplemented
         pairs = [(self, other)]
+        seen: set[tuple[int, int]] = set()  # a type may hold another one many times over
         while pairs:
             left, right = pairs.pop()
             if left is right:
                 continue
+            if left.params:
+                if (id(left), id(right)) in seen:
+                    continue
+                seen.add((id(left), id(right)))
             if left.kind is not right.kind or left.name != right.name or len(left.params) != len(right.params):
                 return False
             pairs.extend(zip(left.params, right.params, strict=True))
@@ -61,16 +70,36 @@ class Type:
         return hash((self.kind, self.name, tuple([parameter.name for parameter in self.params])))
 
     def __str__(self) -> str:
-        return _written(self)
+        return written(self)
 
 
-def _written(shown: Type) -> str:
-    if shown.kind is Kind.WRAPPER or not shown.params:
-        return shown.name
-    parts = []
-    for parameter in shown.params:
-        parts.append(_written(parameter))  # noqa: PERF401 - one frame of the stack per level instead of two
-    return f"{shown.name}({', '.join(parts)})"
+_MOST_WRITTEN = 1000  # types within types; the text of one that holds itself many times over has no end
+
+
+def written(shown: Type, names: Mapping[Kind, str] | None = None) -> str:
+    """The type as text, with other names for some kinds; the beginning of it where it has no end."""
+    pieces: list[str] = []
+    waiting: list[Type | str] = [shown]
+    count = 0
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            pieces.append(item)
+            continue
+        count += 1
+        if count > _MOST_WRITTEN:
+            pieces.append("…")
+            break
+        name = names.get(item.kind) if names else None
+        pieces.append(item.name if name is None else name)
+        if name is None and item.params and item.kind is not Kind.WRAPPER:
+            pieces.append("(")
+            waiting.append(")")
+            for index, parameter in enumerate(reversed(item.params)):
+                if index:
+                    waiting.append(", ")
+                waiting.append(parameter)
+    return "".join(pieces)
 
 
 BOOL = Type(Kind.BOOL, "bool")

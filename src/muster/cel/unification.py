@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muster.cel.types import DYN, Kind, Type
+from muster.cel.compile_budget import TYPES_PER_UNIT, CompileBudget
+from muster.cel.types import DYN, Kind, Type, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,15 +41,7 @@ def unwrapped_optional(candidate: Type) -> tuple[Type, bool]:
 
 def displayed(shown: Type) -> str:
     """The type as the checker's messages write it, which is not how the type of a result is written."""
-    name = _DISPLAYED.get(shown.kind)
-    if name is not None:
-        return name
-    if shown.kind is Kind.WRAPPER or not shown.params:
-        return shown.name
-    parts = []
-    for parameter in shown.params:
-        parts.append(displayed(parameter))  # noqa: PERF401 - one frame of the stack per level instead of two
-    return f"{shown.name}({', '.join(parts)})"
+    return written(shown, _DISPLAYED)
 
 
 def has_parameters(candidate: Type) -> bool:
@@ -96,7 +89,9 @@ def most_general(first: Type, second: Type) -> Type:
 class Substitution:
     """What the type parameters of an expression stand for so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: CompileBudget | None = None) -> None:
+        self.budget = budget or CompileBudget()
+        self._visits = 0
         self._meaning: dict[str, Type] = {}
         self._undo: list[tuple[str, Type | None]] = []
 
@@ -132,6 +127,7 @@ class Substitution:
             to = meaning
         if not to.params or to.kind not in _PARAMETRIC:
             return to
+        self._visit()
         params = []
         changed = False
         for parameter in to.params:  # a loop: types nest as deep as expressions, and Python's stack is not endless
@@ -140,7 +136,14 @@ class Substitution:
             params.append(meaning)
         return Type(to.kind, to.name, tuple(params)) if changed else to
 
+    def _visit(self) -> None:
+        """Types are graphs, as values are: what counts is how often one is come across."""
+        self._visits += 1
+        if not self._visits % TYPES_PER_UNIT:
+            self.budget.spend(1)
+
     def _fits(self, given: Type, wanted: Type) -> bool:
+        self._visit()
         if wanted.kind is Kind.TYPE_PARAM:
             fits, known = self._fits_parameter(given, wanted)
             if fits or known:
@@ -168,7 +171,7 @@ class Substitution:
 
     def _fits_parameter(self, other: Type, parameter: Type) -> tuple[bool, bool]:
         """Whether the parameter can stand for the other type, and whether it already stood for one."""
-        if other == parameter:
+        if other.kind is Kind.TYPE_PARAM and other.name == parameter.name:
             return True, True
         meaning = self._meaning.get(parameter.name)
         if meaning is not None:
@@ -186,9 +189,10 @@ class Substitution:
         return True, False
 
     def _occurs(self, parameter: Type, within: Type) -> bool:
-        if parameter == within:
-            return True
+        self._visit()
         if within.kind is Kind.TYPE_PARAM:
+            if within.name == parameter.name:
+                return True
             meaning = self._meaning.get(within.name)
             return meaning is not None and self._occurs(parameter, meaning)
         for inner in within.params:  # noqa: SIM110 - a loop for the sake of the stack, as in `apply`

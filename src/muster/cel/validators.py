@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muster.cel.meter import new_meter
 from muster.cel.traversal import children, descendants
 from muster.cel.tree import Call, Comprehension, ListExpr, Literal, MapExpr
 from muster.cel.types import Kind, Type
 from muster.cel.unification import displayed
-from muster.errors import EvaluationError
+from muster.errors import BudgetExceededError, EvaluationError
 from muster.source import Diagnostic
 
 if TYPE_CHECKING:
@@ -60,10 +61,10 @@ def _conversion(function: str) -> Validator:
     def validate(checked: CheckedTree, env: Env) -> Iterator[Diagnostic]:
         for call, literal in _literal_arguments(checked, function):
             for overload_id in checked.references[call.id].overload_ids:
-                convert = env.overloads[overload_id].impl
+                overload = env.overloads[overload_id]
                 try:
-                    if convert is not None:
-                        convert(literal.value)
+                    if overload.impl is not None:
+                        overload.impl(*([new_meter()] if overload.metered else ()), literal.value)
                 except EvaluationError:
                     yield _problem(checked, literal, f"invalid {function} argument")
                     break
@@ -78,10 +79,13 @@ timestamp_literals = _conversion("timestamp")
 def regex_literals(checked: CheckedTree, env: Env) -> Iterator[Diagnostic]:
     """Patterns of `matches`. Of `matches(text, pattern)` it looks at the text, as cel-go does."""
     matches = env.overloads.get("matches")
+    meter = new_meter()
     for _, literal in _literal_arguments(checked, "matches"):
         try:
             if matches is not None and matches.impl is not None:
-                matches.impl("", literal.value)
+                matches.impl(meter, "", literal.value)
+        except BudgetExceededError:
+            raise
         except EvaluationError:
             yield _problem(checked, literal, "invalid matches argument")
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from muster.cel import unparse
 from muster.cel.traversal import children
+from muster.cel.traversals import value_text as shown
 from muster.cel.tree import Ident, Literal
-from muster.cel.value_text import value_text as shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.cel.reads import Where, show_path
 from muster.cel.traversal import children
+from muster.cel.traversals import value_text
 from muster.cel.tree import Call, Comprehension, Ident, ListExpr, Literal, MapExpr, Select
 from muster.cel.unparser import unparse
-from muster.cel.value_text import value_text
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:

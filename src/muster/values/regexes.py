@@ -5,7 +5,7 @@ RE2 needs time proportional to the text, whatever the pattern; Python's `re` doe
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import re2
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_PATTERN = 10_000  # code points
-MAX_MEMORY = 8 * 2**20  # bytes, for the program and the states it is turned into while matching
+MAX_MEMORY = 2 * 2**20  # bytes, for the program and the states it is turned into while matching
 
 Span = tuple[int, int]  # (-1, -1) for a group that took no part
 
@@ -37,17 +37,28 @@ _GO_WORDS = {
 class InvalidRegexError(MusterError):
     """A pattern that RE2 does not take. The text is what Go's regexp package says of it."""
 
+    @property
+    def too_large(self) -> bool:
+        """Whether all of the memory that a pattern may have was filled before it was refused."""
+        return str(self).endswith("expression too large")
+
 
 class Regex:
     """A compiled pattern. Offsets count bytes of the UTF-8 form of the text."""
 
-    __slots__ = ("_capturing", "_plain", "groups", "pattern")
-
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self._plain = _compile(pattern, captures=False)
-        self._capturing = _compile(pattern, captures=True)
-        self.groups: int = self._capturing.groups
+        self.size: int = self._plain.programsize  # instructions: what compiling took, and what a character may take
+
+    @cached_property
+    def _capturing(self) -> Any:
+        """Made when it is first needed: most patterns only ask whether there is a match."""
+        return _compile(self.pattern, captures=True)
+
+    @property
+    def groups(self) -> int:
+        return int(self._capturing.groups)
 
     def found_in(self, text: str) -> bool:
         """Whether the pattern matches anywhere in the text."""
@@ -61,6 +72,7 @@ class Regex:
         """Every match from left to right, as Go counts them: no empty match directly behind another match."""
         position = 0
         previous_end = -1
+        groups = self.groups
         while position <= len(text):
             found = self._capturing.search(text, position)
             if found is None:
@@ -74,7 +86,7 @@ class Regex:
                 position = end
             previous_end = end
             if accepted:
-                yield [found.span(group) for group in range(self.groups + 1)]
+                yield [found.span(group) for group in range(groups + 1)]
 
 
 @lru_cache(maxsize=1024)

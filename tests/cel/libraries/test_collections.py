@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from muster.cel.values import Uint, equals
+from muster.cel.values import Uint
+from tests.cel.comparing import equals
 from tests.cel.libraries.evaluation import diagnostics_of, error_of, value_of
 
 
@@ -112,13 +113,9 @@ def nested(depth: int) -> Any:
     return value
 
 
-def test_a_value_that_nests_too_deeply_is_an_error_not_a_crash() -> None:
-    deep = {"a": nested(100_000), "b": nested(100_000)}
-    assert (
-        error_of("managedCluster.a == managedCluster.b", managedCluster=deep) == "values nest too deeply to be compared"
-    )
-    assert error_of("json.encode(managedCluster.a)", managedCluster=deep) == "the value nests too deeply for JSON"
+def test_a_value_that_nests_deeper_than_pythons_stack_is_walked_all_the_same() -> None:
+    deep = {"a": nested(50_000), "b": nested(50_000)}
+    assert value_of("managedCluster.a == managedCluster.b", managedCluster=deep) is True
+    assert value_of("json.encode(managedCluster.a).size()", managedCluster=deep) >= 100_000
     for env in ("muster", "ocm"):
-        assert error_of("'%s'.format([managedCluster.a])", env, managedCluster=deep) == (
-            "error during formatting: the value nests too deeply"
-        )
+        assert value_of("'%s'.format([managedCluster.a]).size()", env, managedCluster=deep) >= 100_000

@@ -10,7 +10,8 @@ import pytest
 from muster.cel.environments import NAMES, environment
 from muster.cel.libraries.reference import page
 from muster.cel.program import compile_program
-from muster.cel.values import equals, type_of
+from muster.cel.values import type_of
+from tests.cel.comparing import equals
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "cel-functions.md"
 

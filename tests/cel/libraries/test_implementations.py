@@ -10,10 +10,12 @@ from muster.cel.environments import environment
 from muster.cel.libraries.kubernetes.formats import named
 from muster.cel.libraries.kubernetes.quantity import quantity
 from muster.cel.libraries.network import CidrValue, IpValue, parse_cidr, parse_ip
+from muster.cel.meter import new_meter
 from muster.cel.types import INT
-from muster.cel.values import OPTIONAL_NONE, Duration, MapValue, Timestamp, TypeValue, Uint, equals, optional
+from muster.cel.values import OPTIONAL_NONE, Duration, MapValue, Timestamp, TypeValue, Uint, optional
 from muster.cel.values.model import MIN_TIMESTAMP_NS
 from muster.errors import EvaluationError
+from tests.cel.comparing import equals
 
 UNEQUAL_LISTS = (
     "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, "
@@ -24,7 +26,7 @@ UNEQUAL_LISTS = (
 def call(overload_id: str, *args: Any) -> Any:
     overload = environment("muster").overloads[overload_id]
     assert overload.impl is not None
-    return overload.impl(*args)
+    return overload.impl(*([new_meter()] if overload.metered else ()), *args)
 
 
 @pytest.mark.parametrize(

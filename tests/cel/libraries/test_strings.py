@@ -8,6 +8,7 @@ import pytest
 
 from muster.cel.libraries.formatting import format_with
 from muster.cel.libraries.go_formatting import localized_format
+from muster.cel.meter import new_meter
 from muster.cel.types import INT
 from muster.cel.values import OPTIONAL_NONE, Duration, MapValue, Timestamp, TypeValue, Uint
 from muster.errors import EvaluationError
@@ -144,7 +145,7 @@ def test_even_the_old_format_has_a_limit_on_digits() -> None:
     ],
 )
 def test_the_old_format_writes_values_as_literals(template: str, argument: Any, text: str) -> None:
-    assert localized_format(template, [argument]) == text
+    assert localized_format(new_meter(), template, [argument]) == text
 
 
 @pytest.mark.parametrize(
@@ -163,7 +164,7 @@ def test_the_old_format_writes_values_as_literals(template: str, argument: Any, 
 )
 def test_the_old_format_refuses_in_its_own_words(template: str, argument: Any, problem: str) -> None:
     with pytest.raises(EvaluationError) as caught:
-        localized_format(template, [argument])
+        localized_format(new_meter(), template, [argument])
     assert caught.value.message == f"error during formatting: {problem}"
 
 
@@ -179,13 +180,13 @@ def test_the_old_format_refuses_in_its_own_words(template: str, argument: Any, p
     ],
 )
 def test_the_new_format_writes(template: str, argument: Any, text: str) -> None:
-    assert format_with(0)(template, [argument]) == text
+    assert format_with(0)(new_meter(), template, [argument]) == text
 
 
 def test_the_new_format_names_what_it_cannot_write() -> None:
     with pytest.raises(EvaluationError, match=r"string clause can only be used on strings, .* was given optional_type"):
-        format_with(0)("%s", [OPTIONAL_NONE])
+        format_with(0)(new_meter(), "%s", [OPTIONAL_NONE])
     with pytest.raises(EvaluationError, match='unrecognized formatting clause "Ã"'):
-        format_with(0)("%é", [1])
+        format_with(0)(new_meter(), "%é", [1])
     with pytest.raises(EvaluationError, match="could not find end of precision specifier"):
-        format_with(0)("%.5", [1])
+        format_with(0)(new_meter(), "%.5", [1])

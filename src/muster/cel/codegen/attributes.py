@@ -10,6 +10,7 @@ from muster.cel.runtime_cost import SELECT
 
 if TYPE_CHECKING:
     from muster.cel.codegen.writer import Constants
+    from muster.cel.compile_budget import CompileBudget
     from muster.cel.walking import Walk
 
 
@@ -22,6 +23,7 @@ class AttributeWriter:
     writer: Writer
     constants: Constants
     functions: list[Function]
+    budget: CompileBudget
     lazy: dict[int, str]
     unread: dict[int, tuple[str, int]]
     steady: set[int]
@@ -266,7 +268,7 @@ class AttributeWriter:
         outer = self.writer
         function = Function(f"f{len(self.functions)}", (*self._arguments(), "x"), [])
         self.functions.append(function)
-        self.writer = Writer(function)
+        self.writer = Writer(function, self.budget)
         if optional:
             yield self._optional_steps("x", steps)
             result = "x"

@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from muster.cel import plan as p
 from muster.cel.codegen.support import MEMO_TEXT, memoized
 from muster.cel.codegen.writer import Val
+from muster.cel.meter import PARSING, PARSING_UNITS, new_meter
 from muster.cel.runtime_cost import EQUALITY, traversal
 from muster.cel.types import Kind
-from muster.cel.work import DEEP, PARSING, PARSING_UNITS
+from muster.errors import BudgetExceededError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.cel.codegen.writer import Constants, Writer
+    from muster.cel.compile_budget import CompileBudget
     from muster.cel.declarations import Overload
+    from muster.cel.meter import Meter
     from muster.cel.types import Type
     from muster.cel.walking import Walk
 
 MAX_FOLDED = 100  # calls of constants that cost more are left to run time
+MAX_FOLDING = 10_000  # and so are those that take more work
 _LARGEST_TABLE = 4096  # the cost of comparing with a constant text up to this length is looked up
-_BIG_TEXT = 256  # shorter texts are not counted as work
+_BIG = 256  # characters or elements; less is not counted as work
 
 
 class Template(NamedTuple):
@@ -77,8 +81,8 @@ class CallWriter:
 
     writer: Writer
     constants: Constants
-    work_limit: int | None
     growing: set[int]
+    budget: CompileBudget
     types: Mapping[int, Type]
 
     if TYPE_CHECKING:
@@ -163,10 +167,7 @@ class CallWriter:
     def _slow_equality(self, node: p.Equality, left: str, right: str, target: str) -> None:
         writer = self.writer
         price = self.constants.add(node.cost)
-        if self.work_limit is None:
-            writer.line(f"{target}, n = equal({left}, {right}, {node.negated}, {price})")
-        else:
-            writer.line(f"{target}, n = equal_counted({left}, {right}, {node.negated}, {price}, w, {self.work_limit})")
+        writer.line(f"{target}, n = equal({left}, {right}, {node.negated}, {price}, w)")
         writer.charge_now("n")
 
     # --- calls
@@ -219,12 +220,21 @@ class CallWriter:
     def _folded(self, node: p.Invoke) -> Val | None:
         """Functions are pure, so a call of constants is one; it costs what it costs, every time."""
         args = tuple(arg.value for arg in node.args if isinstance(arg, p.Const))
-        if not node.args or (not node.cost.needs_result and node.cost(args, None) > MAX_FOLDED):
+        meter = new_meter(MAX_FOLDING)
+        try:
+            return self._folded_within(node, args, meter)
+        except BudgetExceededError:
+            return None  # it is left to run time, where it is metered again
+        finally:
+            self.budget.settle(meter)
+
+    def _folded_within(self, node: p.Invoke, args: tuple[Any, ...], meter: Meter) -> Val | None:
+        if not node.args or (not node.cost.needs_result and node.cost(meter, args, None) > MAX_FOLDED):
             return None
         if any(isinstance(arg, (list, dict)) for arg in args) or node.invocation.function in {"lists.range", "replace"}:
             return None
-        result = node.invocation(args)
-        cost = node.cost(args, result)
+        result = node.invocation(meter, args)
+        cost = node.cost(meter, args, result)
         if cost > MAX_FOLDED or isinstance(result, (list, dict)):
             return None
         self.writer.charge(cost)
@@ -256,7 +266,11 @@ class CallWriter:
             with writer.block(f"if {guard}:"):
                 self._spend_on_parsing(node)
                 writer.line(f"{target}, n = {name}({text})")
-                writer.charge_now("n")
+                with writer.block(f"if {target} is TOO_MUCH:"):
+                    self._slow_call(node, values, target)
+                with writer.block("else:"):
+                    writer.charge_now("n")
+                writer.joined()
             kind = _result_kind(overload)
         elif template is not None and len(template.classes) == len(values):
             guards = _guards(values, template.classes)
@@ -285,13 +299,13 @@ class CallWriter:
         codes = [value.code for value in values]
         self._charge_before(node, codes)
         overload = self._only_overload(node)
-        if self.work_limit is not None and overload is not None and overload.id == "add_string":
-            self._spend_on_texts(node, overload, values)
+        if overload is not None and overload.id == "add_string":
+            self._spend_on_sizes(node, overload, values)
         writer.line(f"{target} = {template.code.format(*codes)}")
         if template.checked:
             invocation = self.constants.add(node.invocation)
             writer.line(f"if not -9223372036854775808 <= {target} <= 9223372036854775807:")
-            writer.line(f"    {target} = {invocation}(({', '.join(codes)},))")
+            writer.line(f"    {target} = {invocation}(w, ({', '.join(codes)},))")
 
     def _general(self, node: p.Invoke, overload: Overload | None, values: list[Val], target: str) -> Val:
         """The implementation itself where the classes of all arguments are right, otherwise the slow way."""
@@ -301,23 +315,22 @@ class CallWriter:
             return Val(target)
         kind = None if node.invocation.function in _VARYING else _result_kind(overload)
         guards = self._argument_guards(node, overload, values)
-        if guards is None or (self.work_limit is not None and node.invocation.function in DEEP):
+        if guards is None:
             self._slow_call(node, values, target)
             return Val(target, kind)
         implementation = self.constants.add(overload.impl)
         codes = [value.code for value in values]
         with writer.block(f"if {' and '.join(guards) or 'True'}:"):
+            self._spend_on_parsing(node)
+            self._spend_on_sizes(node, overload, values)
             if not node.cost.needs_result:
                 self._charge_before(node, codes)
-            if self.work_limit is not None:
-                self._spend_on_parsing(node)
-                self._spend_on_texts(node, overload, values)
             writer.line("try:")
-            writer.line(f"    {target} = {implementation}({', '.join(codes)})")
+            writer.line(f"    {target} = {implementation}({', '.join(('w', *codes) if overload.metered else codes)})")
             writer.line("except E as error:")
             writer.line(f"    {target} = fail(error)")
             if node.cost.needs_result:
-                writer.charge_now(f"{self.constants.add(node.cost)}(({', '.join(codes)},), {target})")
+                writer.charge_now(f"{self.constants.add(node.cost)}(w, ({', '.join(codes)},), {target})")
         with writer.block("else:"):
             self._slow_call(node, values, target)
         writer.joined()
@@ -352,16 +365,14 @@ class CallWriter:
         elif price.inline:
             writer.charge_now(price.inline.format(*codes))
         else:
-            writer.charge_now(f"{self.constants.add(price)}(({', '.join(codes)},), None)")
+            writer.charge_now(f"{self.constants.add(price)}(w, ({', '.join(codes)},), None)")
 
     def _spend_on_parsing(self, node: p.Invoke) -> None:
         """Only in loops: outside of them the length of the expression bounds how many calls there are."""
-        if self.work_limit is not None and self.writer.loops and node.invocation.function in PARSING:
-            function = self.constants.add("")
-            self.writer.line(f"w[0] += {PARSING_UNITS}")
-            self.writer.line(f"if w[0] > {self.work_limit}: spend({function}, (), w, {self.work_limit})")
+        if self.writer.loops and node.invocation.function in PARSING:
+            self.writer.spend(PARSING_UNITS)
 
-    def _spend_on_texts(self, node: p.Invoke, overload: Overload, values: list[Val]) -> None:
+    def _spend_on_sizes(self, node: p.Invoke, overload: Overload, values: list[Val]) -> None:
         sizes = [
             f"len({value.code})"
             for value, wanted in zip(values, overload.args, strict=True)
@@ -370,8 +381,7 @@ class CallWriter:
         if sizes:
             function = self.constants.add(node.invocation.function)
             codes = ", ".join(value.code for value in values)
-            limit = self.work_limit
-            self.writer.line(f"if {' + '.join(sizes)} > {_BIG_TEXT}: spend({function}, ({codes},), w, {limit})")
+            self.writer.line(f"if {' + '.join(sizes)} > {_BIG}: spend_on_call(w, {function}, ({codes},))")
 
     def _slow_call(self, node: p.Invoke, values: list[Val], target: str) -> None:
         writer = self.writer
@@ -380,11 +390,7 @@ class CallWriter:
         codes = "".join(f"{value.code}, " for value in values)
         cost = f"c + {writer.pending}" if writer.pending else "c"
         writer.pending = 0
-        if self.work_limit is None:
-            writer.line(f"{target}, c = call({invocation}, {price}, ({codes}), {cost}, limit)")
-        else:
-            limit = self.work_limit
-            writer.line(f"{target}, c = call_counted({invocation}, {price}, ({codes}), {cost}, limit, w, {limit})")
+        writer.line(f"{target}, c = call({invocation}, {price}, ({codes}), {cost}, limit, w)")
 
     def _only_overload(self, node: p.Invoke) -> Overload | None:
         wanted = node.invocation.overload_id
@@ -410,7 +416,7 @@ class CallWriter:
         if not all(_fits_class(arg, wanted.kind) for arg, wanted in fitting):
             return None
         args = [arg.value if isinstance(arg, p.Const) else None for arg in node.args]
-        return varying[0], self.constants.add(memoized(overload.impl, node.cost, args, varying[0]))
+        return varying[0], self.constants.add(memoized(overload, node.cost, args, varying[0]))
 
     # --- loops that collect
 
@@ -452,14 +458,16 @@ class CallWriter:
                 if arg is not more[-1]:
                     writer.line(f"if {code}.__class__ is E: {target} = {code}")
             writer.charge(node.cost.fixed or 0)
-            writer.line(f"{target} = {codes[-1]} if {codes[-1]}.__class__ is E else insert({name}, {', '.join(codes)})")
+            writer.line(
+                f"{target} = {codes[-1]} if {codes[-1]}.__class__ is E else insert(w, {name}, {', '.join(codes)})"
+            )
             for _ in range(depth):
                 writer.flush()
                 writer.indent -= 1
             return Val(target)
         code = self.named((yield self.node(more[0])))
         writer.charge(node.cost.fixed or 0)
-        inserted = f"{code} if {code}.__class__ is E else insert({name}, {code})"
+        inserted = f"{code} if {code}.__class__ is E else insert(w, {name}, {code})"
         writer.line(f"{target} = {name} if {name}.__class__ is E else {inserted}")
         return Val(target)
 

@@ -15,10 +15,11 @@ from muster.cel.codegen.calls import CallWriter
 from muster.cel.codegen.folds import FoldWriter
 from muster.cel.codegen.support import NAMESPACE
 from muster.cel.codegen.writer import Constants, Function, Val, Writer
+from muster.cel.compile_budget import CompileBudget
+from muster.cel.meter import FREE_LITERAL, WORK_LIMIT
 from muster.cel.runtime_cost import LIST, MAP
 from muster.cel.types import Kind
 from muster.cel.walking import Walk, run
-from muster.cel.work import FREE_LITERAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,10 +43,10 @@ _CONSTANT_KINDS: dict[type, str] = {bool: "bool", int: "int", float: "float", st
 
 
 def generate(
-    plan: p.Plan, types: Mapping[int, Type], work_limit: int | None = None
+    plan: p.Plan, types: Mapping[int, Type], work_limit: int = WORK_LIMIT, budget: CompileBudget | None = None
 ) -> Callable[[Mapping[str, Any], int], tuple[Any, int]]:
     """A function of the variables and the cost limit, giving the value (or the error, as a value) and the cost."""
-    functions, constants = functions_of(plan, types, work_limit)
+    functions, constants = functions_of(plan, types, work_limit, budget)
     namespace = dict(NAMESPACE)
     namespace.update((f"k{index}", value) for index, value in enumerate(constants))
     for text in functions:  # one by one: compiling a big text as a whole takes far more memory
@@ -55,12 +56,14 @@ def generate(
     return made
 
 
-def functions_of(plan: p.Plan, types: Mapping[int, Type], work_limit: int | None = None) -> tuple[list[str], list[Any]]:
+def functions_of(
+    plan: p.Plan, types: Mapping[int, Type], work_limit: int = WORK_LIMIT, budget: CompileBudget | None = None
+) -> tuple[list[str], list[Any]]:
     """The Python functions of a plan, `run` last, and the constants they know as k0, k1, …"""
-    return Generator(types, work_limit).program(plan)
+    return Generator(types, work_limit, budget or CompileBudget()).program(plan)
 
 
-def source_of(plan: p.Plan, types: Mapping[int, Type], work_limit: int | None = None) -> str:
+def source_of(plan: p.Plan, types: Mapping[int, Type], work_limit: int = WORK_LIMIT) -> str:
     """The Python text of a plan, to look at."""
     return "\n".join(functions_of(plan, types, work_limit)[0])
 
@@ -68,7 +71,8 @@ def source_of(plan: p.Plan, types: Mapping[int, Type], work_limit: int | None = 
 class Generator(AttributeWriter, CallWriter, FoldWriter):
     """Walks a plan and writes functions. Attributes, calls and loops are in modules of their own."""
 
-    def __init__(self, types: Mapping[int, Type], work_limit: int | None) -> None:
+    def __init__(self, types: Mapping[int, Type], work_limit: int, budget: CompileBudget) -> None:
+        self.budget = budget
         self.types = types
         self.work_limit = work_limit
         self.constants = Constants()
@@ -78,7 +82,7 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         self.unread: dict[int, tuple[str, int]] = {}  # slots of lists and maps that are made when first read
         self.growing: set[int] = set()
         self.steady: set[int] = set()  # slots that never hold an error
-        self.writer = Writer(Function("run", (), []))
+        self.writer = Writer(Function("run", (), []), budget)
 
     def program(self, plan: p.Plan) -> tuple[list[str], list[Any]]:
         writer = self.writer
@@ -87,9 +91,7 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         writer.flush()
         writer.line("if c > limit: raise Limit")
         writer.line(f"return {result.code}, c")
-        head = ["def run(v, limit):", "    c = 0"]
-        if self.work_limit is not None:
-            head.append("    w = [0]")
+        head = ["def run(v, limit):", "    c = 0", f"    w = [{self.work_limit}, {self.work_limit}]"]
         tail = ["    except Budget as spent:", "        return spent, limit + 1"]
         last = "\n".join((*head, "    try:", *writer.function.lines, *tail))
         texts = [
@@ -148,15 +150,14 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
     # --- functions of their own
 
     def _arguments(self) -> tuple[str, ...]:
-        work = ("w",) if self.work_limit is not None else ()
-        return ("v", "limit", "c", *work, *self.scope)
+        return ("v", "limit", "c", "w", *self.scope)
 
     def function_of(self, node: p.Node) -> Walk[str]:
         """A function that evaluates the node and gives its value and the cost so far; its name."""
         outer = self.writer
         function = Function(f"f{len(self.functions)}", self._arguments(), [])
         self.functions.append(function)
-        self.writer = Writer(function)
+        self.writer = Writer(function, self.budget)
         result = yield self.node(node)
         self.writer.flush()
         self.writer.line(f"return {result.code}, c")
@@ -259,7 +260,7 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
 
     def named(self, value: Val) -> str:
         """The value under a name, so that it can be used more than once."""
-        if value.code.isidentifier():
+        if value.code.isidentifier() and value.code not in {"True", "False", "None"}:  # Python warns of True["x"]
             return value.code
         name = self.writer.temporary()
         self.writer.line(f"{name} = {value.code}")
@@ -268,10 +269,8 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
     # --- aggregates
 
     def _spend_literal(self, size: int) -> None:
-        if self.work_limit is not None and size > FREE_LITERAL:
-            self.writer.line(f"w[0] += {size}")
-            literal = self.constants.add("")
-            self.writer.line(f"if w[0] > {self.work_limit}: spend({literal}, (), w, {self.work_limit})")
+        if size > FREE_LITERAL:
+            self.writer.spend(size)
 
     def _make_list(self, node: p.MakeList) -> Walk[Val]:
         """Elements in order; the first error ends it, and the list is charged for all the same."""

@@ -12,22 +12,23 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from muster.cel.accumulate import insert_into
-from muster.cel.dispatch import Invocation, call_safely
+from muster.cel.dispatch import Invocation, as_value, call_safely
 from muster.cel.interpreter import is_member, iterations
+from muster.cel.meter import exceeded, new_meter, spend_on_call
 from muster.cel.planner import go_type
 from muster.cel.qualify import MISSING, present, qualify, qualify_if_present
 from muster.cel.runtime_cost import LIMIT_MESSAGE, Price
-from muster.cel.values import OPTIONAL_NONE, OptionalValue, equals, go_text, make_map, no_such_key, optional
-from muster.cel.work import deep_units, exceeded, units_of
+from muster.cel.traversals import equals, go_text, no_such_key
+from muster.cel.values import OPTIONAL_NONE, OptionalValue, make_map, optional
 from muster.errors import BudgetExceededError, EvaluationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from muster.cel.declarations import Overload
+    from muster.cel.meter import Meter
 
 MEMO_SIZE = 1024
 MEMO_TEXT = 512  # longer texts are not remembered
-_CONTAINERS = (list, tuple, Mapping, OptionalValue)
-_PLAIN = frozenset({str, bytes, int, float, bool, type(None), EvaluationError})
+MEMO_UNITS = 512  # and neither are results that took more work
 
 
 class LimitReached(BudgetExceededError):  # noqa: N818 - raised in every loop of generated code: short on purpose
@@ -99,10 +100,12 @@ def step(value: Any, key: Any) -> tuple[Any, int]:
 
 def dynamic_step(value: Any, key: Any) -> tuple[Any, int]:
     """One step by a computed key, which may be an error or no key at all. The value is no error."""
+    if value.__class__ is OptionalValue and not value.present:
+        return value, -1
     if key.__class__ is EvaluationError:
         return key, -1 if value.__class__ is OptionalValue else 0
     if not isinstance(key, (str, int, float)):
-        return EvaluationError(f"invalid qualifier type: {go_type(key)}"), 0
+        return EvaluationError(f"invalid qualifier type: {go_type(key)}"), -1 if value.__class__ is OptionalValue else 0
     return step(value, key)
 
 
@@ -130,7 +133,7 @@ def opt_presence(value: Any, key: Any, strict: bool = False) -> Any:
     return MISSING if found is False else None if found is True else found
 
 
-def equal(left: Any, right: Any, negated: bool, price: Price) -> tuple[Any, int]:
+def equal(left: Any, right: Any, negated: bool, price: Price, meter: Meter) -> tuple[Any, int]:
     """Equality of any two operands, with its cost."""
     result: Any
     if left.__class__ is EvaluationError:
@@ -138,25 +141,19 @@ def equal(left: Any, right: Any, negated: bool, price: Price) -> tuple[Any, int]
     elif right.__class__ is EvaluationError:
         result = right
     else:
-        result = call_safely(equals, (left, right))
+        result = call_safely(equals, (meter, left, right))
         if negated:
             result = result is not True
-    return result, price((left, right), result)
+    return result, price(meter, (left, right), result)
 
 
-def equal_counted(left: Any, right: Any, negated: bool, price: Price, work: list[int], limit: int) -> tuple[Any, int]:
-    """As equal, where comparing big values counts as work."""
-    if left.__class__ not in _PLAIN and isinstance(left, _CONTAINERS):
-        work[0] += deep_units((left, right), limit - work[0])
-        if work[0] > limit:
-            raise exceeded(limit)
-    return equal(left, right, negated, price)
-
-
-def call(invocation: Invocation, price: Price, args: Sequence[Any], cost: int, limit: int) -> tuple[Any, int]:
+def call(
+    invocation: Invocation, price: Price, args: Sequence[Any], cost: int, limit: int, meter: Meter
+) -> tuple[Any, int]:
     """Any call with any arguments; the result or its error, and the cost so far."""
+    spend_on_call(meter, invocation.function, args)  # first: to price a call may mean to walk over its arguments
     if not price.needs_result:
-        cost += price(args, None)
+        cost += price(meter, args, None)
         if cost > limit:
             raise LimitReached
     for arg in args:
@@ -164,39 +161,12 @@ def call(invocation: Invocation, price: Price, args: Sequence[Any], cost: int, l
             result = arg
             break
     else:
-        result = invocation(args)
+        result = invocation(meter, args)
     if price.needs_result:
-        cost += price(args, result)
+        cost += price(meter, args, result)
         if cost > limit:
             raise LimitReached
     return result, cost
-
-
-def call_counted(
-    invocation: Invocation,
-    price: Price,
-    args: Sequence[Any],
-    cost: int,
-    limit: int,
-    work: list[int],
-    work_limit: int,
-) -> tuple[Any, int]:
-    """As call, where big arguments count as work. That comes first: to price a call may mean to walk over them."""
-    spend(invocation.function, args, work, work_limit)
-    return call(invocation, price, args, cost, limit)
-
-
-def spend(function: str, args: Sequence[Any], work: list[int], limit: int) -> None:
-    work[0] += units_of(function, args, limit - work[0])
-    if work[0] > limit:
-        raise exceeded(limit)
-
-
-def fail(error: EvaluationError) -> EvaluationError:
-    """The error of an implementation as a value; a spent budget goes on."""
-    if isinstance(error, BudgetExceededError):
-        raise error
-    return error if type(error) is EvaluationError else EvaluationError(str(error))
 
 
 def iterate(over: Any) -> Any:
@@ -234,19 +204,30 @@ def new_map(entries: list[tuple[Any, Any]]) -> Any:
     return call_safely(make_map, (entries,))
 
 
-def insert(accumulator: Any, *entry: Any) -> Any:
-    return call_safely(insert_into, (accumulator, *entry))
+def insert(meter: Meter, accumulator: Any, *entry: Any) -> Any:
+    return call_safely(insert_into, (meter, accumulator, *entry))
 
 
-def memoized(implementation: Callable[..., Any], price: Price, args: Sequence[Any], position: int) -> Any:
-    """A call of which only one argument varies, with its results for short texts remembered: value and cost."""
+TOO_MUCH: Any = object()
+
+
+def memoized(overload: Overload, price: Price, args: Sequence[Any], position: int) -> Any:
+    """A call of which only one argument varies, with its results for short texts remembered: value and cost.
+
+    What takes more work than a little is not done here, where it would not be counted: the value is then TOO_MUCH.
+    """
     before, after = tuple(args[:position]), tuple(args[position + 1 :])
+    implementation: Any = overload.impl
 
     @lru_cache(maxsize=MEMO_SIZE)
     def remembered(text: str) -> tuple[Any, int]:
         everything = (*before, text, *after)
-        result = call_safely(implementation, everything)
-        return result, price(everything, result)
+        meter = new_meter(MEMO_UNITS)
+        try:
+            result = call_safely(implementation, (meter, *everything) if overload.metered else everything)
+            return result, price(meter, everything, result)
+        except BudgetExceededError:
+            return TOO_MUCH, 0
 
     return remembered
 
@@ -264,6 +245,7 @@ NAMESPACE: dict[str, Any] = {
     "MISSING": MISSING,
     "NONE": OPTIONAL_NONE,
     "UNSET": object(),
+    "TOO_MUCH": TOO_MUCH,
     "KeyError": KeyError,
     "Optional": OptionalValue,
     "bool": bool,
@@ -278,12 +260,11 @@ NAMESPACE: dict[str, Any] = {
     "str": str,
     "bool_error": bool_error,
     "call": call,
-    "call_counted": call_counted,
     "ceil": math.ceil,
     "dynamic_step": dynamic_step,
     "equal": equal,
-    "equal_counted": equal_counted,
-    "fail": fail,
+    "exceeded": exceeded,
+    "fail": as_value,
     "follow": follow,
     "insert": insert,
     "is_member": is_member,
@@ -298,7 +279,7 @@ NAMESPACE: dict[str, Any] = {
     "optional_element": optional_element,
     "optional_entry": optional_entry,
     "presence": presence,
-    "spend": spend,
+    "spend_on_call": spend_on_call,
     "step": step,
     "walk": walk,
 }

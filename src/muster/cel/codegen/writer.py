@@ -11,8 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from muster.cel.compile_budget import PER_LINE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from muster.cel.compile_budget import CompileBudget
 
 
 class Val(NamedTuple):
@@ -54,14 +58,16 @@ class Function:
 class Writer:
     """Writes the body of one function."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, budget: CompileBudget) -> None:
         self.function = function
+        self.budget = budget
         self.indent = 1
         self.loops = 0
         self.pending = 0
         self._temporaries = 0
 
     def line(self, text: str) -> None:
+        self.budget.spend(PER_LINE)
         self.function.lines.append("    " * self.indent + text)
 
     def temporary(self) -> str:
@@ -76,6 +82,11 @@ class Writer:
         if self.pending:
             self.line(f"c += {self.pending}")
             self.pending = 0
+
+    def spend(self, units: int) -> None:
+        """Work known now."""
+        self.line(f"w[0] -= {units}")
+        self.line("if w[0] < 0: raise exceeded(w)")
 
     def charge_now(self, code: str) -> None:
         """A cost known only at run time; the limit is checked right after it."""

@@ -25,11 +25,15 @@ MAP_KV = map_of(K, V)
 OPTIONAL_V = optional_of(V)
 
 
-def call(overload_id: str, args: tuple[Type, ...], result: Type, impl: Callable[..., Any] | None) -> Overload:
+def call(
+    overload_id: str, args: tuple[Type, ...], result: Type, impl: Callable[..., Any] | None, *, metered: bool = False
+) -> Overload:
     """An overload that is called by its name: f(x, y)."""
-    return Overload(overload_id, args, result, impl)
+    return Overload(overload_id, args, result, impl, metered=metered)
 
 
-def method(overload_id: str, args: tuple[Type, ...], result: Type, impl: Callable[..., Any] | None) -> Overload:
+def method(
+    overload_id: str, args: tuple[Type, ...], result: Type, impl: Callable[..., Any] | None, *, metered: bool = False
+) -> Overload:
     """An overload that is called on its first argument: x.f(y)."""
-    return Overload(overload_id, args, result, impl, member=True)
+    return Overload(overload_id, args, result, impl, member=True, metered=metered)

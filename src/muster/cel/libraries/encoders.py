@@ -6,15 +6,20 @@ import base64
 import json
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call
+from muster.cel.traversals import Style, go_text, written
+from muster.cel.traversals.styles import go_leaf
 from muster.cel.types import BYTES, DYN, STRING
-from muster.cel.values import Duration, Timestamp, TypeValue, Uint, format_double, format_plain, go_text, type_of
+from muster.cel.values import Duration, Timestamp, TypeValue, Uint, format_double, format_plain, type_of
+from muster.cel.values.numbers import int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp
 from muster.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from muster.cel.meter import Meter
 
 LATEST = 1
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
@@ -39,15 +44,12 @@ def base64_decode(text: str) -> bytes:
     return base64.b64decode(body + b"=" * (-len(body) % 4))
 
 
-def json_encode(value: Any) -> str:
+def json_encode(meter: Meter, value: Any) -> str:
     """The value as JSON without spaces. cel-go puts spaces in or not, at random, to keep people from relying on it."""
-    try:
-        return _json(value)
-    except RecursionError:
-        raise EvaluationError("the value nests too deeply for JSON") from None
+    return written(meter, value, _JSON_STYLE)
 
 
-def _json(value: Any) -> str:
+def _leaf(value: Any) -> str:
     match value:
         case None:
             return "null"
@@ -56,7 +58,7 @@ def _json(value: Any) -> str:
         case str():
             return _quoted(value)
         case Uint() | int():
-            return str(int(value)) if abs(value) <= _EXACT_IN_JSON else f'"{int(value)}"'
+            return int_text(value) if abs(value) <= _EXACT_IN_JSON else f'"{int_text(value)}"'
         case float():
             return _number(value)
         case bytes():
@@ -65,15 +67,17 @@ def _json(value: Any) -> str:
             return _quoted(format_duration(value))
         case Timestamp():
             return _quoted(format_timestamp(value))
-        case list() | tuple():
-            return f"[{','.join(map(_json, value))}]"
-        case Mapping():
-            entries = sorted((go_text(key), _json(item)) for key, item in value.items())
-            return "{" + ",".join(f"{_quoted(key)}:{item}" for key, item in entries) + "}"
         case TypeValue():
             raise EvaluationError(f"type conversion not supported for 'type' to '{type_of(value).name}'")
         case _:
             raise EvaluationError(f"type conversion error from '{type_of(value).name}' to JSON")
+
+
+def _key(key: Any) -> str:
+    return _quoted(go_leaf(key))
+
+
+_JSON_STYLE = Style(_leaf, _key, between=",", map_between=",", colon=":", order=go_leaf)
 
 
 def _quoted(text: str) -> str:
@@ -106,7 +110,7 @@ _BASE64 = (
 _JSON = (
     Function(
         "json.encode",
-        (call("json_encode_dyn", (DYN,), STRING, json_encode),),
+        (call("json_encode_dyn", (DYN,), STRING, json_encode, metered=True),),
         doc="The value as JSON, keys in order.",
         examples={"json.encode({'b': [1, true, null], 'a': 'x'})": '{"a":"x","b":[1,true,null]}'},
     ),

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.meter import spend_on_text
+from muster.cel.traversals import Style, written
 from muster.cel.values import Duration, Timestamp, TypeValue, Uint, format_plain, type_of
+from muster.cel.values.numbers import int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp
-from muster.errors import EvaluationError
+from muster.errors import BudgetExceededError, EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from muster.cel.meter import Meter
 
     Clause = Callable[[int, str, int | None], str]  # index of the argument, verb, precision -> text
 
@@ -50,6 +54,8 @@ def interpolate(template: str, count: int, clause: Clause, max_precision: int, *
         verb, precision, position = _parse_clause(template, percent + 1, max_precision)
         try:
             pieces.append(clause(index, verb, precision))
+        except BudgetExceededError:
+            raise
         except EvaluationError as error:
             raise EvaluationError(f"error during formatting: {error.message}") from None
         index += 1
@@ -77,8 +83,10 @@ def _parse_clause(template: str, position: int, max_precision: int) -> tuple[str
 def _parse_precision(text: str, max_precision: int) -> int:
     problem = "invalid syntax" if not text else "value out of range" if len(text.lstrip("0")) > 18 else ""
     if problem:
-        raise _bad_precision(f'error while converting precision to integer: strconv.Atoi: parsing "{text}": {problem}')
-    precision = int(text)
+        raise _bad_precision(
+            f'error while converting precision to integer: strconv.Atoi: parsing "{text[:100]}": {problem}'
+        )
+    precision = int(text.lstrip("0") or "0")  # Python reads no number of thousands of zeros
     limit = max_precision or HARD_LIMIT
     if precision > limit:
         raise _bad_precision(f"precision {precision} exceeds maximum allowed precision {limit}")
@@ -106,43 +114,48 @@ def refusal(verb: str, type_name: str) -> EvaluationError:
     return EvaluationError(f"{words[verb.lower()]}, was given {type_name}")
 
 
-def format_with(max_precision: int) -> Callable[[str, Any], str]:
+def format_with(max_precision: int) -> Callable[[Meter, str, Any], str]:
     """The implementation of `format` with a limit on precision; 0 is the limit that memory asks for."""
 
-    def format_text(template: str, args: Any) -> str:
+    def format_text(meter: Meter, template: str, args: Any) -> str:
         def clause(index: int, verb: str, precision: int | None) -> str:
-            return _format_clause(args[index], verb, DEFAULT_PRECISION if precision is None else precision)
+            return _format_clause(meter, args[index], verb, DEFAULT_PRECISION if precision is None else precision)
 
-        return guarded(template, args, clause, max_precision)
+        return charged(meter, template, args, clause, max_precision)
 
     return format_text
 
 
-def guarded(template: str, args: Any, clause: Clause, max_precision: int) -> str:
-    """`interpolate` over arguments from outside, which may nest deeper than Python's stack."""
-    try:
-        return interpolate(template, len(args), clause, max_precision)
-    except RecursionError:
-        raise EvaluationError("error during formatting: the value nests too deeply") from None
+def charged(meter: Meter, template: str, args: Any, clause: Clause, max_precision: int) -> str:
+    """`interpolate` over values: every clause is some work, and so is what it writes."""
+
+    def counted(index: int, verb: str, precision: int | None) -> str:
+        given = args[index]
+        size = 4 * len(given) if isinstance(given, (str, bytes)) else 64
+        spend_on_text(meter, size + (precision or 0))
+        return clause(index, verb, precision)
+
+    spend_on_text(meter, len(template))
+    return interpolate(template, len(args), counted, max_precision)
 
 
-def _format_clause(value: Any, verb: str, precision: int) -> str:
+def _format_clause(meter: Meter, value: Any, verb: str, precision: int) -> str:
     if verb == "s":
-        return text_of(value)
+        return written(meter, value, _STYLE)
     is_int = type(value) in {int, Uint}
     if verb in "dfe" and (is_int or type(value) is float):
         return _number(value, verb, precision)
-    written = format_integer(value, verb)
-    if written is None:
+    digits = format_integer(value, verb)
+    if digits is None:
         raise refusal(verb, type_of(value).name)
-    return written
+    return digits
 
 
-def _number(value: float, verb: str, precision: int) -> str:
+def _number(value: Any, verb: str, precision: int) -> str:
     if type(value) is float and not math.isfinite(value):
         return _infinite(value)
     if verb == "d":
-        return format_plain(value) if type(value) is float else str(int(value))
+        return format_plain(value) if type(value) is float else int_text(value)
     return f"{float(value):.{precision}{verb}}"
 
 
@@ -159,8 +172,8 @@ def format_integer(value: Any, verb: str) -> str | None:
     return None
 
 
-def text_of(value: Any) -> str:
-    """The value as %s writes it; linear in all that is inside."""
+def _leaf(value: Any) -> str:
+    """A plain value as %s writes it."""
     match value:
         case None:
             return "null"
@@ -169,7 +182,7 @@ def text_of(value: Any) -> str:
         case str():
             return value
         case int():
-            return str(int(value))
+            return int_text(value)
         case float():
             return format_plain(value) if math.isfinite(value) else _infinite(value)
         case bytes():
@@ -180,13 +193,11 @@ def text_of(value: Any) -> str:
             return format_timestamp(value, utc=True)
         case TypeValue():
             return value.type.name
-        case list() | tuple():
-            return f"[{', '.join(map(text_of, value))}]"
-        case Mapping():
-            entries = sorted(((text_of(key), text_of(item)) for key, item in value.items()), key=lambda entry: entry[0])
-            return "{" + ", ".join(f"{key}: {item}" for key, item in entries) + "}"
         case _:
             raise refusal("s", type_of(value).name)
+
+
+_STYLE = Style(_leaf, _leaf)
 
 
 def _infinite(value: float) -> str:

@@ -7,24 +7,28 @@ expressions in clusters rely on them, so they are reproduced.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from muster.cel.libraries.formatting import DEFAULT_PRECISION, format_integer, guarded
+from muster.cel.libraries.formatting import DEFAULT_PRECISION, charged, format_integer
+from muster.cel.traversals import Style, written
 from muster.cel.values import Duration, Timestamp, TypeValue, Uint, format_double, type_of
+from muster.cel.values.numbers import int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp
 from muster.errors import EvaluationError
 from muster.values.quoting import go_quote
+
+if TYPE_CHECKING:
+    from muster.cel.meter import Meter
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _NAMED_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def localized_format(template: str, args: Any) -> str:
+def localized_format(meter: Meter, template: str, args: Any) -> str:
     def clause(index: int, verb: str, precision: int | None) -> str:
-        return _format_clause(args[index], verb, DEFAULT_PRECISION if precision is None else precision)
+        return _format_clause(meter, args[index], verb, DEFAULT_PRECISION if precision is None else precision)
 
-    return guarded(template, args, clause, 0)
+    return charged(meter, template, args, clause, 0)
 
 
 def refusal(verb: str, type_name: str) -> EvaluationError:
@@ -43,21 +47,21 @@ def refusal(verb: str, type_name: str) -> EvaluationError:
     return EvaluationError(f"{words[verb.lower()]}, was given {type_name}")
 
 
-def _format_clause(value: Any, verb: str, precision: int) -> str:
+def _format_clause(meter: Meter, value: Any, verb: str, precision: int) -> str:
     match verb:
         case "s":
-            return _text(value)
+            return written(meter, value, _STYLE)
         case "d":
             if type(value) in {int, Uint}:
-                return str(int(value))
+                return int_text(value)
         case "f" | "e":
             number = _NAMED_NUMBERS.get(value) if type(value) is str else value
             if type(number) is float:
                 return _fixed(number, precision) if verb == "f" else _scientific(number, precision)
         case _:
-            written = format_integer(value, verb)
-            if written is not None:
-                return written
+            digits = format_integer(value, verb)
+            if digits is not None:
+                return digits
     raise refusal(verb, type_of(value).name)
 
 
@@ -90,7 +94,7 @@ def _text(value: Any) -> str:
         case str():
             return value
         case int():
-            return str(int(value))
+            return int_text(value)
         case float():
             return format_double(value)
         case bytes():
@@ -101,22 +105,14 @@ def _text(value: Any) -> str:
             return format_timestamp(value)
         case TypeValue():
             return value.type.name
-        case list() | tuple():
-            return f"[{', '.join(map(_nested, value))}]"
-        case Mapping():
-            return _map_text(value)
         case _:
             raise refusal("s", type_of(value).name)
 
 
-def _map_text(entries: Mapping[Any, Any]) -> str:
-    pairs = []
-    for key, value in entries.items():
-        if not isinstance(key, (str, int)):
-            raise EvaluationError(f"no formatting function for map key of type {type_of(key).name}")
-        pairs.append((_nested(key), _nested(value)))
-    pairs.sort(key=lambda pair: pair[0])
-    return "{" + ", ".join(f"{key}:{value}" for key, value in pairs) + "}"
+def _key(key: Any) -> str:
+    if not isinstance(key, (str, int)):
+        raise EvaluationError(f"no formatting function for map key of type {type_of(key).name}")
+    return _nested(key)
 
 
 def _nested(value: Any) -> str:
@@ -134,10 +130,13 @@ def _nested(value: Any) -> str:
             return f'duration("{format_duration(value)}")'
         case Timestamp():
             return f'timestamp("{format_timestamp(value)}")'
-        case None | int() | TypeValue() | list() | tuple() | Mapping():
+        case None | int() | TypeValue():
             return _text(value)
         case _:
             raise EvaluationError(f"no formatting function for {type_of(value).name}")
+
+
+_STYLE = Style(_nested, _key, outer=_text, colon=":")
 
 
 def _go_infinite(number: float) -> str:

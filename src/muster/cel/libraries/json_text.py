@@ -11,20 +11,56 @@ _LITERALS = {"t": "true", "f": "false", "n": "null"}
 _NUMBER_STEPS = re.compile(r"-?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?")
 
 
+MAX_DEPTH = 200  # levels of lists and objects
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[][{}]')
+
+
 class InvalidJsonError(ValueError):
     """A text that is not JSON."""
+
+
+class BrokenJsonError(ValueError):
+    """A text that is not JSON, and `fault_of` can tell why."""
 
 
 def parse_json(text: str) -> Any:
     """The value of a JSON text; raises InvalidJsonError with Go's words."""
     try:
+        return decode_json(text)
+    except BrokenJsonError:
+        raise InvalidJsonError(fault_of(text)) from None
+
+
+def fault_of(text: str) -> str:
+    """What is wrong with a text that is not JSON. Linear, but a walk over every character."""
+    return _Fault(text).find()
+
+
+def decode_json(text: str) -> Any:
+    """The value; raises InvalidJsonError for what JSON itself would allow, BrokenJsonError for what it would not."""
+    if _nests_too_deeply(text):
+        raise InvalidJsonError("exceeded max depth")
+    try:
         return json.loads(text, parse_int=float, parse_float=_finite, parse_constant=_refuse)
-    except RecursionError:
-        raise InvalidJsonError("exceeded max depth") from None
     except InvalidJsonError:
         raise
     except ValueError:
-        raise InvalidJsonError(_Fault(text).find()) from None
+        raise BrokenJsonError from None
+
+
+def _nests_too_deeply(text: str) -> bool:
+    """Go allows 10,000 levels. Python's decoder recurses, and where it gives up depends on who called it."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    depth = 0
+    for bracket in _BRACKETS.finditer(text):
+        if bracket[0] in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                return True
+        elif bracket[0] in "]}":
+            depth -= 1
+    return False
 
 
 def _finite(text: str) -> float:

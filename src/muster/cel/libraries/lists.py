@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 from muster.cel.declarations import Function, Library, Macro
 from muster.cel.libraries.declare import LIST_T, call, method
 from muster.cel.macros import STANDARD_MACROS
+from muster.cel.meter import spend
+from muster.cel.traversals import distinct
 from muster.cel.tree import Call, Comprehension, Expr, Ident, ListExpr, Select
 from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, list_of
-from muster.cel.values import Duration, Timestamp, Uint, compare, equals, type_of
+from muster.cel.values import Duration, Timestamp, Uint, compare, type_of
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
+    from muster.cel.meter import Meter
     from muster.cel.nodes import Builder
 
 LATEST = 3
@@ -37,7 +40,7 @@ def slice_list(items: Any, start: int, end: int) -> list[Any]:
     return list(items[start:end])
 
 
-def flatten(items: Any, depth: Any = None) -> list[Any]:
+def flatten(meter: Meter, items: Any, depth: Any = None) -> list[Any]:
     """Lenient, as in cel-go: a list whose elements are not all lists is taken too."""
     if not isinstance(items, (list, tuple)) or not (depth is None or type(depth) is int):
         given = "" if depth is None else type_of(depth)
@@ -48,23 +51,32 @@ def flatten(items: Any, depth: Any = None) -> list[Any]:
         raise EvaluationError("level must be non-negative")
     flat = list(items)
     for _ in range(depth):
+        inside = sum(len(item) for item in flat if isinstance(item, (list, tuple)))
+        spend(meter, len(flat) + inside)
         if not any(isinstance(item, (list, tuple)) for item in flat):
             break
         flat = [inner for item in flat for inner in (item if isinstance(item, (list, tuple)) else (item,))]
     return flat
 
 
-def sort(items: Any) -> list[Any]:
+def sort(meter: Meter, items: Any) -> list[Any]:
     """Lenient, as in cel-go: elements are looked at while sorting."""
     if not isinstance(items, (list, tuple)):
         # Strings and times would have been asked for a method of that name, hence the shorter text.
-        receiver = isinstance(items, (str, Timestamp, Duration))
-        raise EvaluationError("no such overload" if receiver else "no such overload: sort")
-    return sort_by_keys(items, items)
+        raise _no_list(items, "sort")
+    return sort_by_keys(meter, items, items)
 
 
-def sort_by_keys(items: Any, keys: Any) -> list[Any]:
+def _no_list(given: Any, function: str) -> EvaluationError:
+    receiver = isinstance(given, (str, Timestamp, Duration))
+    return EvaluationError("no such overload" if receiver else f"no such overload: {function}")
+
+
+def sort_by_keys(meter: Meter, items: Any, keys: Any) -> list[Any]:
     """The elements in the order of their keys, which must be of one comparable type."""
+    for given in (items, keys):
+        if not isinstance(given, (list, tuple)):
+            raise _no_list(given, "@sortByAssociatedKeys")
     if len(items) != len(keys):
         raise EvaluationError(
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, "
@@ -78,6 +90,7 @@ def sort_by_keys(items: Any, keys: Any) -> list[Any]:
     if any(type(key) is not kind for key in keys):
         raise EvaluationError("list elements must have the same type")
     order = _compare_loosely if kind is float else compare
+    spend(meter, len(keys) * len(keys).bit_length())
     ranked = sorted(range(len(keys)), key=cmp_to_key(lambda a, b: order(keys[a], keys[b])))
     return [items[index] for index in ranked]
 
@@ -87,34 +100,17 @@ def _compare_loosely(a: float, b: float) -> int:
     return (a > b) - (a < b)
 
 
-def make_range(count: int) -> list[int]:
+def make_range(meter: Meter, count: int) -> list[int]:
     if count < 0:
         raise EvaluationError(f"lists.range: size must be non-negative, got {count}")
     if count > MAX_RANGE:
         raise EvaluationError(f"lists.range: size {count} exceeds maximum allowed ({MAX_RANGE})")
+    spend(meter, count)
     return list(range(count))
 
 
 def reverse(items: Any) -> list[Any]:
     return list(items[::-1])
-
-
-def distinct(items: Any) -> list[Any]:
-    """Keeps the first of equal elements. Strings, the usual case, are told apart by a set."""
-    strings: set[str] = set()
-    others: list[Any] = []
-    unique = []
-    for item in items:
-        if type(item) is str:
-            if item in strings:
-                continue
-            strings.add(item)
-        else:
-            if any(equals(item, known) for known in others):
-                continue
-            others.append(item)
-        unique.append(item)
-    return unique
 
 
 _MAP = next(macro for macro in STANDARD_MACROS if macro.name == "map" and macro.arg_count == 2)
@@ -155,8 +151,8 @@ _VERSION_1 = (
     Function(
         "flatten",
         (
-            replace(method("list_flatten", (list_of(LIST_T),), LIST_T, flatten), lenient=True),
-            replace(method("list_flatten_int", (list_of(DYN), INT), list_of(DYN), flatten), lenient=True),
+            replace(method("list_flatten", (list_of(LIST_T),), LIST_T, flatten, metered=True), lenient=True),
+            replace(method("list_flatten_int", (list_of(DYN), INT), list_of(DYN), flatten, metered=True), lenient=True),
         ),
         doc="A list of lists as one list, down to a depth (1 if not given).",
         examples={"[[1], [2, 3]].flatten()": [1, 2, 3], "[[[1]], [[2, 3]]].flatten(2)": [1, 2, 3]},
@@ -166,7 +162,7 @@ _VERSION_2 = (
     Function(
         "sort",
         tuple(
-            replace(method(f"list_{kind.name}_sort", (list_of(kind),), list_of(kind), sort), lenient=True)
+            replace(method(f"list_{kind.name}_sort", (list_of(kind),), list_of(kind), sort, metered=True), lenient=True)
             for kind in _COMPARABLE
         ),
         doc="The elements in ascending order.",
@@ -176,7 +172,13 @@ _VERSION_2 = (
         "@sortByAssociatedKeys",
         tuple(
             replace(
-                method(f"list_{kind.name}_sortByAssociatedKeys", (LIST_T, list_of(kind)), LIST_T, sort_by_keys),
+                method(
+                    f"list_{kind.name}_sortByAssociatedKeys",
+                    (LIST_T, list_of(kind)),
+                    LIST_T,
+                    sort_by_keys,
+                    metered=True,
+                ),
                 lenient=True,
             )
             for kind in _COMPARABLE
@@ -185,7 +187,7 @@ _VERSION_2 = (
     ),
     Function(
         "lists.range",
-        (call("lists_range", (INT,), list_of(INT), make_range),),
+        (call("lists_range", (INT,), list_of(INT), make_range, metered=True),),
         doc="The whole numbers from 0 up to, not including, the given one; a million at most.",
         examples={"lists.range(3)": [0, 1, 2]},
     ),
@@ -197,7 +199,7 @@ _VERSION_2 = (
     ),
     Function(
         "distinct",
-        (method("list_distinct", (LIST_T,), LIST_T, distinct),),
+        (method("list_distinct", (LIST_T,), LIST_T, distinct, metered=True),),
         doc="Every element once, in the order of first appearance. Quadratic, except for strings.",
         examples={"[1, 2, 1].distinct()": [1, 2], "['b', 'a', 'b'].distinct()": ["b", "a"]},
     ),

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
-from muster.cel.libraries.json_text import InvalidJsonError, parse_json
+from muster.cel.libraries.json_text import BrokenJsonError, InvalidJsonError, decode_json, fault_of
+from muster.cel.meter import spend
 from muster.cel.types import BOOL, DYN, STRING, list_of
 from muster.cel.values import MISSING
 from muster.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from muster.cel.meter import Meter
 
 SCORES_KEY = "@scores"
 
@@ -29,7 +33,8 @@ def scores(cluster: Any, name: str) -> Any:
         raise EvaluationError("failed to get cluster metadata")
     if "name" not in metadata:
         raise EvaluationError("failed to get cluster name")
-    found = cluster.get(SCORES_KEY, {}).get(name)
+    scores_of_cluster = cluster.get(SCORES_KEY)
+    found = scores_of_cluster.get(name) if isinstance(scores_of_cluster, (dict, Mapping)) else None
     if found is None:
         raise EvaluationError(
             f'failed to get score: addonplacementscore.cluster.open-cluster-management.io "{name}" not found'
@@ -37,9 +42,13 @@ def scores(cluster: Any, name: str) -> Any:
     return found
 
 
-def parse(text: str) -> Any:
+def parse(meter: Meter, text: str) -> Any:
+    spend(meter, len(text) // 2)  # there may be a value for every other character
     try:
-        return parse_json(text)
+        return decode_json(text)
+    except BrokenJsonError:
+        spend(meter, 2 * len(text))  # the fault is looked for character by character
+        raise EvaluationError(f"failed to parse json: {fault_of(text)}") from None
     except InvalidJsonError as error:
         raise EvaluationError(f"failed to parse json: {error}") from None
 
@@ -61,7 +70,7 @@ def _scores_read(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
 
 _SCORES = replace(method("cluster_scores", (DYN, STRING), list_of(DYN), scores), reads=_scores_read)
 _SCORES_OF = replace(call("scores_of_cluster", (DYN, STRING), list_of(DYN), scores), reads=_scores_read)
-_PARSE_JSON = method("parse_json_string", (STRING,), DYN, parse)
+_PARSE_JSON = method("parse_json_string", (STRING,), DYN, parse, metered=True)
 _PARSE_JSON_EXAMPLES = {"'{\"a\": [1]}'.parseJSON().a[0]": 1.0}
 
 CONDITIONS = Library(
@@ -90,7 +99,7 @@ MUSTER = Library(
         ),
         Function(
             "parseJSON",
-            (_PARSE_JSON, call("parse_json_of_string", (STRING,), DYN, parse)),
+            (_PARSE_JSON, call("parse_json_of_string", (STRING,), DYN, parse, metered=True)),
             doc=f"{_JSON_DOC} Called on the text or with it.",
             examples={**_PARSE_JSON_EXAMPLES, "parseJSON('[true]')[0]": True},
         ),

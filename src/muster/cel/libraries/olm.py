@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call
+from muster.cel.traversals import Style, go_text, written
+from muster.cel.traversals.styles import go_leaf
 from muster.cel.types import ANY, INT
-from muster.cel.values import go_text
 from muster.errors import EvaluationError
 from muster.values.semver import InvalidVersionError, Version, parse_tolerant
 
+if TYPE_CHECKING:
+    from muster.cel.meter import Meter
 
-def compare_versions(left: Any, right: Any) -> int:
-    return _version(left).compare(_version(right))
+
+def compare_versions(meter: Meter, left: Any, right: Any) -> int:
+    return _version(meter, left).compare(_version(meter, right))
 
 
-def _version(value: Any) -> Version:
-    text = _printed(value)
+def _version(meter: Meter, value: Any) -> Version:
+    text = written(meter, value, _PRINTED)
     try:
         return parse_tolerant(text)
     except InvalidVersionError:
-        raise EvaluationError(f"unable to parse '{text}' to semver format") from None
+        raise EvaluationError(f"unable to parse '{go_text(text)}' to semver format") from None
 
 
-def _printed(value: Any) -> str:
-    """The value as Go's fmt.Sprint shows it, since that is the text upstream parses."""
-    match value:
-        case None:
-            return "NULL_VALUE"
-        case list() | tuple():
-            return f"[{' '.join(map(_printed, value))}]"
-        case Mapping():
-            entries = sorted((go_text(key), _printed(item)) for key, item in value.items())
-            return f"map[{' '.join(f'{key}:{item}' for key, item in entries)}]"
-        case _:
-            return go_text(value)
+def _leaf(value: Any) -> str:
+    return "NULL_VALUE" if value is None else go_leaf(value)
+
+
+_PRINTED = Style(_leaf, go_leaf, between=" ", map_open="map[", map_close="]", map_between=" ", colon=":")
+"""As Go's fmt.Sprint shows a value, since that is the text upstream parses."""
 
 
 SEMVER_COMPARE = Library(
@@ -44,7 +41,7 @@ SEMVER_COMPARE = Library(
     (
         Function(
             "semver_compare",
-            (call("semver_compare", (ANY, ANY), INT, compare_versions),),
+            (call("semver_compare", (ANY, ANY), INT, compare_versions, metered=True),),
             doc="-1, 0 or 1: how two versions compare. A leading v and missing parts are forgiven.",
             examples={"semver_compare('v1.2', '1.10.0')": -1},
         ),

@@ -9,6 +9,8 @@ from muster.cel.declarations import Constant, Function, Library
 from muster.cel.libraries.declare import LIST_V, MAP_KV, OPTIONAL_V, K, V, call, method
 from muster.cel.libraries.relations import index_list
 from muster.cel.macros import OPTIONAL_FLAT_MAP_MACROS, OPTIONAL_MAP_MACROS
+from muster.cel.qualify import lookup
+from muster.cel.traversals import go_text
 from muster.cel.types import BOOL, DYN, INT, STRING, list_of, optional_of, type_of_type
 from muster.cel.values import (
     MISSING,
@@ -18,8 +20,6 @@ from muster.cel.values import (
     Timestamp,
     TypeValue,
     find,
-    go_text,
-    lookup,
     optional,
 )
 from muster.cel.values.model import MIN_TIMESTAMP_NS
@@ -71,8 +71,10 @@ def or_value(maybe: OptionalValue, other: Any) -> Any:
 
 def select_field(operand: Any, field: str) -> OptionalValue:
     """`a.?b`: absent when a has no b; the absence of a itself carries on."""
-    if isinstance(operand, OptionalValue):
-        return select_field(operand.content, field) if operand.present else OPTIONAL_NONE
+    while isinstance(operand, OptionalValue):
+        if not operand.present:
+            return OPTIONAL_NONE
+        operand = operand.content
     if not isinstance(operand, Mapping):
         raise EvaluationError(f"no such key: {field}")
     return find_key(operand, field)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call
-from muster.cel.libraries.text import regex
+from muster.cel.libraries.patterns import each_match, regex
+from muster.cel.meter import spend_on_text
+from muster.cel.traversals import go_text
 from muster.cel.types import INT, STRING, list_of, optional_of
 from muster.cel.values import OPTIONAL_NONE, OptionalValue, optional
 from muster.errors import EvaluationError
@@ -14,13 +16,14 @@ from muster.values.quoting import go_quote
 from muster.values.regexes import Regex, decode, encode
 
 if TYPE_CHECKING:
+    from muster.cel.meter import Meter
     from muster.values.regexes import Span
 
 
-def _at_most_one_group(pattern: str) -> Regex:
-    compiled = regex(pattern)
+def _at_most_one_group(meter: Meter, pattern: str, text: str) -> Regex:
+    compiled = regex(meter, pattern, len(text))
     if compiled.groups > 1:
-        raise EvaluationError(f"regular expression has more than one capturing group: {go_quote(pattern)}")
+        raise EvaluationError(f"regular expression has more than one capturing group: {go_quote(go_text(pattern))}")
     return compiled
 
 
@@ -28,8 +31,8 @@ def _cut(data: bytes, span: Span) -> str:
     return decode(data[span[0] : span[1]]) if span[0] >= 0 else ""
 
 
-def extract(text: str, pattern: str) -> OptionalValue:
-    compiled = _at_most_one_group(pattern)
+def extract(meter: Meter, text: str, pattern: str) -> OptionalValue:
+    compiled = _at_most_one_group(meter, pattern, text)
     data = encode(text)
     spans = compiled.first(data)
     if spans is None:
@@ -38,39 +41,40 @@ def extract(text: str, pattern: str) -> OptionalValue:
     return OPTIONAL_NONE if compiled.groups and not found else optional(found)
 
 
-def extract_all(text: str, pattern: str) -> list[str]:
-    compiled = _at_most_one_group(pattern)
+def extract_all(meter: Meter, text: str, pattern: str) -> list[str]:
+    compiled = _at_most_one_group(meter, pattern, text)
     data = encode(text)
-    found = [_cut(data, spans[-1]) for spans in compiled.all(data)]
+    found = [_cut(data, spans[-1]) for spans in each_match(meter, compiled, data)]
     return [part for part in found if part] if compiled.groups else found
 
 
-def replace(text: str, pattern: str, replacement: str, limit: int = -1) -> str:
+def replace(meter: Meter, text: str, pattern: str, replacement: str, limit: int = -1) -> str:
     """The text with matches replaced; \\1 to \\9 stand for groups, \\0 for the whole match."""
     if limit == 0:
         return text
-    compiled = regex(pattern)
+    compiled = regex(meter, pattern, len(text))
     data = encode(text)
     pieces: list[str] = []
     position = 0
-    for count, spans in enumerate(compiled.all(data)):
+    for count, spans in enumerate(each_match(meter, compiled, data)):
         if 0 < limit <= count:
             break
         pieces.append(decode(data[position : spans[0][0]]))
-        pieces.append(_expanded(replacement, data, spans))
+        pieces.append(_expanded(meter, replacement, data, spans))
         position = spans[0][1]
     pieces.append(decode(data[position:]))
     return "".join(pieces)
 
 
-def _expanded(replacement: str, data: bytes, spans: list[Span]) -> str:
+def _expanded(meter: Meter, replacement: str, data: bytes, spans: list[Span]) -> str:
     pieces: list[str] = []
+    spend_on_text(meter, len(replacement))
     position = 0
     while (slash := replacement.find("\\", position)) != -1:
         pieces.append(replacement[position:slash])
         following = replacement[slash + 1 : slash + 2]
         if not following:
-            raise EvaluationError(f"invalid replacement string: '{replacement}' \\ not allowed at end")
+            raise EvaluationError(f"invalid replacement string: '{go_text(replacement)}' \\ not allowed at end")
         if following == "\\":
             pieces.append("\\")
         elif following in "0123456789":
@@ -79,9 +83,12 @@ def _expanded(replacement: str, data: bytes, spans: list[Span]) -> str:
                 raise EvaluationError(
                     f"replacement string references group {group} but regex has only {len(spans) - 1} group(s)"
                 )
+            spend_on_text(meter, spans[group][1] - spans[group][0])
             pieces.append(_cut(data, spans[group]))
         else:
-            raise EvaluationError(f"invalid replacement string: '{replacement}' \\ must be followed by a digit or \\")
+            raise EvaluationError(
+                f"invalid replacement string: '{go_text(replacement)}' \\ must be followed by a digit or \\"
+            )
         position = slash + 2
     pieces.append(replacement[position:])
     return "".join(pieces)
@@ -92,21 +99,27 @@ REGEX = Library(
     (
         Function(
             "regex.extract",
-            (call("regex_extract_string_string", (STRING, STRING), optional_of(STRING), extract),),
+            (call("regex_extract_string_string", (STRING, STRING), optional_of(STRING), extract, metered=True),),
             doc="What the pattern, or its one group, finds first, as an optional.",
             examples={"regex.extract('v1.30.4', 'v1[.]([0-9]+)').value()": "30"},
         ),
         Function(
             "regex.extractAll",
-            (call("regex_extractAll_string_string", (STRING, STRING), list_of(STRING), extract_all),),
+            (call("regex_extractAll_string_string", (STRING, STRING), list_of(STRING), extract_all, metered=True),),
             doc="Everything the pattern, or its one group, finds.",
             examples={"regex.extractAll('a1 b22', '[0-9]+')": ["1", "22"]},
         ),
         Function(
             "regex.replace",
             (
-                call("regex_replace_string_string_string", (STRING, STRING, STRING), STRING, replace),
-                call("regex_replace_string_string_string_int", (STRING, STRING, STRING, INT), STRING, replace),
+                call("regex_replace_string_string_string", (STRING, STRING, STRING), STRING, replace, metered=True),
+                call(
+                    "regex_replace_string_string_string_int",
+                    (STRING, STRING, STRING, INT),
+                    STRING,
+                    replace,
+                    metered=True,
+                ),
             ),
             doc="The text with what the pattern finds replaced, always or only the first times. May be long.",
             examples={

@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Any
 from muster.cel.declarations import Function, Overload
 from muster.cel.dispatch import list_index
 from muster.cel.libraries.declare import LIST_A, MAP_AB, A, B, call, method
+from muster.cel.qualify import lookup
+from muster.cel.traversals import equals, has_element
 from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
-from muster.cel.values import compare, contains, equals, lookup
+from muster.cel.values import compare, contains
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-def not_equals(a: Any, b: Any) -> bool:
-    return not equals(a, b)
+    from muster.cel.meter import Meter
 
 
-def in_list(item: Any, items: Any) -> bool:
-    return any(equals(item, other) for other in items)
+def not_equals(meter: Meter, a: Any, b: Any) -> bool:
+    return not equals(meter, a, b)
+
+
+def in_list(meter: Meter, item: Any, items: Any) -> bool:
+    return has_element(meter, items, item)
 
 
 def in_map(key: Any, container: Any) -> bool:
@@ -72,13 +76,13 @@ def _relation(prefix: str, python: Callable[[Any, Any], bool]) -> tuple[Overload
 FUNCTIONS = (
     Function(
         "_==_",
-        (call("equals", (A, A), BOOL, equals),),
+        (call("equals", (A, A), BOOL, equals, metered=True),),
         doc="Whether two values are equal: deep for lists and maps, by value for numbers. NaN equals nothing.",
         examples={"1 == 1": True, "[1, 2] == [2, 1]": False, "dyn(3) == 3.0": True, "{'a': 1} == {'a': 1}": True},
     ),
     Function(
         "_!=_",
-        (call("not_equals", (A, A), BOOL, not_equals),),
+        (call("not_equals", (A, A), BOOL, not_equals, metered=True),),
         doc="Whether two values differ.",
         examples={"1 != 2": True, "'a' != 'a'": False},
     ),
@@ -108,7 +112,7 @@ FUNCTIONS = (
     ),
     Function(
         "@in",
-        (call("in_list", (A, LIST_A), BOOL, in_list), call("in_map", (A, MAP_AB), BOOL, in_map)),
+        (call("in_list", (A, LIST_A), BOOL, in_list, metered=True), call("in_map", (A, MAP_AB), BOOL, in_map)),
         doc="Written `in`: whether a list has the value, or a map the key. Looks at every element of the list.",
         examples={"2 in [1, 2, 3]": True, "'a' in {'b': 1}": False},
     ),

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import LIST_T, call
-from muster.cel.libraries.relations import in_list
+from muster.cel.traversals import has_element, shares_element
 from muster.cel.types import BOOL
 
-
-def contains_all(items: Any, wanted: Any) -> bool:
-    return all(in_list(item, items) for item in wanted)
-
-
-def equivalent(a: Any, b: Any) -> bool:
-    return contains_all(a, b) and contains_all(b, a)
+if TYPE_CHECKING:
+    from muster.cel.meter import Meter
 
 
-def intersects(a: Any, b: Any) -> bool:
-    return any(in_list(item, b) for item in a)
+def contains_all(meter: Meter, items: Any, wanted: Any) -> bool:
+    return all(has_element(meter, items, item) for item in wanted)
+
+
+def equivalent(meter: Meter, a: Any, b: Any) -> bool:
+    return contains_all(meter, a, b) and contains_all(meter, b, a)
+
+
+def intersects(meter: Meter, a: Any, b: Any) -> bool:
+    return shares_element(meter, a, b)
 
 
 SETS = Library(
@@ -27,19 +30,19 @@ SETS = Library(
     (
         Function(
             "sets.contains",
-            (call("list_sets_contains_list", (LIST_T, LIST_T), BOOL, contains_all),),
+            (call("list_sets_contains_list", (LIST_T, LIST_T), BOOL, contains_all, metered=True),),
             doc="Whether the first list has every element of the second. Compares all pairs.",
             examples={"sets.contains([1, 2, 3], [3, 1])": True},
         ),
         Function(
             "sets.equivalent",
-            (call("list_sets_equivalent_list", (LIST_T, LIST_T), BOOL, equivalent),),
+            (call("list_sets_equivalent_list", (LIST_T, LIST_T), BOOL, equivalent, metered=True),),
             doc="Whether both lists have the same elements, however often and in any order. Compares all pairs.",
             examples={"sets.equivalent([1, 1, 2], [2, 1])": True},
         ),
         Function(
             "sets.intersects",
-            (call("list_sets_intersects_list", (LIST_T, LIST_T), BOOL, intersects),),
+            (call("list_sets_intersects_list", (LIST_T, LIST_T), BOOL, intersects, metered=True),),
             doc="Whether the lists have an element in common. Compares all pairs.",
             examples={"sets.intersects([1, 2], [3, 4])": False},
         ),

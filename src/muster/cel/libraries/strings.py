@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries import formatting, go_formatting
 from muster.cel.libraries.declare import call, method
+from muster.cel.meter import spend, spend_on_text
+from muster.cel.traversals import go_text
 from muster.cel.types import DYN, INT, STRING, list_of
 from muster.cel.validators import CLAUSES, OLD_CLAUSES, format_literals
-from muster.cel.values import go_text
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from muster.cel.meter import Meter
 
 LATEST = 5
 _LIST_OF_STRING = list_of(STRING)
@@ -81,14 +84,19 @@ def upper_ascii(text: str) -> str:
     return text.translate(_UPPER)
 
 
-def replace(text: str, old: str, new: str, limit: int = -1) -> str:
-    return text.replace(old, new, limit if limit >= 0 else -1)
+def replace(meter: Meter, text: str, old: str, new: str, limit: int = -1) -> str:
+    times = text.count(old)
+    if 0 <= limit < times:
+        times = limit
+    spend_on_text(meter, len(text) + times * len(new))
+    return text.replace(old, new, times)
 
 
-def split(text: str, separator: str, limit: int = -1) -> list[str]:
+def split(meter: Meter, text: str, separator: str, limit: int = -1) -> list[str]:
     """At most `limit` parts, the last one being the rest; an empty separator splits into characters."""
     if limit == 0:
         return []
+    spend(meter, text.count(separator) + len(text) // 4)
     if separator:
         return text.split(separator, limit - 1 if limit > 0 else -1)
     if limit < 0 or limit >= len(text):
@@ -123,10 +131,12 @@ def quote(text: str) -> str:
     return f'"{text.translate(_QUOTED)}"'
 
 
-def join(parts: Any, separator: str = "") -> str:
+def join(meter: Meter, parts: Any, separator: str = "") -> str:
+    spend(meter, len(parts))
     for part in parts:
         if not isinstance(part, str):
             raise EvaluationError(f"join: invalid input: {go_text(part)}")
+    spend_on_text(meter, sum(map(len, parts)) + len(parts) * len(separator))
     return separator.join(parts)
 
 
@@ -164,8 +174,8 @@ _BASE = (
     Function(
         "replace",
         (
-            method("string_replace_string_string", (STRING, STRING, STRING), STRING, replace),
-            method("string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, replace),
+            method("string_replace_string_string", (STRING, STRING, STRING), STRING, replace, metered=True),
+            method("string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, replace, metered=True),
         ),
         doc="The text with another text replaced everywhere, or only the first times. The result may be long.",
         examples={"'hello hello'.replace('he', 'we')": "wello wello", "'aaa'.replace('a', 'b', 2)": "bba"},
@@ -173,8 +183,8 @@ _BASE = (
     Function(
         "split",
         (
-            method("string_split_string", (STRING, STRING), _LIST_OF_STRING, split),
-            method("string_split_string_int", (STRING, STRING, INT), _LIST_OF_STRING, split),
+            method("string_split_string", (STRING, STRING), _LIST_OF_STRING, split, metered=True),
+            method("string_split_string_int", (STRING, STRING, INT), _LIST_OF_STRING, split, metered=True),
         ),
         doc="The parts between the separators, at most as many as the limit says.",
         examples={
@@ -207,8 +217,8 @@ _BASE = (
     Function(
         "join",
         (
-            method("list_join", (_LIST_OF_STRING,), STRING, join),
-            method("list_join_string", (_LIST_OF_STRING, STRING), STRING, join),
+            method("list_join", (_LIST_OF_STRING,), STRING, join, metered=True),
+            method("list_join_string", (_LIST_OF_STRING, STRING), STRING, join, metered=True),
         ),
         doc="The texts of a list one after the other, with a separator between them.",
         examples={"['a', 'b'].join()": "ab", "['a', 'b'].join('-')": "a-b"},
@@ -232,7 +242,7 @@ _REVERSE = Function(
 def _format(implementation: Callable[..., str], examples: dict[str, Any]) -> Function:
     return Function(
         "format",
-        (method("string_format", (STRING, list_of(DYN)), STRING, implementation),),
+        (method("string_format", (STRING, list_of(DYN)), STRING, implementation, metered=True),),
         doc="Fills in %s, %d, %f, %e, %b, %x, %X and %o from a list; %.3f sets the digits behind the point.",
         examples=examples,
     )

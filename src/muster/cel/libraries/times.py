@@ -6,26 +6,32 @@ from typing import TYPE_CHECKING
 
 from muster.cel.declarations import Function
 from muster.cel.libraries.declare import method
+from muster.cel.meter import spend
 from muster.cel.types import DURATION, INT, STRING, TIMESTAMP
-from muster.cel.values.timestamps import Moment, hours_of, minutes_of, moment_in, seconds_of
+from muster.cel.values.timestamps import Moment, hours_of, knows_zone, minutes_of, moment_in, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.cel.declarations import Overload
+    from muster.cel.meter import Meter
     from muster.cel.values import Duration, Timestamp
+
+
+_LOOKING_UP = 2000  # units for a time zone that is not at hand
 
 
 def _accessor(overload_id: str, with_zone_id: str, part: Callable[[Moment], int]) -> tuple[Overload, ...]:
     def in_utc(moment: Timestamp) -> int:
         return part(moment_in(moment))
 
-    def in_zone(moment: Timestamp, zone: str) -> int:
+    def in_zone(meter: Meter, moment: Timestamp, zone: str) -> int:
+        _look_up(meter, zone)
         return part(moment_in(moment, zone))
 
     return (
         method(overload_id, (TIMESTAMP,), INT, in_utc),
-        method(with_zone_id, (TIMESTAMP, STRING), INT, in_zone),
+        method(with_zone_id, (TIMESTAMP, STRING), INT, in_zone, metered=True),
     )
 
 
@@ -33,7 +39,12 @@ def milliseconds(moment: Timestamp) -> int:
     return moment.nanos // 1_000_000
 
 
-def milliseconds_in_zone(moment: Timestamp, zone: str) -> int:
+def _look_up(meter: Meter, zone: str) -> None:
+    spend(meter, 1 if knows_zone(zone) else _LOOKING_UP)
+
+
+def milliseconds_in_zone(meter: Meter, moment: Timestamp, zone: str) -> int:
+    _look_up(meter, zone)
     moment_in(moment, zone)  # the zone does not change them, but it has to exist
     return milliseconds(moment)
 
@@ -129,7 +140,7 @@ FUNCTIONS = (
         "getMilliseconds",
         (
             method("timestamp_to_milliseconds", (TIMESTAMP,), INT, milliseconds),
-            method("timestamp_to_milliseconds_with_tz", (TIMESTAMP, STRING), INT, milliseconds_in_zone),
+            method("timestamp_to_milliseconds_with_tz", (TIMESTAMP, STRING), INT, milliseconds_in_zone, metered=True),
             method("duration_to_milliseconds", (DURATION,), INT, milliseconds_of_duration),
         ),
         doc="The milliseconds of the second, or a duration in whole milliseconds.",

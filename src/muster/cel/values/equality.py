@@ -1,27 +1,26 @@
-"""When two values are equal, and which is less, as the CEL specification and cel-go have it.
+"""When two plain values are equal, and which is less, as the CEL specification and cel-go have it.
 
 Numbers of different types compare by value; values of different types are otherwise simply unequal, but have no order.
+Lists, maps and optionals are compared by traversals/equality.py, which counts what it visits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from muster.cel.values.maps import MISSING, find
-from muster.cel.values.model import Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint
+from muster.cel.values.model import Duration, OpaqueValue, Timestamp, TypeValue, Uint
 from muster.errors import EvaluationError
 
 # Classes whose values Python compares as CEL does, provided both sides are of the same class.
-_PLAIN = frozenset({str, int, Uint, float, bool, bytes, type(None), Timestamp, Duration, TypeValue})
+PLAIN = frozenset({str, int, Uint, float, bool, bytes, type(None), Timestamp, Duration, TypeValue})
 _INTS = frozenset({int, Uint})
 _ORDERED = frozenset({str, int, Uint, float, bool, bytes, Timestamp, Duration})
 
 
-def equals(a: Any, b: Any) -> bool:
-    """`a == b`. Deep; NaN differs from everything, also inside lists."""
+def equal_plain(a: Any, b: Any) -> bool:
+    """`a == b` where `a` is no list, map or optional. NaN differs from everything."""
     kind_a, kind_b = type(a), type(b)
-    if kind_a is kind_b and kind_a in _PLAIN:
+    if kind_a is kind_b and kind_a in PLAIN:
         return bool(a == b)
     if kind_a in _INTS:
         if kind_b in _INTS:
@@ -29,34 +28,9 @@ def equals(a: Any, b: Any) -> bool:
         return kind_b is float and float(a) == b
     if kind_a is float:
         return kind_b in _INTS and a == float(b)
-    if isinstance(a, (list, tuple, Mapping)):
-        try:
-            return _equal_containers(a, b)
-        except RecursionError:
-            raise EvaluationError("values nest too deeply to be compared") from None
-    if kind_a is OptionalValue:
-        if kind_b is not OptionalValue or a.present != b.present:
-            return False
-        return not a.present or equals(a.content, b.content)
-    if kind_a in _PLAIN and kind_b in _PLAIN:
+    if kind_a in PLAIN and kind_b in PLAIN:
         return False
     return _equal_others(a, b)
-
-
-def _equal_containers(a: Any, b: Any) -> bool:
-    if isinstance(a, Mapping):
-        return isinstance(b, Mapping) and _equal_maps(a, b)
-    return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(equals, a, b))
-
-
-def _equal_maps(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> bool:
-    if len(a) != len(b):
-        return False
-    for key, value in a.items():
-        other = find(b, key)
-        if other is MISSING or not equals(value, other):
-            return False
-    return True
 
 
 def _equal_others(a: Any, b: Any) -> bool:

@@ -1,7 +1,7 @@
 """Maps: plain dicts wherever possible, and what CEL's keys ask for beyond them.
 
 In CEL the keys 1, 1u and 1.0 are one key, as in Python; but `true` is not 1. A plain dict therefore never holds bool
-keys (`check_input` sees to that), and a map with bool keys is a MapValue. Ask through `lookup`, `find` and `contains`.
+keys (`check_input` sees to that), and a map with bool keys is a MapValue. Ask through `find` and `contains`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,13 @@ class MapValue(Mapping[Any, Any]):
         return len(self._keys)
 
     def __repr__(self) -> str:
-        return f"MapValue({list(self.items())!r})"
+        return f"MapValue of {len(self)} entries"
+
+    def add(self, key: Any, value: Any) -> None:
+        """Put in one more entry: for the loop that makes the map, which nobody else sees yet."""
+        part: dict[Any, Any] = self._bools if type(key) is bool else self._others
+        self._keys.append(key)
+        part[key] = value
 
 
 def make_map(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any] | MapValue:
@@ -74,17 +80,3 @@ def find(container: Mapping[Any, Any], key: Any) -> Any:
 def contains(container: Mapping[Any, Any], key: Any) -> bool:
     """`key in map`."""
     return find(container, key) is not MISSING
-
-
-def lookup(container: Mapping[Any, Any], key: Any) -> Any:
-    """`map[key]`; an absent key is an error."""
-    found = find(container, key)
-    if found is MISSING:
-        raise no_such_key(key)
-    return found
-
-
-def no_such_key(key: Any) -> EvaluationError:
-    from muster.cel.values.text import go_text  # here because text.py describes maps too
-
-    return EvaluationError(f"no such key: {go_text(key)}")

@@ -6,6 +6,7 @@ Interpreter, generated code and libraries work on these; nothing here knows of f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -100,9 +101,13 @@ class OptionalValue:
         return self.content
 
     def __repr__(self) -> str:
-        return f"optional({self.content!r})" if self.present else "optional.none()"
+        if not self.present:
+            return "optional.none()"
+        inside = type(self.content).__name__ if isinstance(self.content, _CONTAINERS) else repr(self.content)
+        return f"optional({inside})"
 
 
+_CONTAINERS = (list, tuple, Mapping, OptionalValue)  # which may hold too much to be shown
 OPTIONAL_NONE = OptionalValue(present=False)
 
 
@@ -156,3 +161,8 @@ def type_of(value: Value) -> Type:
 
 def kind_of(value: Value) -> Kind:
     return type_of(value).kind
+
+
+def no_such_overload(function: str, *args: Any) -> EvaluationError:
+    """What cel-go says when no overload of a function takes the values it was given."""
+    return EvaluationError(f"no such overload: {function}({', '.join(type_of(arg).name for arg in args)})")

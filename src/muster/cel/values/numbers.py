@@ -26,6 +26,13 @@ def check_uint(number: int) -> Uint:
     raise EvaluationError("unsigned integer overflow")
 
 
+def int_text(number: int) -> str:
+    """The digits of a number. CEL's own fit into 64 bits; Python refuses to write out what an input may bring."""
+    if -MAX_UINT <= number <= MAX_UINT:
+        return int.__repr__(number)
+    return f"{'-' if number < 0 else ''}{abs(number):#x}"
+
+
 def format_double(number: float) -> str:
     """The shortest text that reads back as the number, as Go's %g writes it: 1e+06, 0.0001, +Inf, NaN."""
     special = _special(number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -19,6 +18,7 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 86_400
 
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_LONGEST_NUMBER = 19  # digits of nanoseconds that fit into 64 bits
 _DURATION_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]+)")
 
 
@@ -93,6 +93,9 @@ def parse_duration(text: str) -> Duration | None:
         scale = _UNITS.get(unit)
         if scale is None or not (whole or fraction):
             return None
+        whole = whole.lstrip("0")
+        if len(whole) > _LONGEST_NUMBER:
+            return None
         total += int(whole or "0") * scale
         if fraction:
             total += int(int(fraction[:18]) * (scale / 10 ** len(fraction[:18])))
@@ -152,16 +155,38 @@ def _go_atoi(text: str) -> int:
     return int(text)
 
 
-@lru_cache(maxsize=256)
+_ZONES: dict[str, ZoneInfo | str] = {}  # by name; what is wrong with it for a name that is none
+_MOST_ZONES = 1024
+LONGEST_ZONE = 256
+
+
+def knows_zone(name: str) -> bool:
+    """Whether the zone is at hand; otherwise files are looked for, which takes its time, also when there are none."""
+    return name in {"", "UTC"} or ":" in name or name in _ZONES
+
+
 def _zone(name: str) -> ZoneInfo:
+    found = _ZONES.get(name)
+    if found is None:
+        if len(_ZONES) >= _MOST_ZONES:
+            _ZONES.clear()
+        found = _ZONES[name] = _read_zone(name)
+    if isinstance(found, str):
+        raise EvaluationError(found)
+    return found
+
+
+def _read_zone(name: str) -> ZoneInfo | str:
+    if len(name) > LONGEST_ZONE:
+        return f"unknown time zone {name[:LONGEST_ZONE]}…"
     if ".." in name or name.startswith(("/", "\\")):
-        raise EvaluationError("time: invalid location name")
+        return "time: invalid location name"
     try:
         return ZoneInfo(name)
     except IsADirectoryError:
-        raise EvaluationError("is a directory") from None
+        return "is a directory"
     except (KeyError, ValueError, OSError):
-        raise EvaluationError(f"unknown time zone {name}") from None
+        return f"unknown time zone {name}"
 
 
 def _moment(seconds: int) -> Moment:

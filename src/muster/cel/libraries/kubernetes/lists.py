@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.arithmetic import add_durations, add_int, add_uint
 from muster.cel.libraries.declare import LIST_A, A, method
+from muster.cel.traversals import equals, first_index, last_index
 from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of
-from muster.cel.values import Duration, Uint, compare, equals
+from muster.cel.values import Duration, Uint, compare
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from muster.cel.meter import Meter
 
 LATEST = 1
 _COMPARABLE: tuple[tuple[str, Type], ...] = (
@@ -80,19 +83,11 @@ minimum = _pick("min", 1)
 maximum = _pick("max", -1)
 
 
-def index_of(items: Any, wanted: Any) -> int:
-    return next((index for index, item in enumerate(items) if equals(item, wanted)), -1)
-
-
-def last_index_of(items: Any, wanted: Any) -> int:
-    return next((index for index in reversed(range(len(items))) if equals(items[index], wanted)), -1)
-
-
-def includes(target: Any, wanted: Any) -> bool:
+def includes(meter: Meter, target: Any, wanted: Any) -> bool:
     """Whether a list has the value, or, of anything else, whether it is the value."""
     if isinstance(target, (list, tuple)):
-        return any(equals(item, wanted) for item in target)
-    return equals(target, wanted)
+        return first_index(meter, target, wanted) >= 0
+    return equals(meter, target, wanted)
 
 
 _VERSION_0 = (
@@ -125,13 +120,13 @@ _VERSION_0 = (
     ),
     Function(
         "indexOf",
-        (method("list_a_index_of_int", (LIST_A, A), INT, index_of),),
+        (method("list_a_index_of_int", (LIST_A, A), INT, first_index, metered=True),),
         doc="Where an element, or a part of a text, first occurs; -1 if it does not.",
         examples={"[1, 2, 2].indexOf(2)": 1, "[1].indexOf(5)": -1},
     ),
     Function(
         "lastIndexOf",
-        (method("list_a_last_index_of_int", (LIST_A, A), INT, last_index_of),),
+        (method("list_a_last_index_of_int", (LIST_A, A), INT, last_index, metered=True),),
         doc="Where an element, or a part of a text, last occurs; -1 if it does not.",
         examples={"[1, 2, 2].lastIndexOf(2)": 2},
     ),
@@ -139,7 +134,7 @@ _VERSION_0 = (
 _VERSION_1 = (
     Function(
         "includes",
-        (method("list_includes_dyn_dyn", (DYN, DYN), BOOL, includes),),
+        (method("list_includes_dyn_dyn", (DYN, DYN), BOOL, includes, metered=True),),
         doc="Whether a list has the value; for anything but a list, whether it equals the value.",
         examples={"[1, 2].includes(2)": True, "'a'.includes('a')": True},
     ),

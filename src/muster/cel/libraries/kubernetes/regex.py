@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import method
+from muster.cel.libraries.patterns import compiled, each_match, regex
 from muster.cel.types import INT, STRING, list_of
 from muster.errors import EvaluationError
-from muster.values.regexes import InvalidRegexError, Regex, compile_regex, decode, encode
+from muster.values.regexes import InvalidRegexError, Regex, decode, encode
+
+if TYPE_CHECKING:
+    from muster.cel.meter import Meter
 
 
-def _regex(pattern: str) -> Regex:
+def _regex(meter: Meter, pattern: str, length: int) -> Regex:
     try:
-        return compile_regex(pattern)
+        compiled(meter, pattern)
     except InvalidRegexError as fault:
         raise EvaluationError(f"Illegal regex: {fault}") from None
+    return regex(meter, pattern, length)
 
 
-def find(text: str, pattern: str) -> str:
+def find(meter: Meter, text: str, pattern: str) -> str:
     data = encode(text)
-    spans = _regex(pattern).first(data)
+    spans = _regex(meter, pattern, len(data)).first(data)
     return decode(data[slice(*spans[0])]) if spans else ""
 
 
-def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
+def find_all(meter: Meter, text: str, pattern: str, limit: int = -1) -> list[str]:
     data = encode(text)
-    found = _regex(pattern).all(data)
+    found = each_match(meter, _regex(meter, pattern, len(data)), data)
     return [decode(data[slice(*spans[0])]) for spans in (islice(found, limit) if limit >= 0 else found)]
 
 
@@ -35,15 +41,15 @@ REGEX = Library(
     (
         Function(
             "find",
-            (method("string_find_string", (STRING, STRING), STRING, find),),
+            (method("string_find_string", (STRING, STRING), STRING, find, metered=True),),
             doc="What the pattern matches first; an empty text if it does not.",
             examples={"'abc 123'.find('[0-9]+')": "123", "'abc'.find('[0-9]+')": ""},
         ),
         Function(
             "findAll",
             (
-                method("string_find_all_string", (STRING, STRING), list_of(STRING), find_all),
-                method("string_find_all_string_int", (STRING, STRING, INT), list_of(STRING), find_all),
+                method("string_find_all_string", (STRING, STRING), list_of(STRING), find_all, metered=True),
+                method("string_find_all_string_int", (STRING, STRING, INT), list_of(STRING), find_all, metered=True),
             ),
             doc="Everything the pattern matches, at most as many as the limit says.",
             examples={

@@ -1,0 +1,54 @@
+"""Prices that can be told only by looking at everything in a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from muster.cel.meter import exceeded, spend, spend_on_text
+from muster.cel.runtime_cost import LIST, MAP, TRAVERSAL
+
+if TYPE_CHECKING:
+    from muster.cel.meter import Meter
+
+
+def tree_traversal(meter: Meter, value: Any) -> int:
+    """Kubernetes' price of walking over a value with everything in it."""
+    total = 0
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        spend(meter, 1)
+        if isinstance(item, str):
+            spend_on_text(meter, len(item))
+            total += int(len(item.encode("utf-8", "surrogatepass")) * TRAVERSAL)
+        elif isinstance(item, bytes):
+            total += int(len(item) * TRAVERSAL)
+        elif isinstance(item, (list, tuple)):
+            if len(item) > meter[0]:
+                raise exceeded(meter)
+            pending.extend(item)
+        elif isinstance(item, Mapping):
+            if 2 * len(item) > meter[0]:
+                raise exceeded(meter)
+            pending.extend(item.keys())
+            pending.extend(item.values())
+        else:
+            total += 1
+    return total
+
+
+def json_tree(meter: Meter, value: Any) -> int:
+    """What making a parsed document costs: each map and each list in it."""
+    total = 0
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        spend(meter, 1)
+        if isinstance(item, Mapping):
+            total += MAP
+            pending.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            total += LIST
+            pending.extend(item)
+    return total

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from muster.jq.budgets import Meter
 from muster.jq.date_parsing import DateError, parse_moment
 from muster.jq.dates import civil_from_days, days_from_civil, format_moment, moment_at, moment_of
 
@@ -30,13 +31,13 @@ def test_days_and_dates_are_inverse(days: int) -> None:
     ],
 )
 def test_directives(pattern: str, text: str) -> None:
-    assert format_moment(moment_at(1425599621, 0, UTC), pattern) == text
+    assert format_moment(Meter(), moment_at(1425599621, 0, UTC), pattern) == text
 
 
 def test_a_zone_shows_its_own_time() -> None:
     losangeles = ZoneInfo("America/Los_Angeles")
     summer = moment_at(1500000000, 0, losangeles)
-    assert format_moment(summer, "%H:%M %Z %z %:z") == "19:40 PDT -0700 -07:00"
+    assert format_moment(Meter(), summer, "%H:%M %Z %z %:z") == "19:40 PDT -0700 -07:00"
     assert moment_of((2017, 7, 13, 19, 40, 0, 0), losangeles).seconds == 1500000000
 
 
@@ -57,7 +58,7 @@ def test_a_zone_shows_its_own_time() -> None:
     ],
 )
 def test_times_are_read(text: str, pattern: str, seconds: int) -> None:
-    assert parse_moment(text, pattern, UTC).seconds == seconds
+    assert parse_moment(Meter(), text, pattern).seconds == seconds
 
 
 @pytest.mark.parametrize(
@@ -74,10 +75,10 @@ def test_times_are_read(text: str, pattern: str, seconds: int) -> None:
 )
 def test_what_does_not_fit_is_told(text: str, pattern: str, message: str) -> None:
     with pytest.raises(DateError, match="failed to parse") as caught:
-        parse_moment(text, pattern, UTC)
+        parse_moment(Meter(), text, pattern)
     assert str(caught.value).endswith(message)
 
 
 def test_years_beyond_pythons_calendar() -> None:
-    assert format_moment(moment_at(10**12, 0, UTC), "%Y-%m-%d") == "33658-09-27"
-    assert format_moment(moment_at(-(10**11), 0, UTC), "%Y-%m-%d") == "-1199-02-15"
+    assert format_moment(Meter(), moment_at(10**12, 0, UTC), "%Y-%m-%d") == "33658-09-27"
+    assert format_moment(Meter(), moment_at(-(10**11), 0, UTC), "%Y-%m-%d") == "-1199-02-15"

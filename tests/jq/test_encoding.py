@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from muster.jq import InvalidJsonError, from_json, pretty_json, to_json
+from muster.jq.budgets import Meter
 from muster.jq.encoding import preview
 
 
@@ -102,4 +103,4 @@ def test_half_a_pair_becomes_a_replacement_character() -> None:
     ],
 )
 def test_a_preview_has_at_most_thirty_bytes(value: Any, text: str) -> None:
-    assert preview(value) == text
+    assert preview(Meter(), value) == text

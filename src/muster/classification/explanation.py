@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.classification.outcomes import LIMITS, failed, judged
 from muster.errors import BudgetExceededError, InvalidExpressionError
-from muster.jq import compile_query, to_json
+from muster.jq import compile_query, short_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _MOST_VALUES: Final = 5
 _MOST_RECORDED: Final = 2_000
+_LONGEST_PART: Final = 2_000
+_LONGEST_COMPARED: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +58,26 @@ def explain_query(query: str, inventory: Any) -> Explanation:
 
 def _parts(recorded: Iterable[Recorded]) -> tuple[Part, ...]:
     found: dict[tuple[int, int], tuple[str, list[Any]]] = {}
+    queries: dict[str, bool] = {}
     for each in recorded:
-        if _is_worth_showing(each):
+        if each.text not in queries:
+            queries[each.text] = _is_query(each.text)
+        # Not a constant: those show themselves.
+        if queries[each.text] and each.text != short_json(each.value, len(each.text)):
             found.setdefault((each.span.start, each.span.end), (each.text, []))[1].append(each.value)
     parts: dict[tuple[str, str], Part] = {}  # what is written twice and gives the same is shown once
     for text, values in found.values():
         part = Part(text, tuple(values[:_MOST_VALUES]), max(0, len(values) - _MOST_VALUES))
-        parts.setdefault((text, to_json(values)), part)
+        parts.setdefault((text, short_json(values, _LONGEST_COMPARED)), part)
     return tuple(parts.values())
 
 
-def _is_worth_showing(part: Recorded) -> bool:
-    """Not a constant, and a query by itself: nodes of builtins have places in another text."""
-    if part.text == to_json(part.value):
+def _is_query(text: str) -> bool:
+    """Whether it can be read by itself: nodes of builtins have places in another text."""
+    if len(text) > _LONGEST_PART:
         return False
     try:
-        compile_query(part.text)
+        compile_query(text)
     except InvalidExpressionError:
         return False
     return True

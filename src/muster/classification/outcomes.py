@@ -11,13 +11,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.errors import BudgetExceededError, EvaluationError
-from muster.jq import Limits, to_json
+from muster.jq import Limits, short_json
 
 if TYPE_CHECKING:
     from muster.jq import Program
 
 LIMITS: Final = Limits(steps=100_000, cells=200_000, outputs=1_000, seconds=1.0)
-"""The budgets of one run. Steps decide; the time is for a machine that stands still."""
+"""The budgets of one run. Steps decide; the CPU time is a second net."""
 
 EMPTY_INVENTORY: Final = b'{"memory":{},"cpu":{},"boot":{},"systemVendor":{}}'
 """What assisted-service stores for a host that has not reported yet, and so what a query sees of one."""
@@ -95,5 +95,4 @@ def _kind(value: Any) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return ""
-    text = to_json(value)
-    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
+    return short_json(value, _LONGEST_SHOWN)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
-from muster.jq import ReadPath, Where, project, to_json
+from muster.jq import ReadPath, Where, decoded_json, project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -100,5 +100,5 @@ def _short(seen: Any) -> bytes:
     try:
         encoded = _encode(seen)
     except (OverflowError, RecursionError):  # an integer beyond 64 bits, or very deep
-        encoded = to_json(seen).encode()
+        encoded = decoded_json(seen).encode()
     return encoded if len(encoded) <= _LONGEST_CELL else blake2b(encoded, digest_size=16).digest()

@@ -46,11 +46,11 @@ def plain_conditions(report: Report) -> list[dict[str, str]]:
 
 def print_parts(parts: Sequence[Part]) -> None:
     """Every part of a query, and the values that it gave."""
-    from muster.jq import to_json
+    from muster.jq import short_json
 
     width = min(max((len(part.text) for part in parts), default=0), _WIDEST_PART)
     for part in parts:
-        shown = [shortened(to_json(value)) for value in part.values]
+        shown = [short_json(value, _LONGEST_VALUE) for value in part.values]
         more = [f"… {part.more} more"] if part.more else []
         sys.stdout.write(f"  {' '.join(part.text.split()).ljust(width)}  {', '.join(shown + more)}\n")
 

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from muster.cli.exits import Exit
-from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
+from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError, InvalidObjectError
 from muster.jq import (
     HaltError,
     InvalidJsonError,
@@ -121,7 +121,7 @@ def _run_inputs(
             for output in program.metered(value, meter, variables):
                 shown.write(output, meter)
         except HaltError as halt:
-            return shown.halt(halt)
+            return shown.halt(halt, meter)
         except EvaluationError as error:
             sys.stderr.write(f"muster: {error}\n")
             outcome = Exit.BAD_INPUT
@@ -148,10 +148,13 @@ class _Shown:
             text = to_json(output, meter) if self.compact else pretty_json(output, meter)
         sys.stdout.write(text + "\n")
 
-    def halt(self, halt: HaltError) -> Exit:
+    def halt(self, halt: HaltError, meter: Meter) -> Exit:
         if halt.value is None:
             return Exit.OK
-        text = halt.value if isinstance(halt.value, str) else to_json(halt.value) + "\n"
+        try:
+            text = halt.value if isinstance(halt.value, str) else to_json(halt.value, meter) + "\n"
+        except BudgetExceededError as error:
+            text = f"muster: {error}\n"
         sys.stderr.write(text)
         return Exit.NO
 

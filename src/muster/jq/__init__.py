@@ -8,8 +8,9 @@ Reading order: lexer, parser, tree; resolve, resolved; reference (what everythin
 """
 
 from muster.jq.budgets import Host, Limits, Meter
-from muster.jq.encoding import InvalidJsonError, decode_prefix, from_json, pretty_json, to_json
+from muster.jq.encoding import InvalidJsonError
 from muster.jq.errors import HaltError, JqError
+from muster.jq.printing import decode_prefix, decoded_json, from_json, pretty_json, short_json, to_json
 from muster.jq.program import Explanation, Program, Recorded, compile_query
 from muster.jq.reads import Kind, ReadPath, Where, project
 
@@ -28,8 +29,10 @@ __all__ = [
     "Where",
     "compile_query",
     "decode_prefix",
+    "decoded_json",
     "from_json",
     "pretty_json",
     "project",
+    "short_json",
     "to_json",
 ]

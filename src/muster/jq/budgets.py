@@ -1,8 +1,10 @@
-"""What a run may spend, and the meter that counts it. Both evaluators and every builtin that grows something use it.
+"""What a run may spend, and the meter that counts it. Both evaluators and everything that walks a value use it.
 
 Limits are the settings; a Meter is made for each run. Steps are counted down in slices, so that the hot path is one
 subtraction and one comparison; the deadline is looked at whenever a slice is used up. Cells measure memory: one for
 an element of an array, more for objects and text. They are charged before the growth happens.
+Values are graphs: sixty doublings are sixty arrays and 2^60 visits. So whatever goes over a value takes the meter first
+and pays by visit; tests/jq/test_metering.py refuses a function that does not.
 No construct of the language catches a BudgetExceededError.
 """
 
@@ -19,8 +21,14 @@ from muster.jq.regexes import Regexes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SLICE = 2048
+SLICE = 512
 """Steps between two looks at the clock."""
+
+SHORT_TEXT = 512
+"""Characters that are compared or searched for nothing."""
+
+LONG_INTEGER = 1024
+"""Bits from which on an integer's arithmetic is charged."""
 
 OBJECT_CELLS = 8
 """What an object costs beside two cells per entry."""
@@ -28,7 +36,10 @@ OBJECT_CELLS = 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The budgets of one run. `seconds` None means no deadline."""
+    """The budgets of one run. `seconds` None means no deadline.
+
+    The clock counts the thread's own CPU time: on a busy machine a query must not fail for what others take.
+    """
 
     steps: int = 1_000_000
     cells: int = 2_000_000
@@ -36,7 +47,7 @@ class Limits:
     outputs: int = 100_000
     integer_bits: int = 131_072
     seconds: float | None = 0.5
-    clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
+    clock: Callable[[], float] = field(default=time.thread_time, repr=False, compare=False)
 
 
 DEFAULT_LIMITS = Limits()
@@ -124,6 +135,24 @@ class Meter:
         self.steps -= (items >> 4) + 1
         if self.steps < 0:
             self.refill()
+
+    def read(self, characters: int) -> None:
+        """Charge a look through a text at the speed of memory: comparing, hashing, searching. Short ones are free."""
+        if characters > SHORT_TEXT:
+            self.steps -= characters >> 9
+            if self.steps < 0:
+                self.refill()
+
+    def digits(self, bits: int) -> None:
+        """Charge integers that become decimal digits or come from them, which is worse than linear."""
+        if bits > LONG_INTEGER:
+            self.grow(bits >> 5)
+            self.step((bits >> 8) + ((bits >> 10) ** 2 >> 1))
+
+    def division(self, dividend: int, divisor: int) -> None:
+        """Charge a division of integers by their bits: the size of the quotient times that of the divisor."""
+        if dividend > LONG_INTEGER:
+            self.step((dividend >> 8) + ((max(dividend - divisor, 0) >> 5) * (divisor >> 5) >> 10))
 
     def exceeded(self, budget: str) -> NoReturn:
         raise exceeded(budget, self.limits)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta, timezone, tzinfo
+from typing import TYPE_CHECKING
 
 from muster.jq.dates import COMPOSED, MONTHS, WEEKDAYS, Moment, days_from_civil, moment_at, moment_of
-from muster.jq.encoding import encode_string
+from muster.jq.texts import quoted
+
+if TYPE_CHECKING:
+    from muster.jq.budgets import Meter
 
 _SPACES = re.compile(r"[ \t\n\v\f\r]+")
 _LETTERS = re.compile(r"[A-Z]*")
@@ -81,19 +85,22 @@ class _Reader:
             self.at += 1
 
 
-def parse_moment(text: str, pattern: str, local: tzinfo) -> Moment:
+def parse_moment(meter: Meter, text: str, pattern: str) -> Moment:
     """The moment that the text means. Raises DateError with gojq's words."""
     reader = _Reader(text, UTC)
+    meter.read(len(text))
     try:
-        _read(reader, pattern, local)
-        return _moment(reader)
+        _read(meter, reader, pattern, meter.host.zone)
+        return _moment(meter, reader)
     except DateError as fault:
-        raise DateError(f"failed to parse {encode_string(text)} with {encode_string(pattern)}: {fault}") from None
+        failed = f"failed to parse {quoted(meter, text)} with {quoted(meter, pattern)}"
+        raise DateError(f"{failed}: {fault}") from None
 
 
-def _read(reader: _Reader, pattern: str, local: tzinfo) -> None:
+def _read(meter: Meter, reader: _Reader, pattern: str, local: tzinfo) -> None:
     at = 0
     while at < len(pattern):
+        meter.step()
         if pattern[at] != "%":
             reader.expect(pattern[at])
             at += 1
@@ -115,15 +122,15 @@ def _read(reader: _Reader, pattern: str, local: tzinfo) -> None:
         elif letter in COMPOSED:
             for part in COMPOSED[letter]:
                 if part.isalpha():
-                    _directive(reader, part, local)
+                    _directive(meter, reader, part, local)
                 else:
                     reader.expect(part)
         else:
-            _directive(reader, letter, local)
+            _directive(meter, reader, letter, local)
 
 
-def _directive(reader: _Reader, letter: str, local: tzinfo) -> None:
-    if not (_read_date(reader, letter) or _read_clock(reader, letter, local)):
+def _directive(meter: Meter, reader: _Reader, letter: str, local: tzinfo) -> None:
+    if not (_read_date(reader, letter) or _read_clock(meter, reader, letter, local)):
         raise DateError(f'unexpected format "%{letter}"')
 
 
@@ -173,7 +180,7 @@ def _read_date(reader: _Reader, letter: str) -> bool:
     return True
 
 
-def _read_clock(reader: _Reader, letter: str, local: tzinfo) -> bool:
+def _read_clock(meter: Meter, reader: _Reader, letter: str, local: tzinfo) -> bool:
     match letter:
         case "k" | "H":
             if letter == "k":
@@ -199,7 +206,7 @@ def _read_clock(reader: _Reader, letter: str, local: tzinfo) -> bool:
             fraction = reader.digits(6, 0, 999_999, letter)
             reader.nanosecond = fraction * 10 ** (6 - (reader.at - before)) * 1000
         case "Z":
-            _zone_name(reader, local)
+            _zone_name(meter, reader, local)
         case "z":
             _zone_offset(reader, 0)
         case "t" | "n":
@@ -214,12 +221,12 @@ def _read_clock(reader: _Reader, letter: str, local: tzinfo) -> bool:
     return True
 
 
-def _zone_name(reader: _Reader, local: tzinfo) -> None:
+def _zone_name(meter: Meter, reader: _Reader, local: tzinfo) -> None:
     letters = _LETTERS.match(reader.text, reader.at)
     name = letters.group() if letters else ""
     known = len(name) == 3 or (len(name) == 4 and (name.endswith("T") or name == "WITA"))
     if not known and not (len(name) == 5 and name.endswith("T")):
-        raise DateError(f'cannot parse {encode_string(name)} with "%Z"')
+        raise DateError(f'cannot parse {quoted(meter, name)} with "%Z"')
     reader.at += len(name)
     for season in (moment_of((2000, month, 1, 0, 0, 0, 0), local) for month in (1, 7)):
         if season.zone == name:
@@ -276,10 +283,10 @@ def _two_digits(reader: _Reader, most: int) -> int | None:
     return None
 
 
-def _moment(reader: _Reader) -> Moment:
+def _moment(meter: Meter, reader: _Reader) -> Moment:
     """What was read, put together: a day of the year or of a week counts when there is no day of the month."""
     if reader.at < len(reader.text):
-        raise DateError(f"unparsed string {encode_string(reader.text[reader.at :])}")
+        raise DateError(f"unparsed string {quoted(meter, reader.text[reader.at :])}")
     hour = reader.hour + (12 if reader.afternoon else 0)
     year = reader.century * 100 + reader.year % 100 if reader.century >= 0 else reader.year
     clock = (hour, reader.minute, reader.second, reader.nanosecond)

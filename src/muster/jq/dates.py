@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from muster.jq.budgets import Meter
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -30,6 +33,7 @@ COMPOSED = {
 """Directives that stand for several others."""
 
 MAX_WIDTH = 1024
+_DIRECTIVE_STEPS, _COMPOSED_STEPS = 3, 16  # about their microseconds
 _DAY = 86_400
 _EARLIEST = -62_135_596_800
 _LATEST = 253_402_300_799
@@ -159,10 +163,11 @@ class _Style:
         return padded + (value.upper() if self.upper else value)
 
 
-def format_moment(moment: Moment, pattern: str) -> str:
+def format_moment(meter: Meter, moment: Moment, pattern: str) -> str:
     """strftime, with the flags `-_^#0`, widths and `:` of GNU date."""
     out: list[str] = []
     at = 0
+    meter.grow_text(len(pattern))
     while at < len(pattern):
         start = pattern.find("%", at)
         if start < 0:
@@ -170,6 +175,8 @@ def format_moment(moment: Moment, pattern: str) -> str:
             break
         out.append(pattern[at:start])
         piece, at = _directive(moment, pattern, start)
+        meter.step(_COMPOSED_STEPS if pattern[at - 1] in COMPOSED else _DIRECTIVE_STEPS)
+        meter.grow_text(len(piece))
         out.append(piece)
     return "".join(out)
 
@@ -193,7 +200,7 @@ def _directive(moment: Moment, pattern: str, start: int) -> tuple[str, int]:
             pad, chosen = "0", True
         else:
             width = int(flag)
-            while at < len(pattern) and pattern[at].isdigit():
+            while at < len(pattern) and pattern[at] in "0123456789":
                 width = min(width * 10 + int(pattern[at]), MAX_WIDTH)
                 at += 1
             if chosen and pad is None:

@@ -29,6 +29,10 @@ class DirectEvaluator:
         self.record = record
 
     def one(self, node: r.Node, env: Env, value: Any) -> Any:
+        meter = self.meter
+        meter.steps -= 1
+        if meter.steps < 0:
+            meter.refill()
         result = _ONES[type(node)](self, node, env, value)
         if self.record is not None:
             self.record(node, result)
@@ -70,7 +74,7 @@ class DirectEvaluator:
         self.meter.grow(OBJECT_CELLS + 2 * len(pairs))
         for key, _ in reversed(pairs):
             if type(key) is not str:
-                raise texts.key_not_string(key)
+                raise texts.key_not_string(self.meter, key)
         return dict(pairs)
 
     def one_native(self, node: r.Native, env: Env, value: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Values to JSON text and back, as gojq writes and reads it. Used by builtins, error sentences and the command line.
+"""Values to JSON text and back, as gojq writes and reads it. Used by builtins and error sentences; printing.py has what
+those outside a run call.
 
 Objects come out with sorted keys, integers in full, floats in the shortest form that reads back. Bytes that are not
 UTF-8 (from `@base64d`) live in strings as lone surrogates and come out as U+FFFD.
@@ -11,7 +12,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from muster.jq.numbers import parse_integer
+from muster.jq.numbers import TooManyDigitsError, parse_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,18 +24,18 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _BIG = 1 << 4096  # below this CPython prints an integer at once; above, digits are taken apart first
 
 
-def to_json(value: Any, meter: Meter | None = None) -> str:
-    """The whole value as compact JSON, charged to the meter before it grows."""
+def to_json(meter: Meter, value: Any) -> str:
+    """The whole value as compact JSON, charged before it grows."""
     parts: list[str] = []
     try:
-        _write(value, parts, meter)
+        _write(meter, value, parts)
     except RecursionError:
         parts = []
-        _write_deep(value, parts, meter)
+        _write_deep(meter, value, parts)
     return "".join(parts)
 
 
-def _write_deep(value: Any, parts: list[str], meter: Meter | None) -> None:
+def _write_deep(meter: Meter, value: Any, parts: list[str]) -> None:
     """As `_write`, for values that are nested deeper than Python's stack."""
     closers: list[str] = []
     waiting: list[Iterator[tuple[str, Any]]] = [iter((("", value),))]
@@ -42,63 +43,67 @@ def _write_deep(value: Any, parts: list[str], meter: Meter | None) -> None:
         for label, item in waiting[-1]:
             parts.append(label)
             if item and isinstance(item, list | dict):
-                if meter is not None:
-                    meter.grow(2 * len(item) + 1)
-                    meter.step(len(item))
+                _charge_container(meter, item)
                 parts.append("[" if isinstance(item, list) else "{")
                 closers.append("]" if isinstance(item, list) else "}")
-                waiting.append(_labelled(item))
+                waiting.append(_labelled(meter, item))
                 break
-            _write(item, parts, meter)
+            _write(meter, item, parts)
         else:
             waiting.pop()
             if closers:
                 parts.append(closers.pop())
 
 
-def _labelled(container: Any) -> Iterator[tuple[str, Any]]:
-    """Members with what stands before them."""
+def _charge_container(meter: Meter, container: Any) -> None:
+    """Elements, and the text of keys: one object may stand in many places."""
+    size = len(container)
+    if type(container) is dict:
+        meter.grow(size + (sum(map(len, container)) >> 3))
+    meter.grow(size + 1)
+    meter.step(size)
+
+
+def _labelled(meter: Meter, container: Any, longest: int | None = None) -> Iterator[tuple[str, Any]]:
+    """Members with what stands before them; of keys at most so many characters."""
     if isinstance(container, list):
         for position, item in enumerate(container):
             yield ("," if position else ""), item
         return
+    meter.work(len(container))
     for position, key in enumerate(sorted(container)):
-        yield f"{',' if position else ''}{encode_string(key)}:", container[key]
+        yield f"{',' if position else ''}{encode_string(key[:longest])}:", container[key]
 
 
-def _write(value: Any, parts: list[str], meter: Meter | None) -> None:
+def _write(meter: Meter, value: Any, parts: list[str]) -> None:
     kind = type(value)
     if kind is str:
-        if meter is not None:
-            meter.grow_text(len(value))
+        meter.grow_text(len(value))
         parts.append(encode_string(value))
     elif kind is list:
-        if meter is not None:
-            meter.grow(len(value) + 1)
-            meter.step(len(value))
+        _charge_container(meter, value)
         separator = "["
         for item in value:
             parts.append(separator)
-            _write(item, parts, meter)
+            _write(meter, item, parts)
             separator = ","
         parts.append("]" if value else "[]")
     elif kind is dict:
-        if meter is not None:
-            meter.grow(2 * len(value) + 1)
-            meter.step(len(value))
+        _charge_container(meter, value)
         separator = "{"
         for key in sorted(value):
             parts.append(separator)
             parts.append(encode_string(key))
             parts.append(":")
-            _write(value[key], parts, meter)
+            _write(meter, value[key], parts)
             separator = ","
         parts.append("}" if value else "{}")
     else:
-        parts.append(encode_scalar(value))
+        parts.append(encode_scalar(meter, value))
 
 
-def encode_scalar(value: Any) -> str:
+def encode_scalar(meter: Meter, value: Any) -> str:
+    """Null, a boolean or a number. A long integer is charged before it becomes digits."""
     if value is None:
         return "null"
     if value is True:
@@ -106,6 +111,7 @@ def encode_scalar(value: Any) -> str:
     if value is False:
         return "false"
     if isinstance(value, int):
+        meter.digits(value.bit_length())
         return encode_integer(value)
     return encode_float(value)
 
@@ -152,36 +158,35 @@ def encode_string(text: str) -> str:
     return encoded if encoded.isascii() else _SURROGATES.sub("\\\\ufffd", encoded)
 
 
-def pretty_json(value: Any, meter: Meter | None = None, indent: int = 2) -> str:
+def pretty_json(meter: Meter, value: Any, indent: int = 2) -> str:
     """Indented JSON for people."""
     parts: list[str] = []
     try:
-        _write_pretty(value, parts, "\n", " " * indent, meter)
+        _write_pretty(meter, value, parts, "\n", " " * indent)
     except RecursionError:
-        return to_json(value, meter)  # nobody reads an indentation of a thousand levels
+        return to_json(meter, value)  # nobody reads an indentation of a thousand levels
     return "".join(parts)
 
 
-def _write_pretty(value: Any, parts: list[str], newline: str, indent: str, meter: Meter | None) -> None:
+def _write_pretty(meter: Meter, value: Any, parts: list[str], newline: str, indent: str) -> None:
     if not value or not isinstance(value, list | dict):
-        _write(value, parts, meter)
+        _write(meter, value, parts)
         return
-    if meter is not None:
-        meter.grow(len(value) * (1 + (len(newline) >> 3)))
-        meter.step(len(value))
+    meter.grow(len(value) * (len(newline) >> 3))
+    _charge_container(meter, value)
     inner = newline + indent
     if isinstance(value, list):
         separator = "["
         for item in value:
             parts.append(separator + inner)
-            _write_pretty(item, parts, inner, indent, meter)
+            _write_pretty(meter, item, parts, inner, indent)
             separator = ","
         parts.append(newline + "]")
         return
     separator = "{"
     for key in sorted(value):
         parts.append(f"{separator}{inner}{encode_string(key)}: ")
-        _write_pretty(value[key], parts, inner, indent, meter)
+        _write_pretty(meter, value[key], parts, inner, indent)
         separator = ","
     parts.append(newline + "}")
 
@@ -189,51 +194,64 @@ def _write_pretty(value: Any, parts: list[str], newline: str, indent: str, meter
 # ── previews ────────────────────────────────────────────────────────────────
 
 _PREVIEW = 30
+_PREVIEW_STEPS = 4  # errors take microseconds, and a loop can make one in every turn
 _TRAILERS: dict[Any, bytes] = {str: b' ..."', list: b" ...]", dict: b" ...}"}
 
 
-def preview(value: Any) -> str:
+def preview(meter: Meter, value: Any) -> str:
     """The beginning of the value's JSON, at most 30 bytes, as error sentences show it."""
-    data = bytearray()
-    _write_preview(value, data)
-    if len(data) <= _PREVIEW:
-        return data.decode("utf-8", "replace")
-    del data[_PREVIEW + 2 :]
+    meter.step(_PREVIEW_STEPS)
+    text = beginning(meter, value, _PREVIEW + 2)
     trailer = _TRAILERS.get(type(value), b" ...")
+    if text.isascii():
+        return text if len(text) <= _PREVIEW else text[: _PREVIEW - len(trailer)] + trailer.decode()
+    data = bytearray(text.encode())
+    if len(data) <= _PREVIEW:
+        return text
+    del data[_PREVIEW + 2 :]
     while len(data) > _PREVIEW - len(trailer):
         del data[-_last_rune(data) :]
     return (bytes(data) + trailer).decode("utf-8", "replace")
 
 
-def _write_preview(value: Any, data: bytearray) -> None:
-    if len(data) > _PREVIEW:
-        return
-    if isinstance(value, list):
-        data += b"["
-        for position, item in enumerate(value):
-            if len(data) > _PREVIEW:
-                return
-            if position:
-                data += b","
-            _write_preview(item, data)
-        data += b"]"
-    elif isinstance(value, dict):
-        data += b"{"
-        for position, key in enumerate(sorted(value)):
-            if len(data) > _PREVIEW:
-                return
-            if position:
-                data += b","
-            _write_preview(key, data)
-            data += b":"
-            _write_preview(value[key], data)
-        data += b"}"
-    elif isinstance(value, str):
-        data += encode_string(value[: _PREVIEW + 2]).encode()
-        if len(value) > _PREVIEW + 2:
-            del data[-1]
-    else:
-        data += encode_scalar(value).encode()
+def beginning(meter: Meter, value: Any, size: int) -> str:
+    """Of the value's JSON the first characters, somewhat more than asked for; all of it when it is not longer.
+
+    However large the value, no more of it is visited than is shown; only the keys of an object are all looked at.
+    """
+    parts: list[str] = []
+    written = 0
+    closers: list[str] = []
+    waiting: list[Iterator[tuple[str, Any]]] = [iter((("", value),))]
+    while waiting and written <= size:
+        meter.step()
+        for label, item in waiting[-1]:
+            inside = bool(item) and isinstance(item, list | dict)
+            if inside:
+                text = "[" if isinstance(item, list) else "{"
+                closers.append("]" if isinstance(item, list) else "}")
+                waiting.append(_labelled(meter, item, size))
+            else:
+                text = _scalar_beginning(meter, item, size)
+            parts += (label, text)
+            written += len(label) + len(text)
+            if inside or written > size:
+                break
+        else:
+            waiting.pop()
+            if closers:
+                parts.append(closers.pop())
+                written += 1
+    return "".join(parts)
+
+
+def _scalar_beginning(meter: Meter, value: Any, size: int) -> str:
+    if isinstance(value, str):
+        text = encode_string(value[:size])
+        return text if len(value) <= size else text[:-1]
+    if isinstance(value, list | dict):
+        return "[]" if isinstance(value, list) else "{}"
+    return encode_scalar(meter, value)
 
 
 def _last_rune(data: bytearray) -> int:
@@ -249,14 +267,21 @@ def _last_rune(data: bytearray) -> int:
 # ── reading ─────────────────────────────────────────────────────────────────
 
 
-def replace_lone_surrogates(value: Any) -> Any:
+def without_surrogates(text: str) -> str:
     """Text as Go reads it: an escape that is half a pair becomes U+FFFD."""
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def _whole_characters(meter: Meter, value: Any) -> Any:
+    """All texts of a decoded value without lone surrogates."""
     if isinstance(value, str):
-        return value if value.isascii() else _SURROGATES.sub("\ufffd", value)
+        return without_surrogates(value)
     if isinstance(value, list):
-        return [replace_lone_surrogates(item) for item in value]
+        meter.work(len(value))
+        return [_whole_characters(meter, item) for item in value]
     if isinstance(value, dict):
-        return {replace_lone_surrogates(key): replace_lone_surrogates(item) for key, item in value.items()}
+        meter.work(len(value))
+        return {without_surrogates(key): _whole_characters(meter, item) for key, item in value.items()}
     return value
 
 
@@ -273,32 +298,45 @@ def _reject_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_reject_constant, parse_int=parse_integer)
+def _integer(text: str) -> int:
+    try:
+        return parse_integer(text)
+    except TooManyDigitsError as fault:
+        raise InvalidJsonError(str(fault), 0) from None
+
+
+_DECODER = json.JSONDecoder(parse_constant=_reject_constant, parse_int=_integer)
 _WHITE = " \t\n\r"
 
 
-def from_json(text: str) -> Any:
+def read_json(meter: Meter, text: str, start: int = 0) -> tuple[Any, int]:
+    """The JSON value that begins at `start` (after white space), and where it ends."""
+    meter.grow(len(text) - start)
+    meter.work(len(text) - start)
+    while start < len(text) and text[start] in _WHITE:
+        start += 1
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+        if "\\u" in text or not text.isascii():
+            value = _whole_characters(meter, value)
+    except InvalidJsonError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise _fault(meter, text, start) from error
+    if type(value) in (int, float) and _breaks_off(text[start:end], text[end : end + 1]):
+        raise _fault(meter, text, start)
+    return value, end
+
+
+def read_whole_json(meter: Meter, text: str) -> Any:
     """One JSON value, nothing after it but white space."""
-    value, end = decode_prefix(text, 0)
+    value, end = read_json(meter, text)
     rest = text[end:].lstrip(_WHITE)
     if rest:
         raise InvalidJsonError(
             f"invalid character {quote_character(rest[0])} after top-level value", len(text) - len(rest)
         )
     return value
-
-
-def decode_prefix(text: str, start: int) -> tuple[Any, int]:
-    """The JSON value that begins at `start` (after white space), and where it ends."""
-    while start < len(text) and text[start] in _WHITE:
-        start += 1
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError) as error:
-        raise _fault(text, start) from error
-    if type(value) in (int, float) and _breaks_off(text[start:end], text[end : end + 1]):
-        raise _fault(text, start)
-    return (replace_lone_surrogates(value) if "\\u" in text or not text.isascii() else value), end
 
 
 def _breaks_off(number: str, following: str) -> bool:
@@ -309,11 +347,11 @@ def _breaks_off(number: str, following: str) -> bool:
     )
 
 
-def _fault(text: str, start: int) -> InvalidJsonError:
+def _fault(meter: Meter, text: str, start: int) -> InvalidJsonError:
     """Found by a scanner of our own, which is loaded only when something is wrong."""
     from muster.jq.json_faults import first_fault
 
-    return first_fault(text, start)
+    return first_fault(meter, text, start)
 
 
 def quote_character(character: str) -> str:

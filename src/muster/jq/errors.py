@@ -11,12 +11,19 @@ from typing import Any
 
 from muster.errors import EvaluationError
 
+LONGEST_MESSAGE = 400
+"""Characters of a message for those outside, which go into conditions, events and logs. `catch` sees all of it."""
+
+
+def shortened(message: str) -> str:
+    return message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + " ..."
+
 
 class JqError(EvaluationError):
     """A query failed. `value` is what `catch` receives: the message, or whatever was given to `error`."""
 
     def __init__(self, message: str, value: Any = None, *, raised: bool = False) -> None:
-        super().__init__(message)
+        super().__init__(shortened(message))
         self.value = value if raised else message
 
 
@@ -24,7 +31,7 @@ class HaltError(EvaluationError):
     """The query called `halt` or `halt_error`. Not catchable."""
 
     def __init__(self, message: str, value: Any, code: int) -> None:
-        super().__init__(message)
+        super().__init__(shortened(message))
         self.value = value
         self.code = code
 

@@ -26,17 +26,17 @@ _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/\r\n]")
 
 
 def _text(meter: Meter, value: Any) -> str:
-    text = value if isinstance(value, str) else to_json(value, meter)
+    text = value if isinstance(value, str) else to_json(meter, value)
     meter.grow_text(len(text))
     return text
 
 
 def _plain(meter: Meter, value: Any) -> str:
-    return value if isinstance(value, str) else to_json(value, meter)
+    return value if isinstance(value, str) else to_json(meter, value)
 
 
 def _json(meter: Meter, value: Any) -> str:
-    return to_json(value, meter)
+    return to_json(meter, value)
 
 
 def _html(meter: Meter, value: Any) -> str:
@@ -53,24 +53,26 @@ def _uri(meter: Meter, value: Any) -> str:
 
 def _unuri(meter: Meter, value: Any) -> str:
     text = _text(meter, value)
+    meter.work(len(text))
     if fault := _BAD_PERCENT.search(text):
-        raise texts.failed("@urid", value, cause=f"invalid URL escape {encode_string(fault.group())}")
+        raise texts.failed(meter, "@urid", value, cause=f"invalid URL escape {encode_string(fault.group())}")
     return unquote_to_bytes(text).decode("utf-8", "surrogateescape")
 
 
 def _row(meter: Meter, name: str, value: Any, separator: str, escape: Callable[[str], str], null: str = "") -> str:
     if not isinstance(value, list):
-        raise texts.not_applicable(f"@{name}", value)
+        raise texts.not_applicable(meter, f"@{name}", value)
     cells = []
+    meter.work(len(value))
     for item in value:
         if isinstance(item, list | dict):
-            raise JqError(f"@{name} cannot format an array including: {texts.shown(item)}")
+            raise JqError(f"@{name} cannot format an array including: {texts.shown(meter, item)}")
         if isinstance(item, str):
             meter.grow_text(4 * len(item) + 16)
             cells.append(escape(item))
         else:
             meter.grow_text(16)
-            text = encode_scalar(item)
+            text = encode_scalar(meter, item)
             cells.append(null if text == "null" else text)
     return separator.join(cells)
 
@@ -89,21 +91,24 @@ def _sh(meter: Meter, value: Any) -> str:
 
 
 def _base64(meter: Meter, value: Any) -> str:
-    return base64.b64encode(_text(meter, value).encode("utf-8", "surrogateescape")).decode("ascii")
+    text = _text(meter, value)
+    meter.grow_text(2 * len(text))
+    return base64.b64encode(text.encode("utf-8", "surrogateescape")).decode("ascii")
 
 
 def _unbase64(meter: Meter, value: Any) -> str:
     text = _text(meter, value).partition("=")[0]
+    meter.work(len(text))
     if fault := _NOT_BASE64.search(text):
         offset = len(text[: fault.start()].encode())
-        raise texts.failed("@base64d", value, cause=f"illegal base64 data at input byte {offset}")
+        raise texts.failed(meter, "@base64d", value, cause=f"illegal base64 data at input byte {offset}")
     digits = text.replace("\r", "").replace("\n", "")
     if len(digits) % 4 == 1:
-        raise texts.failed("@base64d", value, cause=f"illegal base64 data at input byte {len(digits) - 1}")
+        raise texts.failed(meter, "@base64d", value, cause=f"illegal base64 data at input byte {len(digits) - 1}")
     try:
         return base64.b64decode(digits + "=" * (-len(digits) % 4)).decode("utf-8", "surrogateescape")
     except binascii.Error:
-        raise texts.failed("@base64d", value, cause="illegal base64 data at input byte 0") from None
+        raise texts.failed(meter, "@base64d", value, cause="illegal base64 data at input byte 0") from None
 
 
 FORMATS: Mapping[str, Callable[[Meter, Any], str]] = {
@@ -123,8 +128,9 @@ FORMATS: Mapping[str, Callable[[Meter, Any], str]] = {
 def apply_format(meter: Meter, value: Any, name: Any) -> str:
     """The `format` builtin: the format is found when it runs."""
     if not isinstance(name, str):
-        raise texts.not_applicable("format", name)
+        raise texts.not_applicable(meter, "format", name)
     known = FORMATS.get(f"@{name}")
     if known is None:
+        meter.grow_text(len(name))
         raise JqError(f"format not defined: @{name}")
     return known(meter, value)

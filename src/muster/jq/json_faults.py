@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 from muster.jq.encoding import InvalidJsonError, quote_character
+
+if TYPE_CHECKING:
+    from muster.jq.budgets import Meter
 
 _WHITE = " \t\n\r"
 _MAX_DEPTH = 10_000
+_PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
+_DIGITS = re.compile(r"[0-9]*")
+_SPACES = re.compile(r"[ \t\n\r]*")
 _LITERALS = {"t": "true", "f": "false", "n": "null"}
 
 
-def first_fault(text: str, start: int) -> InvalidJsonError:
+def first_fault(meter: Meter, text: str, start: int) -> InvalidJsonError:
     """Walks the text as a JSON scanner does and says where it stops."""
     try:
-        _Scanner(text, start).value()
+        _Scanner(meter, text, start).value()
     except InvalidJsonError as fault:
         return fault
     return InvalidJsonError("exceeded max depth", start)
 
 
 class _Scanner:
-    def __init__(self, text: str, position: int) -> None:
+    def __init__(self, meter: Meter, text: str, position: int) -> None:
+        self.meter = meter
         self.text = text
         self.at = position
 
@@ -32,13 +42,18 @@ class _Scanner:
         return self.text[self.at : self.at + 1]
 
     def white(self) -> None:
-        while self.at < len(self.text) and self.text[self.at] in _WHITE:
-            self.at += 1
+        self.skip(_SPACES)
+
+    def skip(self, run: re.Pattern[str]) -> None:
+        found = run.match(self.text, self.at)
+        if found is not None:
+            self.at = found.end()
 
     def value(self) -> None:
         """Values without recursion: `closers` holds what every open bracket waits for."""
         closers: list[str] = []
         while True:
+            self.meter.step()
             self.white()
             character = self.peek()
             if character and character in "[{":
@@ -57,6 +72,7 @@ class _Scanner:
             else:
                 self.scalar(character)
             while closers:
+                self.meter.step()
                 self.white()
                 if self.peek() == closers[-1]:
                     self.at += 1
@@ -87,7 +103,7 @@ class _Scanner:
             self.string()
         elif character in _LITERALS and character:
             self.literal(_LITERALS[character])
-        elif character == "-" or character.isdigit():
+        elif character == "-" or self.is_digit():
             self.number()
         else:
             raise self.fail("looking for beginning of value")
@@ -101,7 +117,7 @@ class _Scanner:
     def number(self) -> None:
         if self.peek() == "-":
             self.at += 1
-            if not self.peek().isdigit():
+            if not self.is_digit():
                 raise self.fail("in numeric literal")
         if self.peek() == "0":
             self.at += 1
@@ -109,24 +125,28 @@ class _Scanner:
             self.digits()
         if self.peek() == ".":
             self.at += 1
-            if not self.peek().isdigit():
+            if not self.is_digit():
                 raise self.fail("after decimal point in numeric literal")
             self.digits()
         if self.peek() in ("e", "E"):
             self.at += 1
             if self.peek() in ("+", "-"):
                 self.at += 1
-            if not self.peek().isdigit():
+            if not self.is_digit():
                 raise self.fail("in exponent of numeric literal")
             self.digits()
 
+    def is_digit(self) -> bool:
+        character = self.peek()
+        return character.isascii() and character.isdigit()
+
     def digits(self) -> None:
-        while self.peek().isdigit():
-            self.at += 1
+        self.skip(_DIGITS)
 
     def string(self) -> None:
         self.at += 1
         while True:
+            self.skip(_PLAIN)
             character = self.peek()
             if character == '"':
                 self.at += 1
@@ -135,6 +155,7 @@ class _Scanner:
                 raise self.fail("in string literal")
             self.at += 1
             if character == "\\":
+                self.meter.work(1)
                 self.escape()
 
     def escape(self) -> None:

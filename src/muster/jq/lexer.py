@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from muster.jq.encoding import replace_lone_surrogates
+from muster.jq.encoding import without_surrogates
 
 KEYWORDS = frozenset(
     (
@@ -208,4 +208,4 @@ def _joined(pieces: list[str]) -> str:
     paired = _SURROGATE_PAIR.sub(
         lambda pair: chr(0x10000 + ((ord(pair[1]) - 0xD800) << 10) + (ord(pair[2]) - 0xDC00)), text
     )
-    return str(replace_lone_surrogates(paired))
+    return without_surrogates(paired)

@@ -7,6 +7,15 @@ import re
 
 _VALID = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z", re.ASCII)
 _DIGITS_AT_ONCE = 4000
+MAX_DIGITS = 40_000
+"""Of one integer that is read: reading is worse than linear. As long as the largest that arithmetic makes."""
+
+
+class TooManyDigitsError(ValueError):
+    """An integer that is too long to be read."""
+
+    def __init__(self) -> None:
+        super().__init__(f"an integer has more than {MAX_DIGITS:,} digits")
 
 
 def is_number_text(text: str) -> bool:
@@ -22,9 +31,11 @@ def parse_number(text: str) -> int | float:
 
 
 def parse_integer(text: str) -> int:
-    """Long texts are halved, because CPython refuses them at once."""
+    """Long texts are halved, because CPython refuses them at once. Raises TooManyDigitsError."""
     if len(text) <= _DIGITS_AT_ONCE:
         return int(text)
+    if len(text) > MAX_DIGITS:
+        raise TooManyDigitsError
     if text[0] in "+-":
         value = parse_integer(text[1:])
         return -value if text[0] == "-" else value

@@ -11,17 +11,20 @@ from muster.errors import InvalidExpressionError
 from muster.jq import tree
 from muster.jq.encoding import encode_string
 from muster.jq.lexer import KEYWORDS, Lexer
-from muster.jq.numbers import parse_number
+from muster.jq.numbers import TooManyDigitsError, parse_number
 from muster.source import Diagnostic, Source, Span
 
 if TYPE_CHECKING:
     from muster.jq.lexer import Token
 
 MAX_LENGTH = 100_000
+MAX_TOKENS = 12_000
+"""Every stage is about linear in the tokens: so many take up to 0.3 s from text to code."""
 MAX_NESTING = 80
 MAX_CHAIN = 120
 """Operators of one arithmetic chain, which nest to the left."""
 
+_LONGEST_SHOWN = 200
 _UPDATES = frozenset(("=", "|=", "+=", "-=", "*=", "/=", "%=", "//="))
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 
@@ -50,6 +53,10 @@ def parse(source: Source) -> tree.Program:
         raise InvalidExpressionError(source, [Diagnostic("query is nested too deeply")]) from None
 
 
+def _shown(text: str) -> str:
+    return encode_string(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")
+
+
 def _define(definitions: list[tree.Definition], body: tree.Query, span: Span) -> tree.Query:
     """Definitions before definitions are one list, with or without parentheses between them."""
     if isinstance(body, tree.Define):
@@ -62,6 +69,7 @@ class _Parser:
         self.source = source
         self.lexer = Lexer(source.text)
         self.nesting = 0
+        self.tokens = 0
         self.token = self.lexer.next()
 
     # ── tokens ──
@@ -69,6 +77,9 @@ class _Parser:
     def advance(self) -> Token:
         token = self.token
         self.token = self.lexer.next()
+        self.tokens += 1
+        if self.tokens > MAX_TOKENS:
+            raise self.invalid(f"query has more than {MAX_TOKENS:,} words and signs", token.start, token.end)
         return token
 
     def accept(self, kind: str) -> Token | None:
@@ -85,13 +96,13 @@ class _Parser:
             case "eof":
                 message = "unexpected EOF"
             case "invalid":
-                message = f"invalid token {encode_string(token.text)}"
+                message = f"invalid token {_shown(token.text)}"
             case "invalid-escape":
                 message = f'invalid escape sequence "{token.text}" in string literal'
             case "unterminated":
                 message = "unterminated string literal"
             case _:
-                message = f"unexpected token {encode_string(token.text)}"
+                message = f"unexpected token {_shown(token.text)}"
         return self.invalid(message, token.start, token.end)
 
     def invalid(self, message: str, start: int, end: int) -> InvalidExpressionError:
@@ -353,7 +364,11 @@ class _Parser:
                 return tree.Literal(value, token.kind, Span(token.start, token.end))
             case "number":
                 self.advance()
-                return tree.Literal(parse_number(token.text), token.text, Span(token.start, token.end))
+                try:
+                    number = parse_number(token.text)
+                except TooManyDigitsError as fault:
+                    raise self.invalid(str(fault), token.start, token.end) from None
+                return tree.Literal(number, token.text, Span(token.start, token.end))
             case "string" | "string-start":
                 return self.string(None)
             case "format":

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from muster.jq import resolved as r
-from muster.jq.encoding import to_json
-from muster.jq.values import members_or_nothing
+from muster.jq.printing import decoded_json
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -52,8 +51,11 @@ Places: TypeAlias = frozenset[ReadPath]
 _MADE: Places = frozenset()
 _WHOLE: ReadPath = ()
 _MAX_CALLS = 40
-_MAX_NODES = 20_000
-"""Functions are followed into their bodies; beyond this the whole input counts as read."""
+_MAX_NODES = 10_000
+_MAX_PATHS = 256
+_MAX_PATH = 64
+"""Functions are followed into their bodies, and a few commas and pipes mean any number of paths: `(.a, .b) | (.c, .d)`
+are four. Beyond these the whole input counts as read."""
 
 _IGNORE_INPUT = frozenset(
     (
@@ -90,7 +92,7 @@ def reads_of(body: r.Node) -> frozenset[ReadPath]:
     reader = _Reader()
     try:
         reader.use(reader.walk(body, {}, frozenset((_WHOLE,))))
-    except (RecursionError, _TooManyNodesError):
+    except (RecursionError, _TooManyPathsError):
         return frozenset((_WHOLE,))
     return _shortest(reader.paths)
 
@@ -113,8 +115,8 @@ def _is_on_the_way(path: ReadPath, every: Iterable[ReadPath]) -> bool:
     )
 
 
-class _TooManyNodesError(Exception):
-    """The query is too large to be followed."""
+class _TooManyPathsError(Exception):
+    """The query is too large, or branches too often, to be followed."""
 
 
 class _Reader:
@@ -125,12 +127,21 @@ class _Reader:
 
     def use(self, places: Places) -> None:
         self.paths |= places
+        if len(self.paths) > _MAX_PATHS:
+            raise _TooManyPathsError
+
+    def inside(self, places: Iterable[ReadPath], step: Any) -> Places:
+        """One step further from every place."""
+        found = frozenset((*path, step) for path in places)
+        if len(found) > _MAX_PATHS or any(len(path) > _MAX_PATH for path in found):
+            raise _TooManyPathsError
+        return found
 
     def walk(self, node: r.Node, env: Mapping[int, Any], at: Places) -> Places:
         """What the node's outputs may be; reads what it looks at on the way."""
         self.left -= 1
         if self.left < 0:
-            raise _TooManyNodesError
+            raise _TooManyPathsError
         match node:
             case r.Identity():
                 return at
@@ -162,7 +173,7 @@ class _Reader:
             case r.Label(body=body):
                 return self.walk(body, env, at)
             case r.Native(name="has", args=(r.Const(value=str() as name),)):
-                self.use(frozenset((*path, name) for path in at))
+                self.use(self.inside(at, name))
                 return _MADE
             case r.Native(name=name, args=args):
                 for argument in args:
@@ -206,8 +217,8 @@ class _Reader:
         """One step inside, when the key is a constant that says where."""
         if isinstance(key, r.Const) and (type(key.value) is str or (type(key.value) is int and key.value >= 0)):
             kind = OBJECT if type(key.value) is str else ARRAY
-            self.use(frozenset((*path, kind) for path in places))
-            return frozenset((*path, key.value) for path in places)
+            self.use(self.inside(places, kind))
+            return self.inside(places, key.value)
         self.use(self.walk(key, env, at))
         self.use(places)
         return _MADE
@@ -220,7 +231,7 @@ class _Reader:
             if isinstance(part, r.Iterate) and isinstance(following, r.CallFunction):
                 chosen = self.chosen(following, env)
                 if chosen is not None:
-                    self.use(frozenset((*path, chosen) for path in self.walk(part.target, env, at)))
+                    self.use(self.inside(self.walk(part.target, env, at), chosen))
                     self.walk(following, env, _MADE)
                     at, position = _MADE, position + 2
                     continue
@@ -267,7 +278,7 @@ class _Reader:
                 bound[slot] = places
             case r.ItemsPattern(items=items):
                 for position, item in enumerate(items):
-                    self.pattern(item, frozenset((*path, position) for path in places), bound)
+                    self.pattern(item, self.inside(places, position), bound)
             case r.FieldsPattern(entries=entries):
                 for key, named, inner in entries:
                     found = self.step(places, key, bound, places)
@@ -286,7 +297,7 @@ class _Reader:
                 source, source_env = argument.node, argument.env
             asked = self.asked(condition, env) if isinstance(source, r.Iterate) and function.name == "any" else None
             if asked is not None and isinstance(source, r.Iterate):
-                self.use(frozenset((*path, asked) for path in self.walk(source.target, source_env, at)))
+                self.use(self.inside(self.walk(source.target, source_env, at), asked))
                 self.use(self.walk(condition, env, _MADE))
                 return _MADE
         bound: dict[int, Any] = dict(env)
@@ -329,7 +340,7 @@ def project(path: ReadPath, value: Any) -> Hashable:
     for position, step in enumerate(path):
         if isinstance(step, Kind):
             fits = isinstance(value, dict if step is OBJECT else list)
-            return (position, step.name if fits else to_json(value))
+            return (position, step.name if fits else decoded_json(value))
         if isinstance(step, Where):
             return (position, *_projected_members(step, value))
         if isinstance(value, dict) and isinstance(step, str):
@@ -341,16 +352,16 @@ def project(path: ReadPath, value: Any) -> Hashable:
                 return (position, "absent")
             value = value[step]
         else:
-            return (position, to_json(value))
-    return (len(path), to_json(value))
+            return (position, decoded_json(value))
+    return (len(path), decoded_json(value))
 
 
 def _projected_members(step: Where, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | dict):
-        return ("value", to_json(value))
+        return ("value", decoded_json(value))
     kept = [
         member
-        for member in members_or_nothing(value)
+        for member in (value if isinstance(value, list) else [value[key] for key in sorted(value)])
         if not isinstance(member, dict) or member.get(step.field) in (step.value, None)
     ]
-    return ("members", to_json(kept))
+    return ("members", decoded_json(kept))

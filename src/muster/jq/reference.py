@@ -17,10 +17,12 @@ from muster.jq.direct import DirectEvaluator, Env, truthy
 from muster.jq.errors import Break, JqError
 from muster.jq.paths import Owned, delete_paths, get_path, set_path
 from muster.jq.stack import DONE, Rule, State, Tail, Task, run
-from muster.jq.values import index, members, range_values, slice_of
+from muster.jq.values import equal, index, members, range_values, slice_of, sorted_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from muster.jq.budgets import Meter
 
 ROOT: Any = ()
 """The path of the input itself; longer paths are pairs (path, key)."""
@@ -34,20 +36,24 @@ class Closure:
     env: Env
 
 
-def path_list(path: Any) -> list[Any]:
+def path_list(meter: Meter, path: Any) -> list[Any]:
     keys: list[Any] = []
     while path:
         path, key = path
+        meter.grow(1)
         keys.append(key)
     keys.reverse()
     return keys
 
 
-def is_intact(value: Any, tracked: Any) -> bool:
+def is_intact(meter: Meter, value: Any, tracked: Any) -> bool:
     """Whether the value at hand is still the one at the path."""
+    if value is tracked:
+        return True
     if isinstance(value, list | dict):
-        return value is tracked or (value == [] and tracked == [])  # gojq cannot tell empty arrays apart
-    return type(value) is type(tracked) and (value == tracked or value != value)
+        # gojq cannot tell empty arrays apart
+        return type(value) is list and type(tracked) is list and not value and not tracked
+    return type(value) is type(tracked) and (equal(meter, value, tracked) or value != value)
 
 
 class Evaluator(DirectEvaluator):
@@ -166,8 +172,8 @@ class Evaluator(DirectEvaluator):
         path, tracked, before = state
         if path is None:
             return (None, None, value)
-        if not is_intact(before, tracked):
-            raise texts.invalid_path(before)
+        if not is_intact(self.meter, before, tracked):
+            raise texts.invalid_path(self.meter, before)
         return ((path, key), value, value)
 
     def rule_slice(self, node: r.Slice, env: Env, state: State) -> Rule:
@@ -184,15 +190,15 @@ class Evaluator(DirectEvaluator):
         targets = self._task(node.target, env, state)
         while (target := (yield targets)) is not DONE:
             path, tracked, value = target
-            items = members(value)
+            items = members(self.meter, value)
             self.meter.step(len(items))
             if path is None:
                 for item in items:
                     yield (None, None, item)
                 continue
-            if not is_intact(value, tracked):
-                raise texts.invalid_path(value, iterating=True)
-            keys = range(len(items)) if isinstance(value, list) else sorted(value)
+            if not is_intact(self.meter, value, tracked):
+                raise texts.invalid_path(self.meter, value, iterating=True)
+            keys = range(len(items)) if isinstance(value, list) else sorted_keys(self.meter, value)
             for key, item in zip(keys, items, strict=True):
                 yield ((path, key), item, item)
 
@@ -337,7 +343,8 @@ class Evaluator(DirectEvaluator):
             yield Tail(self._pattern(rest, {**env, pattern.slot: value}))
         elif isinstance(pattern, r.ItemsPattern):
             if value is not None and not isinstance(value, list):
-                raise texts.expected_array(value)
+                raise texts.expected_array(self.meter, value)
+            self.meter.step(len(pattern.items))
             items = tuple((item, index(self.meter, value, at)) for at, item in enumerate(pattern.items))
             yield Tail(self._pattern(items + rest, env))
         elif isinstance(pattern, r.FieldsPattern):
@@ -446,8 +453,8 @@ class Evaluator(DirectEvaluator):
         keys = self._value_task(node.args[0], env, state)
         while (wanted := (yield keys)) is not DONE:
             found = get_path(self.meter, value, wanted[2])
-            if not is_intact(value, tracked):
-                raise texts.invalid_path(value)
+            if not is_intact(self.meter, value, tracked):
+                raise texts.invalid_path(self.meter, value)
             longer = path
             for key in wanted[2]:
                 longer = (longer, key)
@@ -469,10 +476,10 @@ class Evaluator(DirectEvaluator):
     def rule_paths_of(self, node: r.PathsOf, env: Env, state: State) -> Rule:
         task = self._task(node.body, env, (ROOT, state[2], state[2]))
         while (found := (yield task)) is not DONE:
-            if not is_intact(found[2], found[1]):
-                raise texts.invalid_path(found[2])
-            keys = path_list(found[0])
-            self.meter.grow(len(keys) + 1)
+            if not is_intact(self.meter, found[2], found[1]):
+                raise texts.invalid_path(self.meter, found[2])
+            keys = path_list(self.meter, found[0])
+            self.meter.grow(1)
             yield (state[0], state[1], keys)
 
     def rule_assign(self, node: r.Assign, env: Env, state: State) -> Rule:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import re2
 
-from muster.jq.encoding import encode_string
 from muster.jq.errors import JqError
+from muster.jq.texts import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from muster.jq.budgets import Meter
 
 MAX_PATTERN = 10_000
-_MEMORY = 4 << 20
+_MEMORY = 1 << 20
 _KEPT_PATTERNS = 32
 _KEPT_ANSWERS = 4096
+_LONGEST_KEPT = 512
+_REPEATS = re.compile(r"[{,]([0-9]{1,6})")
+_CLASSES = re.compile(r"\\[pPdDwWsS]|\[:")
 _PLAIN = re.compile(r"(\^?)([A-Za-z0-9 _:/,;=<>@#%&~!'\"-]*)(\$?)\Z")
 
 # RE2's names of what is wrong, in Go's words.
@@ -67,11 +70,12 @@ class Regexes:
         self._answers: dict[tuple[str, str, str], bool] = {}
 
     def get(self, meter: Meter, pattern: str, flags: str) -> Regex:
+        meter.read(len(pattern) + len(flags))
         found = self._compiled.get((pattern, flags))
         if found is None:
             if len(self._compiled) >= _KEPT_PATTERNS:
                 self._compiled.clear()
-            found = self._compiled[pattern, flags] = compile_regex(pattern, flags)
+            found = self._compiled[pattern, flags] = compile_regex(meter, pattern, flags)
             meter.grow(found.size)
             meter.step(found.size)
         return found
@@ -83,19 +87,24 @@ class Regexes:
             regex = self.get(meter, pattern, flags)
             meter.work(len(text) * regex.weight)
             answer = regex.test(text)
-            if len(text) < 256:
+            if len(text) + len(pattern) <= _LONGEST_KEPT:
                 if len(self._answers) >= _KEPT_ANSWERS:
                     self._answers.clear()
                 self._answers[key] = answer
         return answer
 
 
-def compile_regex(pattern: str, flags: str) -> Regex:
+def compile_regex(meter: Meter, pattern: str, flags: str) -> Regex:
+    """Charged by what can make it slow, before it is compiled: RE2 finds out late that a pattern is too large."""
+    meter.read(len(flags))
     if flags.strip("gim"):
-        raise JqError(f"unsupported regular expression flag: {encode_string(flags)}")
+        raise JqError(f"unsupported regular expression flag: {quoted(meter, flags)}")
     whole = f"{'(?s)' if 'm' in flags else ''}{'(?i)' if 'i' in flags else ''}{pattern}"
     if len(pattern) > MAX_PATTERN:
         raise JqError(f"regular expression is longer than {MAX_PATTERN:,} characters")
+    repeats = sum(int(count) for count in _REPEATS.findall(pattern))
+    classes = len(_CLASSES.findall(pattern))
+    meter.step((len(pattern) >> 1) + (repeats >> 3) + 100 * classes + min(classes * repeats, 5000))
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MEMORY
@@ -104,7 +113,7 @@ def compile_regex(pattern: str, flags: str) -> Regex:
     except re2.error as error:
         cause = error.args[0] if error.args else ""
         cause = cause.decode("utf-8", "replace") if isinstance(cause, bytes) else str(cause)
-        raise JqError(f"invalid regular expression {encode_string(whole)}: {_in_gos_words(cause)}") from None
+        raise JqError(f"invalid regular expression {quoted(meter, whole)}: {_in_gos_words(cause)}") from None
     names: list[str | None] = [None] * compiled.groups
     for name, number in compiled.groupindex.items():
         names[number - 1] = name.decode() if isinstance(name, bytes) else name

@@ -1,7 +1,8 @@
 """Tree to resolved tree: every name becomes the function, parameter, variable or builtin that it means.
 
 Builtins that are defined in jq come from builtins/definitions.py and are resolved the first time a program needs them.
-All undefined names are reported at once. Follows gojq in what `?` covers and in which assignments are `setpath`.
+Undefined names are reported together, twenty at most. Follows gojq in what `?` covers and in which assignments are
+`setpath`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from muster.source import Source, Span
+
+MAX_SLOTS = 2_000
+"""Each step of the plain evaluator may copy them."""
+MAX_LOOKS = 500_000
+MAX_DIAGNOSTICS = 20
+_LONGEST_MESSAGE = 300
 
 _OPERATORS: dict[str, tuple[str, Callable[..., Any]]] = {
     "+": ("_add", lambda meter, _input, left, right: values.add(meter, left, right)),
@@ -94,12 +101,28 @@ class _Resolver:
         self.counter: Iterator[int] = itertools.count()
         self.builtins: dict[tuple[str, int], r.Function] = {}
         self.in_builtin = False
+        self.looks = 0
 
     def slot(self) -> int:
-        return next(self.counter)
+        number = next(self.counter)
+        if number > MAX_SLOTS:
+            raise self.too_large(f"query has more than {MAX_SLOTS:,} variables and parameters")
+        return number
+
+    def look(self) -> None:
+        """One name on the way to the one that is meant: definitions by the thousand make that long."""
+        self.looks += 1
+        if self.looks > MAX_LOOKS:
+            raise self.too_large("query has too many names")
+
+    def too_large(self, message: str) -> InvalidExpressionError:
+        return InvalidExpressionError(self.source, [Diagnostic(message)])
 
     def report(self, message: str, span: Span) -> None:
-        self.diagnostics.append(Diagnostic(message, span.start, max(span.end - span.start, 1)))
+        if len(message) > _LONGEST_MESSAGE:
+            message = message[:_LONGEST_MESSAGE] + "…"
+        if len(self.diagnostics) < MAX_DIAGNOSTICS:
+            self.diagnostics.append(Diagnostic(message, span.start, max(span.end - span.start, 1)))
 
     # ── nodes ──
 
@@ -347,6 +370,7 @@ class _Resolver:
 
     def find(self, kind: str, name: str, arity: int, scope: _Scope | None) -> _Scope | None:
         while scope is not None:
+            self.look()
             if scope.name == name and scope.arity == arity and scope.kind == kind:
                 return scope
             scope = scope.outer
@@ -366,6 +390,7 @@ class _Resolver:
     ) -> r.Node:
         at = None if builtin else scope
         while at is not None:
+            self.look()
             if at.name == name and at.arity == len(args):
                 if at.kind == "function":
                     return r.CallFunction(at.target, tuple(self.node(arg, scope) for arg in args), span)

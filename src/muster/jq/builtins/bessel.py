@@ -38,6 +38,11 @@ def yn(order: float, x: float) -> float:
     return _bessel_y(_order(order), x)
 
 
+def terms(order: float, x: float) -> int:
+    """How many terms a function of an order adds up at most, for those who count the work."""
+    return sum(int(min(abs(number), _MAX_ORDER)) for number in (order, x) if math.isfinite(number))
+
+
 def _order(order: float) -> int:
     if not math.isfinite(order):
         raise ValueError("order is not a number")

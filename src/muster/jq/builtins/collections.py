@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.jq import texts
+from muster.jq.budgets import SHORT_TEXT
 from muster.jq.encoding import encode_scalar, preview
 from muster.jq.errors import JqError
 from muster.jq.texts import type_name
 from muster.jq.values import (
     add,
+    bounded,
     compare,
     equal,
+    has_python_order,
     is_number,
     members,
     positions,
     sort_key,
+    sorted_keys,
     sorted_values,
+    text_positions,
     to_float,
     to_int,
 )
@@ -27,13 +32,13 @@ if TYPE_CHECKING:
     from muster.jq.budgets import Meter
 
 
-def length(_meter: Meter, value: Any) -> Any:
+def length(meter: Meter, value: Any) -> Any:
     if value is None:
         return 0
     if is_number(value):
-        return abs(value)
+        return abs(value) if type(value) is float else bounded(meter, abs(value))
     if isinstance(value, bool):
-        raise texts.not_applicable("length", value)
+        raise texts.not_applicable(meter, "length", value)
     return len(value)
 
 
@@ -43,28 +48,32 @@ def keys(meter: Meter, value: Any) -> list[Any]:
         return list(range(len(value)))
     if isinstance(value, dict):
         meter.grow(len(value))
-        return sorted(value)
-    raise texts.not_applicable("keys", value)
+        return sorted_keys(meter, value)
+    raise texts.not_applicable(meter, "keys", value)
 
 
-def has(_meter: Meter, value: Any, key: Any) -> bool:
+def has(meter: Meter, value: Any, key: Any) -> bool:
     if isinstance(value, list) and is_number(key):
         return 0 <= to_int(key) < len(value)
     if isinstance(value, dict) and isinstance(key, str):
+        if len(key) > SHORT_TEXT:
+            meter.read(len(key))
         return key in value
     if value is None:
         return False
-    raise texts.not_applicable("has", value, key)
+    raise texts.not_applicable(meter, "has", value, key)
 
 
-def _values(name: str, value: Any, *args: Any) -> list[Any]:
+def _values(meter: Meter, name: str, value: Any, *args: Any) -> list[Any]:
+    """The members, one by one: charged, because whoever asks goes over them."""
     if not isinstance(value, list | dict):
-        raise texts.not_applicable(name, value, *args)
-    return members(value)
+        raise texts.not_applicable(meter, name, value, *args)
+    meter.work(len(value))
+    return members(meter, value)
 
 
 def add_all(meter: Meter, value: Any) -> Any:
-    return _sum(meter, _values("add", value))
+    return _sum(meter, _values(meter, "add", value))
 
 
 def _sum(meter: Meter, items: Iterable[Any]) -> Any:
@@ -86,32 +95,36 @@ def _joined(meter: Meter, kind: type | None, run: list[Any]) -> Any:
     if len(run) < 2:
         return run[0] if run else None
     if kind is str:
+        meter.work(len(run))
         meter.grow_text(sum(map(len, run)))
         return "".join(run)
     if kind is list:
+        meter.work(len(run))
         meter.grow(sum(map(len, run)))
         return [item for part in run for item in part]
     merged: dict[str, Any] = {}
     for part in run:
-        meter.grow(2 * len(part))
+        meter.grow(2 * len(part) + 1)
         merged.update(part)
     return merged
 
 
 def join(meter: Meter, value: Any, separator: Any) -> Any:
-    items = _values("join", value, separator)
+    items = _values(meter, "join", value, separator)
     if not items:
         return ""
+    meter.grow(2 * len(items))
+    meter.work(2 * len(items))
     parts: list[Any] = []
     for position, item in enumerate(items):
         parts.append(separator if position else "")
-        parts.append(encode_scalar(item) if is_number(item) or isinstance(item, bool) else item)
+        parts.append(encode_scalar(meter, item) if is_number(item) or isinstance(item, bool) else item)
     return _sum(meter, parts)
 
 
 def reverse(meter: Meter, value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise texts.not_applicable("reverse", value)
+        raise texts.not_applicable(meter, "reverse", value)
     meter.grow(len(value))
     return value[::-1]
 
@@ -121,6 +134,8 @@ def contains(meter: Meter, value: Any, part: Any) -> bool:
     if is_number(value) and is_number(part):
         return to_float(value) == to_float(part) if float in (type(value), type(part)) else bool(value == part)
     if isinstance(value, str) and isinstance(part, str):
+        if len(value) > SHORT_TEXT:
+            meter.work(len(value))
         return part in value
     if isinstance(value, list) and isinstance(part, list):
         meter.step(len(value) * len(part))
@@ -132,7 +147,7 @@ def contains(meter: Meter, value: Any, part: Any) -> bool:
         )
     if value is part:
         return True
-    raise texts.not_applicable("contains", value, part)
+    raise texts.not_applicable(meter, "contains", value, part)
 
 
 def _holds(meter: Meter, value: Any, part: Any) -> bool:
@@ -148,18 +163,8 @@ def _found(name: str, meter: Meter, value: Any, wanted: Any) -> list[int] | None
     if isinstance(value, list):
         return positions(meter, value, wanted if isinstance(wanted, list) else [wanted])
     if isinstance(value, str) and isinstance(wanted, str):
-        meter.work(len(value))
-        return _text_positions(value, wanted)
-    raise texts.not_applicable(name, value, wanted)
-
-
-def _text_positions(text: str, wanted: str) -> list[int]:
-    found: list[int] = []
-    at = text.find(wanted) if wanted else -1
-    while at >= 0:
-        found.append(at)
-        at = text.find(wanted, at + 1)
-    return found
+        return text_positions(meter, value, wanted)
+    raise texts.not_applicable(meter, name, value, wanted)
 
 
 def indices(meter: Meter, value: Any, wanted: Any) -> Any:
@@ -167,28 +172,38 @@ def indices(meter: Meter, value: Any, wanted: Any) -> Any:
 
 
 def index_of(meter: Meter, value: Any, wanted: Any) -> Any:
+    if isinstance(value, str) and isinstance(wanted, str):
+        meter.work(len(value))
+        at = value.find(wanted) if wanted else -1
+        return at if at >= 0 else None
     found = _found("index", meter, value, wanted)
     return found[0] if found else None
 
 
 def last_index_of(meter: Meter, value: Any, wanted: Any) -> Any:
+    if isinstance(value, str) and isinstance(wanted, str):
+        # From behind by reversing both: Python's own rfind is quadratic in the worst case, its find is not.
+        meter.grow_text(len(value) + len(wanted))
+        meter.work(len(value))
+        at = value[::-1].find(wanted[::-1]) if wanted else -1
+        return len(value) - at - len(wanted) if at >= 0 else None
     found = _found("rindex", meter, value, wanted)
     return found[-1] if found else None
 
 
 def flatten(meter: Meter, value: Any) -> list[Any]:
     flat: list[Any] = []
-    _flatten_into(meter, flat, _values("flatten", value), -1.0)
+    _flatten_into(meter, flat, _values(meter, "flatten", value), -1.0)
     return flat
 
 
 def flatten_levels(meter: Meter, value: Any, depth: Any) -> list[Any]:
-    items = _values("flatten", value)
+    items = _values(meter, "flatten", value)
     if not is_number(depth):
-        raise texts.not_applicable("flatten", depth)
+        raise texts.not_applicable(meter, "flatten", depth)
     levels = to_float(depth)
     if levels < 0 or levels != levels:
-        raise JqError(f"flatten depth should not be negative: {preview(levels)}")
+        raise JqError(f"flatten depth should not be negative: {preview(meter, levels)}")
     flat: list[Any] = []
     _flatten_into(meter, flat, items, levels)
     return flat
@@ -210,15 +225,17 @@ def to_entries(meter: Meter, value: Any) -> list[Any]:
         return [{"key": at, "value": item} for at, item in enumerate(value)]
     if isinstance(value, dict):
         meter.grow(12 * len(value))
-        return [{"key": key, "value": value[key]} for key in sorted(value)]
-    raise texts.not_applicable("keys", value)
+        return [{"key": key, "value": value[key]} for key in sorted_keys(meter, value)]
+    raise texts.not_applicable(meter, "keys", value)
 
 
 def from_entries(meter: Meter, value: Any) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for entry in members(value):
+    entries = members(meter, value)
+    meter.step(len(entries))
+    for entry in entries:
         if entry is not None and not isinstance(entry, dict):
-            raise texts.expected_object(entry)
+            raise texts.expected_object(meter, entry)
         entry = entry or {}
         key = None
         for name in ("key", "Key", "name", "Name"):
@@ -228,7 +245,7 @@ def from_entries(meter: Meter, value: Any) -> dict[str, Any]:
         meter.grow(2)
         item = entry["value"] if "value" in entry else entry.get("Value")
         if not isinstance(key, str):
-            raise texts.key_not_string(key)
+            raise texts.key_not_string(meter, key)
         made[key] = item
     return made
 
@@ -236,9 +253,9 @@ def from_entries(meter: Meter, value: Any) -> dict[str, Any]:
 # ── order ───────────────────────────────────────────────────────────────────
 
 
-def _array(name: str, value: Any) -> list[Any]:
+def _array(meter: Meter, name: str, value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise texts.not_applicable(name, value)
+        raise texts.not_applicable(meter, name, value)
     return value
 
 
@@ -253,52 +270,45 @@ def _extreme(meter: Meter, items: list[Any], by: list[Any], *, least: bool) -> A
     return items[best]
 
 
-def _keyed(name: str, value: Any, by: Any) -> tuple[list[Any], list[Any]]:
+def _keyed(meter: Meter, name: str, value: Any, by: Any) -> tuple[list[Any], list[Any]]:
     if not isinstance(value, list) or not isinstance(by, list):
-        raise texts.not_applicable(name, value, by)
+        raise texts.not_applicable(meter, name, value, by)
     if len(value) != len(by):
-        raise texts.failed(name, value, by, cause="length mismatch")
+        raise texts.failed(meter, name, value, by, cause="length mismatch")
     return value, by
 
 
 def least_by(meter: Meter, value: Any, by: Any) -> Any:
-    items, keys_ = _keyed("min_by", value, by)
+    items, keys_ = _keyed(meter, "min_by", value, by)
     return _extreme(meter, items, keys_, least=True)
 
 
 def greatest_by(meter: Meter, value: Any, by: Any) -> Any:
-    items, keys_ = _keyed("max_by", value, by)
+    items, keys_ = _keyed(meter, "max_by", value, by)
     return _extreme(meter, items, keys_, least=False)
 
 
 def least(meter: Meter, value: Any) -> Any:
-    return _extreme(meter, _array("min", value), value, least=True)
+    return _extreme(meter, _array(meter, "min", value), value, least=True)
 
 
 def greatest(meter: Meter, value: Any) -> Any:
-    return _extreme(meter, _array("max", value), value, least=False)
+    return _extreme(meter, _array(meter, "max", value), value, least=False)
 
 
 def sort(meter: Meter, value: Any) -> list[Any]:
-    return sorted_values(meter, _array("sort", value))
+    return sorted_values(meter, _array(meter, "sort", value))
 
 
 def _ordered(name: str, meter: Meter, value: Any, by: Any) -> list[tuple[Any, Any]]:
-    items, keys_ = _keyed(name, value, by)
+    items, keys_ = _keyed(meter, name, value, by)
     meter.grow(3 * len(items))
     meter.work(8 * len(items))
     pairs = list(zip(keys_, items, strict=True))
-    if _one_kind(keys_):
+    if all(type(key) is list and len(key) == 1 for key in keys_) and has_python_order(meter, [key[0] for key in keys_]):
         return sorted(pairs, key=lambda pair: pair[0][0])
     order = sort_key(meter)
     return sorted(pairs, key=lambda pair: order(pair[0]))
-
-
-def _one_kind(keys_: list[Any]) -> bool:
-    """Whether Python's own order will do: every key is one text, or every key is one integer."""
-    if not all(type(key) is list and len(key) == 1 for key in keys_):
-        return False
-    return {type(key[0]) for key in keys_} in ({str}, {int})
 
 
 def sort_by(meter: Meter, value: Any, by: Any) -> list[Any]:
@@ -326,14 +336,15 @@ def unique_by(meter: Meter, value: Any, by: Any) -> list[Any]:
 
 
 def unique(meter: Meter, value: Any) -> list[Any]:
-    _array("unique", value)
+    _array(meter, "unique", value)
     return [group[0] for group in _groups("unique", meter, value, value)]
 
 
 def transpose(meter: Meter, value: Any) -> list[Any]:
-    rows = _array("transpose", value)
+    rows = _array(meter, "transpose", value)
+    meter.work(len(rows))
     if not all(isinstance(row, list) for row in rows):
-        raise texts.not_applicable("transpose", value)
+        raise texts.not_applicable(meter, "transpose", value)
     width = max(map(len, rows), default=0)
     meter.grow(width * (len(rows) + 4))
     meter.work(width * len(rows))
@@ -342,7 +353,7 @@ def transpose(meter: Meter, value: Any) -> list[Any]:
 
 def bsearch(meter: Meter, value: Any, wanted: Any) -> int:
     if not isinstance(value, list):
-        raise texts.not_applicable("bsearch", value, wanted)
+        raise texts.not_applicable(meter, "bsearch", value, wanted)
     low, high = 0, len(value)
     while low < high:
         middle = (low + high) // 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.jq import texts
-from muster.jq.encoding import encode_string
 from muster.jq.errors import JqError
 from muster.jq.paths import delete_paths, get_path, set_path
 from muster.jq.values import is_number, to_int
@@ -16,32 +15,32 @@ if TYPE_CHECKING:
     from muster.jq.budgets import Meter
 
 
-def _error(_meter: Meter, value: Any) -> Any:
-    raise texts.raised(value)
+def _error(meter: Meter, value: Any) -> Any:
+    raise texts.raised(meter, value)
 
 
-def _error_with(_meter: Meter, _value: Any, message: Any) -> Any:
-    raise texts.raised(message)
+def _error_with(meter: Meter, _value: Any, message: Any) -> Any:
+    raise texts.raised(meter, message)
 
 
-def _halt(_meter: Meter, _value: Any) -> Any:
-    raise texts.halted(None, 0)
+def _halt(meter: Meter, _value: Any) -> Any:
+    raise texts.halted(meter, None, 0)
 
 
-def _halt_error(_meter: Meter, value: Any) -> Any:
-    raise texts.halted(value, 5)
+def _halt_error(meter: Meter, value: Any) -> Any:
+    raise texts.halted(meter, value, 5)
 
 
-def _halt_error_with(_meter: Meter, value: Any, code: Any) -> Any:
+def _halt_error_with(meter: Meter, value: Any, code: Any) -> Any:
     if not is_number(code):
-        raise texts.not_applicable("halt_error", code)
-    raise texts.halted(value, to_int(code))
+        raise texts.not_applicable(meter, "halt_error", code)
+    raise texts.halted(meter, value, to_int(code))
 
 
-def _module_meta(_meter: Meter, value: Any) -> Any:
+def _module_meta(meter: Meter, value: Any) -> Any:
     if not isinstance(value, str):
-        raise texts.not_applicable("modulemeta", value)
-    raise JqError(f"cannot load module: {encode_string(value)}")
+        raise texts.not_applicable(meter, "modulemeta", value)
+    raise JqError(f"cannot load module: {texts.quoted(meter, value)}")
 
 
 NATIVES: Mapping[tuple[str, int], Callable[..., Any]] = {

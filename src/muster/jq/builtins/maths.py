@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from muster.jq import texts
-from muster.jq.builtins.bessel import j0, j1, jn, y0, y1, yn
-from muster.jq.values import is_number, to_float
+from muster.jq.builtins.bessel import j0, j1, jn, terms, y0, y1, yn
+from muster.jq.values import bounded, is_number, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 _LARGEST_EXPONENT = 5000
 _ONE_BY_LN2 = 1.44269504088896340735992468100189214
 _LN2_BY_LN10 = 0.30102999566398119521373889472449302676
+
+
+_STEPS: Mapping[str, int] = {
+    "cbrt": 10, "fma": 5, "gamma": 1, "j0": 50, "j1": 50, "jn": 50, "lgamma": 1, "tgamma": 1, "y0": 800, "y1": 800,
+    "yn": 1600,
+}  # fmt: skip
+"""Functions that take more than a microsecond or two."""
 
 
 def _guarded(function: Callable[..., float]) -> Callable[..., float]:
@@ -37,10 +44,13 @@ def _guarded(function: Callable[..., float]) -> Callable[..., float]:
 
 def _unary(name: str, function: Callable[[float], float]) -> Callable[[Meter, Any], float]:
     safe = _guarded(function)
+    steps = _STEPS.get(name, 0)
 
-    def applied(_meter: Meter, value: Any) -> float:
+    def applied(meter: Meter, value: Any) -> float:
         if not is_number(value):
-            raise texts.not_applicable(name, value)
+            raise texts.not_applicable(meter, name, value)
+        if steps:
+            meter.step(steps)
         return safe(to_float(value))
 
     return applied
@@ -49,11 +59,14 @@ def _unary(name: str, function: Callable[[float], float]) -> Callable[[Meter, An
 def _several(name: str, function: Callable[..., float]) -> Callable[..., float]:
     safe = _guarded(function)
 
-    def applied(_meter: Meter, _value: Any, *args: Any) -> float:
+    def applied(meter: Meter, _value: Any, *args: Any) -> float:
         for argument in args:
             if not is_number(argument):
-                raise texts.not_applicable(name, argument)
-        return safe(*map(to_float, args))
+                raise texts.not_applicable(meter, name, argument)
+        numbers = [to_float(argument) for argument in args]
+        if name in _STEPS:
+            meter.step(_STEPS[name] + terms(*numbers) // 8 if name in ("jn", "yn") else _STEPS[name])
+        return safe(*numbers)
 
     return applied
 
@@ -184,30 +197,30 @@ def _fused(left: float, right: float, addend: float) -> float:
     return float(exact) if exact else left * right + addend
 
 
-def _frexp(_meter: Meter, value: Any) -> list[Any]:
+def _frexp(meter: Meter, value: Any) -> list[Any]:
     if not is_number(value):
-        raise texts.not_applicable("frexp", value)
+        raise texts.not_applicable(meter, "frexp", value)
     return list(math.frexp(to_float(value)))
 
 
-def _modf(_meter: Meter, value: Any) -> list[Any]:
+def _modf(meter: Meter, value: Any) -> list[Any]:
     if not is_number(value):
-        raise texts.not_applicable("modf", value)
+        raise texts.not_applicable(meter, "modf", value)
     number = to_float(value)
     return [math.copysign(0.0, number), number] if math.isinf(number) else list(math.modf(number))
 
 
-def _abs(_meter: Meter, value: Any) -> Any:
+def _abs(meter: Meter, value: Any) -> Any:
     if not is_number(value):
-        raise texts.not_applicable("abs", value)
-    return abs(value)
+        raise texts.not_applicable(meter, "abs", value)
+    return abs(value) if type(value) is float else bounded(meter, abs(value))
 
 
-def _is_nan(_meter: Meter, value: Any) -> bool:
+def _is_nan(meter: Meter, value: Any) -> bool:
     if value is None:
         return False
     if not is_number(value):
-        raise texts.not_applicable("isnan", value)
+        raise texts.not_applicable(meter, "isnan", value)
     return bool(value != value)
 
 

@@ -17,20 +17,21 @@ if TYPE_CHECKING:
 
 def matches(meter: Meter, value: Any, pattern: Any, flags: Any = None) -> bool:
     if type(value) is not str or type(pattern) is not str or (flags is not None and type(flags) is not str):
-        raise texts.not_applicable("test", value, pattern, flags)
+        raise texts.not_applicable(meter, "test", value, pattern, flags)
     return meter.regexes.test(meter, pattern, flags or "", value)
 
 
 def match(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[Any]:
     if not isinstance(value, str) or not isinstance(pattern, str) or not (flags is None or isinstance(flags, str)):
-        raise texts.not_applicable("match", value, pattern, flags)
+        raise texts.not_applicable(meter, "match", value, pattern, flags)
     regex = meter.regexes.get(meter, pattern, flags or "")
+    meter.grow_text(len(value))
     data = value.encode("utf-8", "surrogateescape")
     offsets = _Offsets(data)
     found = []
     for groups in _matches(meter, regex, data, everything="g" in (flags or "")):
         (start, end), *captured = groups
-        meter.grow((OBJECT_CELLS + 8) * len(groups) + ((end - start) >> 3))
+        meter.grow((OBJECT_CELLS + 8) * len(groups) + (sum(last - first for first, last in groups) >> 3))
         found.append(
             {
                 "offset": offsets.at(start),
@@ -55,7 +56,7 @@ def _text(data: bytes, start: int, end: int) -> str:
 
 
 class _Offsets:
-    """Byte positions to code points, counted once from left to right."""
+    """Byte positions to code points, counted from the last one: matches come from left to right, groups are near."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -67,8 +68,9 @@ class _Offsets:
             return position
         byte, count = self.known
         if position < byte:
-            byte, count = 0, 0
-        count += len(_text(self.data, byte, position))
+            count -= len(_text(self.data, position, byte))
+        else:
+            count += len(_text(self.data, byte, position))
         self.known = (position, count)
         return count
 
@@ -104,8 +106,9 @@ def _next_character(data: bytes, position: int) -> int:
 def captures(meter: Meter, value: Any) -> dict[str, Any]:
     """Named groups of a match as an object."""
     if not isinstance(value, list):
-        raise texts.expected_array(value)
+        raise texts.expected_array(meter, value)
     meter.grow(2 * len(value))
+    meter.work(len(value))
     named = (capture for capture in value if isinstance(capture, dict) and isinstance(capture.get("name"), str))
     return {capture["name"]: capture.get("string") for capture in named}
 

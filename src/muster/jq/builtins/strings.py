@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.jq import texts
-from muster.jq.encoding import InvalidJsonError, decode_prefix, to_json
+from muster.jq.encoding import InvalidJsonError, read_json, to_json
 from muster.jq.formats import apply_format
-from muster.jq.numbers import is_number_text, parse_number
-from muster.jq.values import is_number, split_text, to_int
+from muster.jq.numbers import MAX_DIGITS, TooManyDigitsError, is_number_text, parse_number
+from muster.jq.values import bounded, is_number, split_text, to_int
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,39 +22,42 @@ _REPLACEMENT = 0xFFFD
 
 
 def to_string(meter: Meter, value: Any) -> str:
-    return value if type(value) is str else to_json(value, meter)
+    return value if type(value) is str else to_json(meter, value)
 
 
 def to_json_text(meter: Meter, value: Any) -> str:
-    return to_json(value, meter)
+    return to_json(meter, value)
 
 
 def from_json_text(meter: Meter, value: Any) -> Any:
     if not isinstance(value, str):
-        raise texts.not_applicable("fromjson", value)
-    meter.grow(len(value))
-    meter.work(len(value))
+        raise texts.not_applicable(meter, "fromjson", value)
     try:
-        decoded, end = decode_prefix(value, 0)
+        decoded, end = read_json(meter, value)
     except InvalidJsonError as fault:
-        raise texts.failed("fromjson", value, cause=fault.message) from None
+        raise texts.failed(meter, "fromjson", value, cause=fault.message) from None
     if value[end:].strip(" \t\r\n"):
-        raise texts.not_applicable("fromjson", value)
+        raise texts.not_applicable(meter, "fromjson", value)
     return decoded
 
 
-def to_number(_meter: Meter, value: Any) -> Any:
+def to_number(meter: Meter, value: Any) -> Any:
     if is_number(value):
         return value
     if not isinstance(value, str):
-        raise texts.not_applicable("tonumber", value)
+        raise texts.not_applicable(meter, "tonumber", value)
+    meter.work(len(value))
     if not is_number_text(value):
-        raise texts.failed("tonumber", value, cause="invalid number")
-    _meter.work(len(value))
-    return parse_number(value)
+        raise texts.failed(meter, "tonumber", value, cause="invalid number")
+    meter.digits(min(len(value), MAX_DIGITS) * 10 // 3)
+    try:
+        number = parse_number(value)
+    except TooManyDigitsError:
+        meter.exceeded("integer_bits")
+    return bounded(meter, number) if isinstance(number, int) else number
 
 
-def to_boolean(_meter: Meter, value: Any) -> bool:
+def to_boolean(meter: Meter, value: Any) -> bool:
     if isinstance(value, bool):
         return value
     if value == "true":
@@ -62,56 +65,59 @@ def to_boolean(_meter: Meter, value: Any) -> bool:
     if value == "false":
         return False
     if isinstance(value, str):
-        raise texts.failed("toboolean", value, cause="invalid boolean")
-    raise texts.not_applicable("toboolean", value)
+        raise texts.failed(meter, "toboolean", value, cause="invalid boolean")
+    raise texts.not_applicable(meter, "toboolean", value)
 
 
-def _text(name: str, value: Any) -> str:
+def _text(meter: Meter, name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise texts.not_applicable(name, value)
+        raise texts.not_applicable(meter, name, value)
     return value
 
 
-def _texts(name: str, value: Any, part: Any) -> tuple[str, str]:
+def _texts(meter: Meter, name: str, value: Any, part: Any) -> tuple[str, str]:
     if not isinstance(value, str) or not isinstance(part, str):
-        raise texts.not_applicable(name, value, part)
+        raise texts.not_applicable(meter, name, value, part)
     return value, part
 
 
-def starts_with(_meter: Meter, value: Any, part: Any) -> bool:
+def starts_with(meter: Meter, value: Any, part: Any) -> bool:
     if type(value) is str and type(part) is str:
+        meter.read(len(part))
         return value.startswith(part)
-    raise texts.not_applicable("startswith", value, part)
+    raise texts.not_applicable(meter, "startswith", value, part)
 
 
-def ends_with(_meter: Meter, value: Any, part: Any) -> bool:
+def ends_with(meter: Meter, value: Any, part: Any) -> bool:
     if type(value) is str and type(part) is str:
+        meter.read(len(part))
         return value.endswith(part)
-    raise texts.not_applicable("endswith", value, part)
+    raise texts.not_applicable(meter, "endswith", value, part)
 
 
 def left_trimmed(meter: Meter, value: Any, part: Any) -> str:
-    text, prefix = _texts("ltrimstr", value, part)
+    text, prefix = _texts(meter, "ltrimstr", value, part)
     meter.grow_text(len(text))
     return text.removeprefix(prefix)
 
 
 def right_trimmed(meter: Meter, value: Any, part: Any) -> str:
-    text, suffix = _texts("rtrimstr", value, part)
+    text, suffix = _texts(meter, "rtrimstr", value, part)
     meter.grow_text(len(text))
     return text.removesuffix(suffix)
 
 
 def both_trimmed(meter: Meter, value: Any, part: Any) -> str:
-    text, part = _texts("trimstr", value, part)
+    text, part = _texts(meter, "trimstr", value, part)
     meter.grow_text(len(text))
     return text.removeprefix(part).removesuffix(part)
 
 
 def _stripper(name: str, strip: Callable[[str], str]) -> Callable[[Meter, Any], str]:
     def stripped(meter: Meter, value: Any) -> str:
-        text = _text(name, value)
+        text = _text(meter, name, value)
         meter.grow_text(len(text))
+        meter.work(len(text))
         return strip(text)
 
     return stripped
@@ -119,33 +125,35 @@ def _stripper(name: str, strip: Callable[[str], str]) -> Callable[[Meter, Any], 
 
 def downcase(meter: Meter, value: Any) -> str:
     if type(value) is not str:
-        raise texts.not_applicable("ascii_downcase", value)
+        raise texts.not_applicable(meter, "ascii_downcase", value)
     if len(value) > 64:
         meter.grow_text(len(value))
     return value.lower() if value.isascii() else value.translate(_LOWER)
 
 
 def upcase(meter: Meter, value: Any) -> str:
-    text = _text("ascii_upcase", value)
+    text = _text(meter, "ascii_upcase", value)
     if len(text) > 64:
         meter.grow_text(len(text))
     return text.upper() if text.isascii() else text.translate(_UPPER)
 
 
 def explode(meter: Meter, value: Any) -> list[int]:
-    text = _text("explode", value)
+    text = _text(meter, "explode", value)
     meter.grow(len(text))
+    meter.work(len(text))
     return [_REPLACEMENT if 0xD800 <= ord(character) < 0xE000 else ord(character) for character in text]
 
 
 def implode(meter: Meter, value: Any) -> str:
     if not isinstance(value, list):
-        raise texts.not_applicable("implode", value)
-    meter.grow_text(len(value))
+        raise texts.not_applicable(meter, "implode", value)
+    meter.grow(len(value))
+    meter.work(len(value))
     characters = []
     for item in value:
         if not is_number(item):
-            raise texts.not_applicable("implode", value)
+            raise texts.not_applicable(meter, "implode", value)
         point = to_int(item)
         valid = 0 <= point <= 0x10FFFF and not 0xD800 <= point < 0xE000
         characters.append(chr(point) if valid else chr(_REPLACEMENT))
@@ -153,11 +161,13 @@ def implode(meter: Meter, value: Any) -> str:
 
 
 def split(meter: Meter, value: Any, separator: Any) -> list[str]:
-    return split_text(meter, _text("split", value), _text("split", separator))
+    return split_text(meter, _text(meter, "split", value), _text(meter, "split", separator))
 
 
-def byte_length(_meter: Meter, value: Any) -> int:
-    return len(_text("utf8bytelength", value).encode("utf-8", "surrogateescape"))
+def byte_length(meter: Meter, value: Any) -> int:
+    text = _text(meter, "utf8bytelength", value)
+    meter.work(len(text))
+    return len(text.encode("utf-8", "surrogateescape"))
 
 
 NATIVES: Mapping[tuple[str, int], Callable[..., Any]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.jq import texts
 from muster.jq.date_parsing import DateError, parse_moment
-from muster.jq.dates import MAX_WIDTH, Moment, broken_down, format_moment, moment_at, moment_of
+from muster.jq.dates import Moment, broken_down, format_moment, moment_at, moment_of
 from muster.jq.values import is_number, to_float, to_int
 
 if TYPE_CHECKING:
@@ -38,50 +38,46 @@ def _moment(parts: list[Any], zone: tzinfo) -> Moment | None:
     return moment_of((year, month + 1, day, hour, minute, to_int(seconds), fraction), zone)
 
 
-def _gmtime(_meter: Meter, value: Any) -> list[Any]:
+def _gmtime(meter: Meter, value: Any) -> list[Any]:
     if not is_number(value):
-        raise texts.not_applicable("gmtime", value)
+        raise texts.not_applicable(meter, "gmtime", value)
     return _parts(to_float(value), UTC)
 
 
 def _localtime(meter: Meter, value: Any) -> list[Any]:
     if not is_number(value):
-        raise texts.not_applicable("localtime", value)
+        raise texts.not_applicable(meter, "localtime", value)
     return _parts(to_float(value), meter.host.zone)
 
 
-def _mktime(_meter: Meter, value: Any) -> float:
+def _mktime(meter: Meter, value: Any) -> float:
     if not isinstance(value, list):
-        raise texts.not_applicable("mktime", value)
+        raise texts.not_applicable(meter, "mktime", value)
     moment = _moment(value, UTC)
     if moment is None:
-        raise texts.failed("mktime", value, cause="expected an array of 8 numbers")
+        raise texts.failed(meter, "mktime", value, cause="expected an array of 8 numbers")
     return moment.epoch
 
 
 def _formatted(meter: Meter, name: str, value: Any, pattern: Any, zone: tzinfo) -> str:
     parts = _parts(to_float(value), zone) if is_number(value) else value
     if not isinstance(parts, list) or not isinstance(pattern, str):
-        raise texts.not_applicable(name, parts, pattern)
+        raise texts.not_applicable(meter, name, parts, pattern)
     moment = _moment(parts, zone)
     if moment is None:
-        raise texts.failed(name, parts, pattern, cause="expected an array of 8 numbers")
-    meter.grow_text(len(pattern) * 16)
-    if any(character.isdigit() for character in pattern):
-        meter.grow_text(pattern.count("%") * MAX_WIDTH)
-    return format_moment(moment, pattern)
+        raise texts.failed(meter, name, parts, pattern, cause="expected an array of 8 numbers")
+    return format_moment(meter, moment, pattern)
 
 
 def _strptime(meter: Meter, value: Any, pattern: Any) -> list[Any]:
     if not isinstance(value, str) or not isinstance(pattern, str):
-        raise texts.not_applicable("strptime", value, pattern)
-    meter.work(len(value) + len(pattern))
+        raise texts.not_applicable(meter, "strptime", value, pattern)
     try:
-        moment = parse_moment(value, pattern, meter.host.zone)
+        moment = parse_moment(meter, value, pattern)
     except DateError as fault:
-        raise texts.failed("strptime", value, pattern, cause=str(fault)) from None
+        raise texts.failed(meter, "strptime", value, pattern, cause=str(fault)) from None
     if moment.seconds == _BEGINNING and not moment.nanoseconds:
-        raise texts.not_applicable("strptime", value, pattern)
+        raise texts.not_applicable(meter, "strptime", value, pattern)
     return _parts(moment.epoch, UTC)
 
 

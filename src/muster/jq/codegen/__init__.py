@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["GeneratedCode", "generate"]
 
 _NAMESPACE: dict[str, Any] = {
+    "__builtins__": {},  # generated code reaches what stands here, and nothing else
+    **{kind.__name__: kind for kind in (dict, int, list, object, type)},
+    "len": len,
+    "next": next,
     **{
         name: getattr(values, name)
         for name in (
@@ -33,9 +37,11 @@ _NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(runtime, name)
         for name in (
-            "MISSING", "array_or_null", "evaluate", "evaluate_paths", "recurse_all", "recurse_by", "string_key",
+            "MISSING", "array_or_null", "evaluate", "evaluate_paths", "keyed", "recurse_all", "recurse_by",
+            "sorted_items", "string_key",
         )
     },
+    "get_path": paths.get_path,
     "set_path": paths.set_path,
     "delete_paths": paths.delete_paths,
     "JqError": JqError,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from muster.jq.codegen.scope import Scope
 
 
-MAX_QUESTIONS = 100_000
+MAX_QUESTIONS = 40_000
 """Functions are followed into their bodies each time: those that call others twice, level by level, have no end."""
 
 
@@ -39,10 +39,13 @@ class Cardinality:
         self._recursive: dict[r.Function, bool] = {}
         self._calls: dict[r.Function, tuple[r.Function, ...]] = {}
 
-    def of(self, node: r.Node, scope: Scope) -> Count:
-        self._left -= 1
+    def ask(self, questions: int = 1) -> None:
+        self._left -= questions
         if self._left < 0:
             raise TooLargeError
+
+    def of(self, node: r.Node, scope: Scope) -> Count:
+        self.ask()
         match node:
             case r.Identity() | r.Const() | r.Variable() | r.MakeArray() | r.Modify():
                 return ONE
@@ -108,6 +111,7 @@ class Cardinality:
             work = list(self.called(function))
             while work:
                 following = work.pop()
+                self.ask()
                 if following not in seen:
                     seen.add(following)
                     work.extend(self.called(following))
@@ -121,6 +125,7 @@ class Cardinality:
             work = [function.body]
             while work:
                 node = work.pop()
+                self.ask()
                 if isinstance(node, r.CallFunction):
                     found.append(node.function)
                 work.extend(r.children(node))

@@ -111,7 +111,7 @@ class Generator(SingleOutputs):
     def each_member(self, found: str, consume: Consumer, *, optional: bool = False) -> None:
         found = self.atom(found)
         members = "members_or_nothing" if optional else "members"
-        items = self.atom(f"{found} if type({found}) is list else {members}({found})")
+        items = self.atom(f"{found} if type({found}) is list else {members}(b, {found})")
         self.spend(f"len({items})")
         self.looped(items, consume)
 
@@ -269,7 +269,7 @@ class Generator(SingleOutputs):
             case r.SlotPattern(slot=slot):
                 self.pattern(rest, scope.with_name(slot, value), then)
             case r.ItemsPattern(items=items):
-                self.writer.line(f"array_or_null({value})")
+                self.writer.line(f"array_or_null(b, {value})")
                 parts = [(item, self.atom(f"index(b, {value}, {self.constant(at)})")) for at, item in enumerate(items)]
                 self.pattern(parts + rest, scope, then)
             case r.FieldsPattern(entries=entries):
@@ -333,7 +333,7 @@ class Generator(SingleOutputs):
         at = len(made) // 2
         if at == len(entries):
             self.grow(str(OBJECT_CELLS + 2 * at))
-            checked = [f"string_key({key})" for key in made[::2]]
+            checked = [f"string_key(b, {key})" for key in made[::2]]
             pairs = ", ".join(f"{key}: {item}" for key, item in zip(checked, made[1::2], strict=True))
             consume(f"{{{pairs}}}")
             return

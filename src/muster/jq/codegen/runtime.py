@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.jq import texts
 from muster.jq.reference import Evaluator
+from muster.jq.values import members, sorted_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -38,16 +39,12 @@ def recurse_all(meter: Meter, value: Any) -> Iterator[Any]:
         value = stack.pop()
         yield value
         kind = type(value)
-        if kind is list:
-            items = value[::-1]
-        elif kind is dict:
-            items = [value[key] for key in sorted(value, reverse=True)]
-        else:
+        if kind is not list and kind is not dict:
             continue
-        meter.steps -= len(items)
+        meter.steps -= len(value)
         if meter.steps < 0:
             meter.refill()
-        stack += items
+        stack += members(meter, value)[::-1]
 
 
 def recurse_by(meter: Meter, value: Any, following: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
@@ -69,14 +66,24 @@ def recurse_by(meter: Meter, value: Any, following: Callable[[Any], Iterable[Any
             stack.pop()
 
 
-def string_key(key: Any) -> str:
+def string_key(meter: Meter, key: Any) -> str:
     if type(key) is not str:
-        raise texts.key_not_string(key)
+        raise texts.key_not_string(meter, key)
     return key
 
 
-def array_or_null(value: Any) -> Any:
+def array_or_null(meter: Meter, value: Any) -> Any:
     """For array patterns, which take nothing else apart."""
     if value is not None and type(value) is not list:
-        raise texts.expected_array(value)
+        raise texts.expected_array(meter, value)
     return value
+
+
+def sorted_items(meter: Meter, value: dict[str, Any]) -> list[tuple[str, Any]]:
+    """An object's fields in the order of their keys."""
+    return [(key, value[key]) for key in sorted_keys(meter, value)]
+
+
+def keyed(meter: Meter, value: dict[str, Any], made: list[Any]) -> dict[str, Any]:
+    """New values under an object's keys, both in order."""
+    return dict(zip(sorted_keys(meter, value), made, strict=True))

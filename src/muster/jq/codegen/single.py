@@ -119,8 +119,8 @@ class SingleOutputs(Workshop):
             return items
 
         def keep(output: str) -> None:
-            self.writer.line(f"{add}({output})")
             self.grow("1")
+            self.writer.line(f"{add}({output})")
 
         self.each(body, scope, value, keep, cheap=True)
         return items
@@ -138,7 +138,7 @@ class SingleOutputs(Workshop):
             else:
                 item = self.atom(self.value(value_node, scope, value))
             fixed = isinstance(key_node, r.Const) and type(key_node.value) is str
-            pairs.append(f"{key if fixed else f'string_key({key})'}: {item}")
+            pairs.append(f"{key if fixed else f'string_key(b, {key})'}: {item}")
         return f"{{{', '.join(pairs)}}}"
 
     def value_modify(self, node: r.Modify, scope: Scope, value: str) -> str:

@@ -188,7 +188,7 @@ def _walk(g: Generator, body: r.Node, scope: Scope, value: str) -> str:
         key = g.writer.temporary()
         with g.writer.block(f"elif type({inner}) is dict:"):
             _charge(g, inner, "2")
-            g.writer.line(f"{result} = {{{key}: {again} for {key}, {item} in sorted({inner}.items())}}")
+            g.writer.line(f"{result} = {{{key}: {again} for {key}, {item} in sorted_items(b, {inner})}}")
         g.writer.line(f"return {g.value(body, scope, result)}")
 
     return g.function(write, value)
@@ -201,7 +201,7 @@ def _charge(g: Generator, container: str, cells: str) -> None:
 
 def modify_members(g: Generator, update: r.Node, scope: Scope, value: str) -> str:
     """`.[] |= f`: the first output of f for each member; members without one are left out."""
-    items = g.atom(f"members({value})")
+    items = g.atom(f"members(b, {value})")
     _charge(g, items, "2")
     made, item = g.writer.temporary(), g.writer.temporary()
     single = g.counts.of(update, scope) is ONE
@@ -211,7 +211,7 @@ def modify_members(g: Generator, update: r.Node, scope: Scope, value: str) -> st
             g.writer.line(f"{made}.append({g.value(update, scope, item)})")
         else:
             _keep_first(g, update, scope, item, made)
-    keys = f"dict(zip(sorted({value}), {made}))"
+    keys = f"keyed(b, {value}, {made})"
     if single:
         return f"({made} if type({value}) is list else {keys})"
     key, new = g.writer.temporary(), g.writer.temporary()
@@ -234,6 +234,8 @@ def modify_constant_path(g: Generator, node: r.Modify, scope: Scope, value: str)
         return None
     current = g.atom(g.value(node.target, scope, value))
     constant = g.constant(path)
+    if any(type(key) is int for key in path):  # a letter of a text can be read, but has no path
+        current = g.atom(f"get_path(b, {value}, {constant})")
     if count is ONE:
         new = g.atom(g.value(node.update, scope, current))
         return f"set_path(b, {value}, {constant}, {new})"

@@ -74,7 +74,9 @@ class Workshop(ABC):
         outer = self.writer
         self.writer = Writer(self.module)
         inner_value = self.writer.temporary()
+        characters = self.module.characters
         write(inner_value)
+        self.writer.charge(0, self.module.characters - characters)
         captured = self.writer.finish(inner_value)
         name = self.writer.name
         self.writer = outer
@@ -124,6 +126,7 @@ class Workshop(ABC):
         work: list[r.Node] = [node]
         while work:
             at = work.pop()
+            self.counts.ask()
             if isinstance(at, r.Variable | r.CallParameter | r.Break):
                 found.add(at.slot)
             elif isinstance(at, r.CallFunction) and at.function not in seen:

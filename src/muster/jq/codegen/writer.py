@@ -19,6 +19,10 @@ _TEMPORARY = re.compile(r"\bt\d+\b")
 MAX_INDENT = 60
 MAX_BLOCKS = 18
 MAX_LINES = 4000
+MAX_CHARACTERS = 160_000
+CHARACTERS_PER_STEP = 1024
+"""Loops and calls pay a step for so much code inside them, beside what the code itself pays: else a query could put
+thousands of operations into one turn."""
 MAX_PARENTHESES = 90
 """CPython allows 100 levels of indentation, 20 nested loops and tries, 200 nested parentheses."""
 
@@ -35,6 +39,7 @@ class Module:
     functions: list[str] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=itertools.count)
     lines: int = 0
+    characters: int = 0
     _constants: dict[int, str] = field(default_factory=dict)
 
     def name(self, prefix: str) -> str:
@@ -65,8 +70,10 @@ class Writer:
         return name
 
     def line(self, text: str) -> None:
-        self.module.lines += 1
-        if self.module.lines > MAX_LINES or self.indent > MAX_INDENT:
+        module = self.module
+        module.lines += 1
+        module.characters += len(text)
+        if module.lines > MAX_LINES or module.characters > MAX_CHARACTERS or self.indent > MAX_INDENT:
             raise TooLargeError
         self.lines.append("    " * self.indent + text)
 
@@ -80,11 +87,21 @@ class Writer:
         if self.blocks > MAX_BLOCKS:
             raise TooLargeError
         before = len(self.lines)
+        characters = self.module.characters
         yield
         if len(self.lines) == before:
             self.line("pass")
+        if head.startswith(("for ", "while ")):
+            self.charge(before, self.module.characters - characters)
         self.indent -= 1
         self.blocks -= nests
+
+    def charge(self, at: int, characters: int) -> None:
+        """Let the code from this line on pay for its length, functions that were written for it included."""
+        steps = characters // CHARACTERS_PER_STEP
+        if steps:
+            indent = "    " * self.indent
+            self.lines[at:at] = [f"{indent}b.steps -= {steps}", f"{indent}if b.steps < 0: b.refill()"]
 
     def call_itself(self, value: str) -> str:
         """A call of the function that is being written; what it captures is known only at its end."""

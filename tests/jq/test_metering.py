@@ -1,0 +1,226 @@
+"""Every traversal is metered: whatever goes over a value takes the run's meter and uses it. Read from the source.
+
+Values are graphs, so a loop, a recursion or a library call that goes over one is work without end unless it is paid by
+visit. A function of the running half of the package that does such a thing and does not use the meter fails here, or
+stands in BOUNDED with the reason why its work has an end that no query can move.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import muster.jq
+
+PACKAGE = Path(muster.jq.__file__).parent
+
+COMPILING = frozenset(
+    (
+        "builtins/__init__", "builtins/definitions", "codegen/__init__", "codegen/cardinality", "codegen/expressions",
+        "codegen/generator", "codegen/scope", "codegen/single", "codegen/special", "codegen/workshop", "codegen/writer",
+        "lexer", "parser", "printer", "resolve", "resolved", "tree",
+    )
+)  # fmt: skip
+"""Modules that see queries, never values. Their own limits are in test_compiling.py."""
+
+BOUNDED = {
+    "builtins/bessel._bessel_j": "maths.py charges the order and the argument before",
+    "builtins/bessel._bessel_y": "as above",
+    "builtins/bessel._hankel": "40 terms",
+    "builtins/bessel._order": "two numbers",
+    "builtins/bessel._small_j": "60 terms",
+    "builtins/bessel._y0_series": "85 terms, charged by maths.py",
+    "builtins/bessel._y1_series": "85 terms, charged by maths.py",
+    "builtins/bessel.terms": "two numbers",
+    "builtins/maths._fused": "three floats",
+    "builtins/maths._greatest": "two floats",
+    "builtins/maths._least": "two floats",
+    "builtins/maths._scaled": "two floats",
+    "builtins/regex._next_character": "four bytes",
+    "builtins/regex._text": "one group of a match, which was charged",
+    "builtins/times._moment": "eight numbers",
+    "date_parsing._Reader.digits": "19 digits",
+    "date_parsing._Reader.name": "twelve names",
+    "dates._Style.number": "a width of 1,024",
+    "dates._Style.text": "a width of 1,024",
+    "dates._directive": "the flags of one directive, once each; format_moment charges the pattern",
+    "dates._field": "nine directives",
+    "dates._zone_offset": "three numbers",
+    "direct.DirectEvaluator.one_logic": "parts of the query; each is charged by `one`",
+    "direct.DirectEvaluator.one_pipe": "parts of the query; each is charged by `one`",
+    "encoding._last_rune": "four bytes",
+    "encoding.encode_float": "17 digits",
+    "encoding.encode_integer": "charged by encode_scalar, which alone calls it",
+    "encoding.encode_string": "one text, which every caller charges",
+    "encoding.without_surrogates": "one text, which every caller charges",
+    "json_faults._Scanner.fail": "once, at the end",
+    "json_faults._Scanner.literal": "five letters",
+    "json_faults._Scanner.skip": "as far as it moves, within a text that read_json charged",
+    "json_faults._Scanner.escape": "four digits",
+    "numbers.is_number_text": "one text, which to_number charges",
+    "numbers.parse_integer": "40,000 digits at most, charged by to_number and read_json",
+    "numbers.parse_number": "as above",
+    "reads._projected_members": "a decoded inventory, as large as its text",
+    "reads.project": "a decoded inventory, as large as its text",
+    "reference.Evaluator._call": "parameters of the query, each charged as a step",
+    "reference.Evaluator._with_arguments": "parameters of the query",
+    "regexes._tester": "a plain pattern; `test` charges the text",
+    "regexes._in_gos_words": "a dozen sentences",
+    "values.to_int": "one number",
+    "values._clamped": "three numbers",
+    "reference.Evaluator._stages": "stages of the query; each is charged by `one`",
+    "dates.moment_of": "seven numbers",
+    "program.Program._arguments": "the variables of the query",
+    "program.compile_query": "the variables of the query",
+}
+"""Module and function: why its work ends without the meter."""
+
+GOING_OVER = frozenset(
+    ("sorted", "sum", "min", "max", "any", "all", "map", "filter", "zip", "list", "dict", "set", "tuple")
+)
+GOING_OVER_METHODS = frozenset(
+    (
+        "count", "decode", "encode", "endswith", "find", "findall", "index", "join", "lower", "lstrip", "match",
+        "partition", "raw_decode", "removeprefix", "removesuffix", "replace", "rfind", "rjust", "rpartition", "rstrip",
+        "search", "sort", "split", "startswith", "strip", "sub", "translate", "update", "upper", "zfill",
+    )
+)  # fmt: skip
+FORBIDDEN = frozenset(("repr", "hash", "print", "eval", "vars", "deepcopy", "copy", "dumps", "loads", "format"))
+ALLOWED = {"encoding.encode_string": {"dumps"}, "encoding.encode_float": {"repr"}}
+"""One text, one number."""
+
+
+def functions() -> list[tuple[str, ast.FunctionDef]]:
+    found: list[tuple[str, ast.FunctionDef]] = []
+    for file in sorted(PACKAGE.rglob("*.py")):
+        module = str(file.relative_to(PACKAGE).with_suffix(""))
+        if module in COMPILING or module in ("__init__", "budgets"):
+            continue
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.FunctionDef):
+                found.append((f"{module}.{node.name}", node))
+            elif isinstance(node, ast.ClassDef):
+                found.extend(
+                    (f"{module}.{node.name}.{each.name}", each)
+                    for each in node.body
+                    if isinstance(each, ast.FunctionDef)
+                )
+    # What compiles a query's reads sees no values; `project` does.
+    return [
+        (name, node)
+        for name, node in found
+        if not name.startswith(("reads._Reader", "reads._shortest", "reads._is_on", "reads.reads_of"))
+    ]
+
+
+FUNCTIONS = dict(functions())
+
+
+def goes_over_something(function: ast.FunctionDef) -> bool:
+    for node in ast.walk(function):
+        match node:
+            case ast.For() | ast.While() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                return True
+            case ast.Call(func=ast.Name(id=name)) if name in GOING_OVER or name == function.name:
+                return True
+            case ast.Call(func=ast.Attribute(attr=name)) if name in GOING_OVER_METHODS:
+                return True
+            case _:
+                pass
+    return False
+
+
+def uses_the_meter(function: ast.FunctionDef) -> bool:
+    """By charging it, or by handing it on."""
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Call | ast.AugAssign):
+            continue
+        used = [node.target] if isinstance(node, ast.AugAssign) else [node.func, *node.args]
+        if any(_is_meter(each) or (isinstance(each, ast.Attribute) and _is_meter(each.value)) for each in used):
+            return True
+    return False
+
+
+def _is_meter(node: ast.expr) -> bool:
+    match node:
+        case ast.Name(id="meter") | ast.Attribute(value=ast.Name(id="self"), attr="meter"):
+            return True
+        case ast.Call(func=ast.Name(id="Meter")):
+            return True
+        case ast.BoolOp(values=values):
+            return any(map(_is_meter, values))
+        case _:
+            return False
+
+
+def pays_by_yielding(name: str, function: ast.FunctionDef) -> bool:
+    """Rules of the plain evaluator: whatever they yield is a step that stack.py charges, so each turn must yield."""
+    loops = [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
+    return name.startswith("reference.Evaluator.") and all(
+        any(isinstance(node, ast.Yield) for node in ast.walk(loop)) for loop in loops
+    )
+
+
+def test_what_goes_over_something_uses_the_meter() -> None:
+    assert {
+        name
+        for name, function in FUNCTIONS.items()
+        if goes_over_something(function) and not uses_the_meter(function) and not pays_by_yielding(name, function)
+    } - BOUNDED.keys() == set()
+
+
+def test_nothing_prints_copies_or_hashes_a_value_behind_the_meters_back() -> None:
+    for name, function in FUNCTIONS.items():
+        called = {
+            node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            for node in ast.walk(function)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+        }
+        assert called & FORBIDDEN <= ALLOWED.get(name, set()), name
+
+
+def test_values_are_compared_by_the_functions_that_pay() -> None:
+    """`==` between two parameters that can be anything is Python's own walk; `equal` and `compare` are ours."""
+    assert {name for name, function in FUNCTIONS.items() if compares_anything(function)} - COMPARING.keys() == set()
+
+
+def compares_anything(function: ast.FunctionDef) -> bool:
+    anything = {
+        each.arg
+        for each in (*function.args.posonlyargs, *function.args.args)
+        if isinstance(each.annotation, ast.Name) and each.annotation.id == "Any"
+    }
+    return any(
+        isinstance(node, ast.Compare)
+        and not isinstance(node.ops[0], ast.Is | ast.IsNot)
+        and isinstance(node.left, ast.Name)
+        and isinstance(node.comparators[0], ast.Name)
+        and {node.left.id, node.comparators[0].id} <= anything
+        and node.left.id != node.comparators[0].id  # not-a-number
+        for node in ast.walk(function)
+    )
+
+
+COMPARING = {
+    "values.compare": "texts, charged before",
+    "values._compare_numbers": "numbers",
+    "values.equal": "scalars, charged before",
+    "values.modulo": "numbers: its first lines refuse anything else",
+    "builtins/collections.contains": "numbers, and texts charged before",
+    "builtins/collections.has": "a text, charged before",
+}
+
+
+def test_no_reason_outlives_its_function() -> None:
+    assert {*BOUNDED, *COMPARING} - FUNCTIONS.keys() == set()
+    assert {name for name in BOUNDED if not goes_over_something(FUNCTIONS[name])} == set()
+    assert {
+        name for name in BOUNDED if uses_the_meter(FUNCTIONS[name]) or pays_by_yielding(name, FUNCTIONS[name])
+    } == set()
+
+
+def test_generated_code_has_no_builtins() -> None:
+    program = muster.jq.compile_query("[.[] | select(.a > 1)] | map_values(. + 1) | walk(.)")
+    assert program.code is not None
+    assert program.code.main.__globals__["__builtins__"] == {}
+    assert {"open", "eval", "exec", "getattr", "sorted", "__import__"} & program.code.main.__globals__.keys() == set()

@@ -10,6 +10,8 @@ import asyncio
 import base64
 import gc
 import os
+import socket
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,12 +26,15 @@ from muster.errors import MusterError, StorageError
 from muster.hub.access import Access, AccessSettings
 from muster.hub.api import Api
 from muster.hub.auth.certificates import given_certificate, serving_certificate
+from muster.hub.auth.files import write_private
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_token
+from muster.hub.later import Later
 from muster.hub.requests import Given, PatchType, Target, User, WriteOptions
 from muster.hub.rest.application import Application
 from muster.hub.rest.metrics import Metrics
 from muster.hub.rest.server import serve
-from muster.hub.storage import Store
+from muster.hub.storage import Store, StoreSettings
+from muster.hub.upgrades import today, upgrade_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -90,7 +95,9 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
     _prepare(settings.directory)
     token = administrator_token(settings.directory / TOKEN)
     tls = _certificate(settings)
-    async with Store.open(settings.directory / DATABASE) as store:
+    later = Later()
+    async with Store.open(settings.directory / DATABASE, StoreSettings(format=today())) as store:
+        await upgrade_objects(store)
         services = service_users(settings.directory)
         access = Access(store, settings.directory, {token: ADMINISTRATOR, **services}, settings.access)
         api = Api(
@@ -100,9 +107,9 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             authenticator=access.authenticator,
             names_on_create=not settings.access.strict_names,
         )
-        await api.start()
+        await later.do("the namespaces that every hub has", api.start)
         try:
-            await access.start(api)
+            await access.start(api, later)
             if settings.demo is not None and not store.count("managedclusters.cluster.open-cluster-management.io"):
                 await load_fleet(api, fleet_objects(settings.demo))
             # What is loaded by now stays: the collector need not look at it again.
@@ -124,18 +131,46 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
                 },
             )
 
+            named = {user.name: secret for secret, user in services.items()}
+
+            def write_kubeconfigs(url: str) -> None:
+                write_kubeconfig(settings.directory / KUBECONFIG, url, {"muster-admin": token}, tls.authority)
+                write_kubeconfig(settings.directory / CONTROLLERS_KUBECONFIG, url, named, tls.authority)
+
             def ready(bound: str) -> None:
                 url = _reachable(bound)
+                later.do_at_once(f"the kubeconfigs for {url}", lambda: write_kubeconfigs(url))
                 kubeconfig = settings.directory / KUBECONFIG
-                write_kubeconfig(kubeconfig, url, {"muster-admin": token}, tls.authority)
-                named = {user.name: secret for secret, user in services.items()}
-                write_kubeconfig(settings.directory / CONTROLLERS_KUBECONFIG, url, named, tls.authority)
                 announce(Running(url, kubeconfig, sum(store.statistics().objects.values()), store.revision))
 
-            await serve(application, settings.host, settings.port, ready, tls=tls)
+            await serve(application, settings.host, _port(settings), ready, tls=tls)
         finally:
+            await later.close()
             await access.close()
             await api.close()
+
+
+def _port(settings: HubSettings) -> int:
+    """The one asked for; any free one, unless the kubeconfig cannot be written: then the one that it names, if free."""
+    if settings.port or not _is_read_only(settings.directory):
+        return settings.port
+    try:
+        config = msgspec.yaml.decode((settings.directory / KUBECONFIG).read_bytes())
+        port = int(config["clusters"][0]["cluster"]["server"].rpartition(":")[2])
+        with socket.create_server((settings.host, port)):
+            return port
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, msgspec.MsgspecError):
+        return 0
+
+
+def _is_read_only(directory: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.write(b"\0" * 4096)
+            file.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _certificate(settings: HubSettings) -> ServingCertificate:
@@ -201,10 +236,7 @@ def write_kubeconfig(path: Path, url: str, tokens: Mapping[str, str], authority:
         ],
         "current-context": "muster",
     }
-    draft = path.with_suffix(".new")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(msgspec.yaml.encode(config))
-    draft.replace(path)
+    write_private(path, msgspec.yaml.encode(config))
 
 
 def _base64(data: bytes) -> str:
@@ -216,6 +248,9 @@ def _prepare(directory: Path) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(f"{directory}: cannot be made or used: {error.strerror}") from error
+    for name in (KUBECONFIG, CONTROLLERS_KUBECONFIG):
+        if (directory / name).is_dir():
+            raise SettingsError(f"{directory / name}: is a directory where the hub writes a file; remove it")
 
 
 def _reachable(url: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from enum import StrEnum
@@ -18,10 +19,11 @@ from muster.cli.output import print_json
 from muster.hub.audit import AuditLevel
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Iterator
 
     from muster.app import Running
     from muster.client import Client
+    from muster.hub.storage import Restored
 
 
 class WarnOrRefuse(StrEnum):
@@ -355,8 +357,25 @@ def backup(
     from muster.app import DATABASE, default_directory
     from muster.hub.storage import back_up
 
-    back_up((data or default_directory()) / DATABASE, file)
+    with _ending_in_order():
+        back_up((data or default_directory()) / DATABASE, file)
     sys.stdout.write(f"backed up to {file}\n")
+
+
+@contextlib.contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """A signal to end is an exception while this lasts: what is half made is removed on the way out."""
+    import signal
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @app.command()
@@ -370,8 +389,41 @@ def restore(
 
     directory = data or default_directory()
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    restored = restore_database(file, directory / DATABASE)
-    sys.stdout.write(f"restored {restored.objects} objects; the next revision is {restored.revision + 1}\n")
+    with _ending_in_order():
+        restored = restore_database(file, directory / DATABASE)
+    sys.stdout.write(f"restored {restored.objects} objects\n")
+    _say_leap(restored)
+
+
+@app.command()
+def repair(
+    accept: Annotated[
+        bool, typer.Option("--accept-loss", help="Go on with what is there; what is missing is given up for good.")
+    ] = False,
+    data: Data = None,
+) -> None:
+    """Say what the database of a stopped hub has lost and, if told to, go on without it. What was there is kept."""
+    from muster.app import DATABASE, default_directory
+    from muster.hub.storage import accept_loss, examine
+    from muster.hub.upgrades import today
+
+    path = (data or default_directory()) / DATABASE
+    if not accept:
+        extent = examine(path, today())
+        sys.stdout.write(
+            f"{path}: {extent.objects} objects at revision {extent.revision}; everything acknowledged is there\n"
+        )
+        return
+    kept = accept_loss(path)
+    sys.stdout.write(f"going on with {kept.objects} objects\n")
+    _say_leap(kept)
+
+
+def _say_leap(restored: Restored) -> None:
+    sys.stdout.write(
+        f"revisions leap ahead: the next one is {restored.revision + 1}, beyond all that were ever seen; "
+        "clients list again\n"
+    )
     if restored.replaced is not None:
         sys.stdout.write(f"what was there before is kept as {restored.replaced}\n")
 

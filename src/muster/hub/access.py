@@ -27,6 +27,7 @@ from muster.hub.auth.token_file import TokenFileAuthenticator
 from muster.hub.auth.token_requests import TokenRequests
 from muster.hub.auth.tokens import Credentials, TokenAuthenticator
 from muster.hub.explanations import Explanations
+from muster.hub.later import Later
 from muster.hub.rest import explaining
 from muster.hub.rest.account_tokens import ADDRESS, AccountTokens
 from muster.hub.rest.explaining import PlacementExplaining
@@ -97,10 +98,10 @@ class Access:
         silent = self.settings.audit.level is AuditLevel.OFF
         self.audit = None if silent else AuditLog(directory / AUDIT_LOG, self.settings.audit)
 
-    async def start(self, api: Api) -> None:
-        """Follow roles and bindings, and make sure of those every hub has."""
+    async def start(self, api: Api, later: Later | None = None) -> None:
+        """Follow roles and bindings, and make sure of those every hub has, now or later."""
         await self.authorizer.start()
-        await ensure_roles(api, self._store)
+        await (later or Later()).do("the roles that every hub has", lambda: ensure_roles(api, self._store))
         self._aggregation = Aggregation(api, self.authorizer)
         self._aggregation.start()
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _LONGEST_TEXT = 512
 _MOST_WAITING = 100_000
+_RETRY = 1.0  # seconds
 _READING = frozenset({"get", "list", "watch", "head", "options", ""})
 # Reading these is worth a line too.
 _DELICATE = frozenset({"secrets", "tokenreviews"})
@@ -131,7 +132,10 @@ class AuditLog:
 
     def _run(self) -> None:
         while True:
-            batch = [self._waiting.get()]
+            batch: list[object] = []
+            with contextlib.suppress(queue.Empty):
+                # While the file cannot be written, look now and then whether it can be again.
+                batch.append(self._waiting.get(timeout=None if self.problem is None else _RETRY))
             with contextlib.suppress(queue.Empty):
                 while len(batch) < 1000:
                     batch.append(self._waiting.get_nowait())
@@ -141,10 +145,10 @@ class AuditLog:
 
     def _write(self, entries: list[Entry]) -> None:
         lines = [self._encode(_bounded(entry)) + b"\n" for entry in entries]
-        if self._dropped:
-            lost, self._dropped = self._dropped, 0
+        lost, self._dropped = self._dropped, 0
+        if lost:
             lines.append(self._encode({"time": datetime.now(UTC), "dropped": lost}) + b"\n")
-        if not lines:
+        if not lines and self.problem is None:
             return
         try:
             self._rotate(sum(map(len, lines)))
@@ -156,6 +160,7 @@ class AuditLog:
                 os.close(descriptor)
             self.problem = None
         except OSError as error:
+            self._dropped += len(entries) + lost
             if self.problem is None:
                 _log.error("the audit log cannot be written: %s: %s", self._path, error.strerror)
             self.problem = f"{self._path}: {error.strerror}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from tests.hub.storage.stories import BY_HAND, PODS, delete, names, put, record,
 from tests.hub.storage.test_database import a_database, a_database_of_version_1
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -68,7 +70,7 @@ def test_a_backup_can_be_taken_from_another_process_and_is_one_file(tmp_path: Pa
             assert await process.wait() == 0
 
     asyncio.run(while_open())
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["backup.db", "hub.db", "hub.db-lock"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["backup.db", "hub.db", "hub.db-lock", "hub.db-mark"]
     assert restore(tmp_path / "backup.db", tmp_path / "other.db").objects == 51
 
 
@@ -167,7 +169,7 @@ def test_a_damaged_database_can_be_restored_over_and_its_log_is_not_applied(tmp_
         Store.open(path)
     restored = restore(tmp_path / "backup.db", path)
     assert restored.replaced is not None
-    assert restored == Restored(50, 51 + REVISION_LEAP, restored.replaced)
+    assert restored == Restored(50, 52 + REVISION_LEAP, restored.replaced)  # the mark knew of 52
     asyncio.run(_expect_objects(path, 50))
 
 
@@ -193,3 +195,70 @@ def test_a_backup_does_not_overwrite_by_accident(tmp_path: Path) -> None:
         back_up(tmp_path / "nothing", tmp_path / "backup.db")
     back_up(path, tmp_path / "precious", overwrite=True)
     assert restore(tmp_path / "precious", tmp_path / "other.db").objects == 50
+
+
+def test_what_a_killed_backup_has_left_is_removed_by_the_next_one_and_by_the_next_start(tmp_path: Path) -> None:
+    path = a_database(tmp_path / "hub.db")
+    removers: list[Callable[[], None]] = [
+        lambda: back_up(path, tmp_path / "second.db"),
+        lambda: asyncio.run(_expect_objects(path, 50)),
+    ]
+    for remover in removers:
+        script = (
+            "import os, sys; from pathlib import Path; from muster.hub.storage import backup\n"
+            "backup._sync_file = lambda _: os.kill(os.getpid(), 9)\n"
+            "backup.back_up(Path(sys.argv[1]), Path(sys.argv[2]))"
+        )
+        subprocess.run([sys.executable, "-c", script, path, tmp_path / "first.db"], check=False)
+        assert len(list(tmp_path.glob(".first.db.*.partial*"))) == 1
+        remover()
+        assert list(tmp_path.glob(".*partial*")) == []
+
+
+def test_partial_files_of_others_and_those_in_the_making_stay(tmp_path: Path) -> None:
+    path = a_database(tmp_path / "hub.db")
+    foreign = {
+        ".letter.partial": b"",
+        ".letter.db.0123.partial": b"",
+        f".letter.{'0' * 32}.partial": b"dear diary",
+        f"letter.{'0' * 32}.partial": b"",
+    }
+    for name, content in foreign.items():
+        (tmp_path / name).write_bytes(content)
+    making = tmp_path / f".other.db.{'a' * 32}.partial"
+    making.touch()
+    with making.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        back_up(path, tmp_path / "backup.db")
+    assert {file.name for file in tmp_path.glob("*partial")} | {file.name for file in tmp_path.glob(".*partial")} == {
+        *foreign,
+        making.name,
+    }
+    back_up(path, tmp_path / "another.db")
+    assert not making.exists()
+
+
+@pytest.mark.e2e
+@pytest.mark.slow
+def test_a_backup_that_is_told_to_end_tidies_up_and_a_restore_says_where_it_leaps_to(tmp_path: Path) -> None:
+    a_database(tmp_path / "muster.db")
+    muster = [sys.executable, "-m", "muster", "hub"]
+    slow = (
+        "import sys, time; from muster.hub.storage import backup; from muster.cli.main import main\n"
+        "backup._sync_file = lambda _: (print('copied', flush=True), time.sleep(60))\n"
+        "sys.argv[0] = 'muster'; main()"
+    )
+    command = [sys.executable, "-c", slow, "hub", "backup", str(tmp_path / "b.db"), "--data", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as backing_up:
+        assert backing_up.stdout is not None
+        assert backing_up.stdout.readline() == "copied\n"
+        backing_up.terminate()
+        assert backing_up.wait() != 0
+    assert list(tmp_path.glob(".*partial*")) == []
+    subprocess.run([*muster, "backup", tmp_path / "b.db", "--data", tmp_path], check=True, capture_output=True)
+    restored = subprocess.run(
+        [*muster, "restore", tmp_path / "b.db", "--data", tmp_path], check=True, capture_output=True, text=True
+    )
+    assert f"the next one is {52 + REVISION_LEAP}" in restored.stdout
+    told = subprocess.run([*muster, "repair", "--data", tmp_path], check=True, capture_output=True, text=True)
+    assert f"50 objects at revision {51 + REVISION_LEAP}; everything acknowledged is there" in told.stdout

@@ -220,7 +220,7 @@ def test_a_migration_that_fails_leaves_the_old_version(tmp_path: Path) -> None:
     path = tmp_path / "hub.db"
     a_database_of_version_1(path)
     alter(path, "ALTER TABLE log ADD COLUMN checksum")  # in the way of the migration
-    with pytest.raises(StorageUnavailableError, match="cannot bring the database from schema version 1 to 2"):
+    with pytest.raises(StorageUnavailableError, match="cannot bring the database from schema version 1 to 3"):
         Store.open(path)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muster.hub.storage import StorageUnavailableError, Store
+from muster.hub.storage import StorageUnavailableError, Store, back_up, restore
 from tests.hub.storage.stories import BY_HAND, FORGETFUL, PODS, names, put, record, story, take
+from tests.hub.storage.test_damage import killed_hub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,3 +135,21 @@ def test_a_directory_that_is_full_from_the_start_is_named(small_disk: Path) -> N
             file.write(bytes(4_000_000))
     with pytest.raises(StorageUnavailableError, match=r"hub\.db"):
         asyncio.run(Store.open(small_disk / "hub.db").close())
+
+
+def test_what_a_killed_hub_left_on_a_full_disk_can_be_read_and_backed_up(small_disk: Path, tmp_path: Path) -> None:
+    path = killed_hub(small_disk / "hub.db", 40)
+    (small_disk / "hub.db-shm").unlink()  # SQLite would need to make it anew
+    with contextlib.suppress(OSError), (small_disk / "ballast").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+    async def read() -> None:
+        async with Store.open(path, FORGETFUL) as store:
+            assert store.problem == "the disk is full: nothing can be written until there is space again"
+            assert len(names(store)) == 40
+            assert len(await store.scan_at(PODS, None, 21)) == 20
+
+    asyncio.run(read())
+    back_up(path, tmp_path / "backup.db")
+    assert restore(tmp_path / "backup.db", tmp_path / "other.db").objects == 40

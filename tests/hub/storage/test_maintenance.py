@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import sqlite3
 import time
 from datetime import timedelta
@@ -13,6 +14,8 @@ import pytest
 
 from muster.hub.storage import CompactedError, FutureRevisionError, Store, StoreSettings, database
 from muster.hub.storage.maintenance import Maintenance
+from muster.hub.storage.mark import Extent
+from muster.hub.storage.open_files import OpenFiles
 from muster.hub.storage.writer import Writer
 from tests.hub.storage.stories import BY_HAND, PODS, delete, names, put, record, story
 
@@ -65,16 +68,16 @@ def test_history_is_kept_for_some_time_and_some_revisions(tmp_path: Path) -> Non
     path = tmp_path / "hub.db"
     settings = StoreSettings(keep_history=timedelta(minutes=5), keep_revisions=100)
     now = 1000.0
-    database.prepare(path)
-    writer = Writer(path, lambda: database.connect(path, writable=True), settings, lambda _: None)
+    database.create(path)
+    files = OpenFiles()
+    connect = functools.partial(database.connect, path, writable=True)
+    writer = Writer(path, connect, settings, lambda _: None, Extent(), files)
     writer.start()
-    maintenance = Maintenance(
-        path, writer, lambda: database.connect(path, writable=True), settings, compacted=0, clock=lambda: now
-    )
+    maintenance = Maintenance(path, writer, connect, files, settings, compacted=0, clock=lambda: now)
     points = []
     # Each minute 1,000 revisions are written; then there is silence.
     for minute in range(12):
-        writer.revision = min(minute, 7) * 1000
+        writer._extent = Extent(min(minute, 7) * 1000)
         maintenance.compact()
         points.append(maintenance.compacted)
         now += 60
@@ -145,3 +148,36 @@ async def test_the_write_ahead_log_starts_over_under_constant_load(tmp_path: Pat
         size = (tmp_path / "hub.db-wal").stat().st_size
         assert written > 30_000_000
         assert size < written / 2
+
+
+@story
+async def test_small_objects_do_not_make_a_large_write_ahead_log(tmp_path: Path) -> None:
+    """Every commit fills some pages, however little it says: the log is measured by what is in it."""
+    settings = StoreSettings(compaction_interval=timedelta(0), checkpoint_bytes=500_000)
+    log = database.wal_path(tmp_path / "hub.db")
+    largest = 0
+    async with Store.open(tmp_path / "hub.db", settings) as store:
+        for number in range(500):
+            await store.commit([put(f"pod-{number * 7919 % 500}")])
+            largest = max(largest, log.stat().st_size)
+    assert largest < 4_000_000  # without checkpoints it would be 8 MB
+
+
+@story
+async def test_a_log_that_a_long_read_has_kept_is_cut_once_the_read_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "LARGEST_KEPT_LOG", 500_000)
+    path = tmp_path / "hub.db"
+    log = database.wal_path(path)
+    settings = StoreSettings(compaction_interval=timedelta(0), checkpoint_bytes=500_000)
+    async with Store.open(path, settings) as store:
+        with contextlib.closing(database.connect(path, writable=False)) as reader, database.transaction(reader):
+            reader.execute("SELECT COUNT(*) FROM log").fetchone()
+            for number in range(100):
+                await store.commit([put(f"pod-{number}", text=" " * 30_000)])
+            assert log.stat().st_size > 3_000_000
+        deadline = time.monotonic() + 10
+        while log.stat().st_size > 1_000_000 and time.monotonic() < deadline:
+            await store.commit([put("pod-0", text=" " * 5_000)])
+        assert log.stat().st_size <= 1_000_000

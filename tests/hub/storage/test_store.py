@@ -237,7 +237,7 @@ async def test_everything_is_there_after_closing_and_opening(tmp_path: Path) -> 
         assert (list(store.scan(PODS)), list(store.scan("nodes")), store.revision) == everything
         assert await store.scan_at(PODS, "default", 3) == [record("a", 2), record("b", 3)]
         assert await store.commit([put("d")]) == [record("d", 8)]
-    assert files(tmp_path) == ["hub.db", "hub.db-lock"]
+    assert files(tmp_path) == ["hub.db", "hub.db-lock", "hub.db-mark"]
 
 
 @story

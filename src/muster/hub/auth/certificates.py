@@ -7,12 +7,14 @@ TLS is not a luxury on loopback: client-go, and so kubectl, sends bearer tokens 
 from __future__ import annotations
 
 import ipaddress
+import logging
 import socket
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 
+_log = logging.getLogger(__name__)
 AUTHORITY = "ca.crt"
 _AUTHORITY_LIFE = timedelta(days=3650)
 _SERVING_LIFE = timedelta(days=365)
@@ -66,15 +69,14 @@ def serving_certificate(directory: Path, now: datetime | None = None, hosts: Seq
     clients = directory / AUTHORITY
     files = ServingCertificate(directory / "tls.crt", directory / "tls.key", b"", clients)
     names = _names(hosts)
-    try:
-        authority, authority_key = _authority(directory, moment)
-        if not _still_good(files.certificate, authority, moment, names) or not files.key.exists():
+    authority, authority_key = _authority(directory, moment)
+    if not files.key.exists() or not _still_good(files, authority, moment, names):
+        try:
             _issue(files, authority, authority_key, moment, names)
-    except (OSError, ValueError) as error:
-        raise CertificateError(
-            f"{directory}: the hub's certificates cannot be read or written: {error}; "
-            "delete ca.crt, ca.key, tls.crt and tls.key there to have new ones made"
-        ) from error
+        except OSError as error:
+            if not _is_usable(files, moment):
+                raise _unwritable(directory, error) from error
+            _log.warning("the serving certificate in %s should be renewed, and cannot: %s", directory, error.strerror)
     return ServingCertificate(files.certificate, files.key, _pem(authority), clients)
 
 
@@ -86,9 +88,9 @@ def given_certificate(
         chain = x509.load_pem_x509_certificates(certificate.read_bytes())
         public = serialization.load_pem_private_key(key.read_bytes(), None).public_key()
         trusted = authority.read_bytes() if authority is not None else _pem(chain[-1])
-        _authority(directory, now or datetime.now(UTC))  # of client certificates, which stay our own
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise CertificateError(f"{certificate} and {key} cannot be used: {error}") from error
+    _authority(directory, now or datetime.now(UTC))  # of client certificates, which stay our own
     if _public_bytes(public) != _public_bytes(chain[0].public_key()):
         raise CertificateError(f"{key} is not the key of {certificate}")
     if (now or datetime.now(UTC)) >= chain[0].not_valid_after_utc:
@@ -103,10 +105,7 @@ def client_certificate(
     if not user or len(user) > _LONGEST_NAME or any(not each or len(each) > _LONGEST_NAME for each in groups):
         raise CertificateError(f"names in certificates have 1 to {_LONGEST_NAME} characters")
     moment = now or datetime.now(UTC)
-    try:
-        authority, authority_key = _authority(directory, moment)
-    except (OSError, ValueError) as error:
-        raise CertificateError(f"{directory}: the hub's authority cannot be read or written: {error}") from error
+    authority, authority_key = _authority(directory, moment)
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name(
         [
@@ -127,8 +126,9 @@ def client_certificate(
 def _authority(directory: Path, now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     certificate_file, key_file = directory / AUTHORITY, directory / "ca.key"
     if certificate_file.exists() and key_file.exists():
-        certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
-        key = serialization.load_pem_private_key(key_file.read_bytes(), None)
+        certificate, key = _read_certificate(certificate_file), _read_key(key_file)
+        if _public_bytes(key.public_key()) != _public_bytes(certificate.public_key()):
+            raise CertificateError(f"{key_file} is not the key of {certificate_file}; {_TO_RENEW_ALL}")
         if isinstance(key, ec.EllipticCurvePrivateKey) and now < certificate.not_valid_after_utc - _RENEW_BEFORE:
             return certificate, key
     key = ec.generate_private_key(ec.SECP256R1())
@@ -139,8 +139,11 @@ def _authority(directory: Path, now: datetime) -> tuple[x509.Certificate, ec.Ell
         .add_extension(_usage(signs_certificates=True), critical=True)
         .sign(key, hashes.SHA256())
     )
-    _write_private(key_file, key)
-    certificate_file.write_bytes(_pem(certificate))
+    try:
+        _write_private(key_file, key)
+        certificate_file.write_bytes(_pem(certificate))
+    except OSError as error:
+        raise _unwritable(directory, error) from error
     return certificate, key
 
 
@@ -211,15 +214,55 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 
 def _still_good(
-    certificate_file: Path, authority: x509.Certificate, now: datetime, names: Sequence[x509.GeneralName]
+    files: ServingCertificate, authority: x509.Certificate, now: datetime, names: Sequence[x509.GeneralName]
 ) -> bool:
-    if not certificate_file.exists():
+    if not files.certificate.exists():
         return False
-    certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
+    certificate, key = _read_certificate(files.certificate), _read_key(files.key)
+    if _public_bytes(key.public_key()) != _public_bytes(certificate.public_key()):
+        raise CertificateError(f"{files.key} is not the key of {files.certificate}; {_TO_RENEW}")
     if certificate.issuer != authority.subject or now >= certificate.not_valid_after_utc - _RENEW_BEFORE:
         return False
-    own = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    try:
+        own = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (x509.ExtensionNotFound, ValueError):
+        return False
     return all(name in list(own) for name in names)
+
+
+def _is_usable(files: ServingCertificate, now: datetime) -> bool:
+    """Whether a certificate that should be renewed does for now."""
+    return files.certificate.exists() and now < _read_certificate(files.certificate).not_valid_after_utc
+
+
+_TO_RENEW = "delete tls.crt and tls.key to have new ones made"
+_TO_RENEW_ALL = "delete ca.crt, ca.key, tls.crt and tls.key to have new ones made, which clients then have to trust"
+
+
+def _read_certificate(path: Path) -> x509.Certificate:
+    try:
+        return x509.load_pem_x509_certificate(path.read_bytes())
+    except OSError as error:
+        raise CertificateError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise CertificateError(f"{path}: this is not a certificate; {_way_out(path)} ({error})") from error
+
+
+def _read_key(path: Path) -> PrivateKeyTypes:
+    try:
+        return serialization.load_pem_private_key(path.read_bytes(), None)
+    except OSError as error:
+        raise CertificateError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise CertificateError(f"{path}: this is not a key; {_way_out(path)} ({error})") from error
+
+
+def _way_out(path: Path) -> str:
+    return _TO_RENEW if path.name.startswith("tls.") else _TO_RENEW_ALL
+
+
+def _unwritable(directory: Path, error: OSError) -> CertificateError:
+    return CertificateError(f"{directory}: the hub's certificates cannot be written: {error.strerror}")
 
 
 def _pem(certificate: x509.Certificate) -> bytes:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
@@ -90,8 +90,13 @@ def signing_key(path: Path) -> ec.EllipticCurvePrivateKey:
             write_private(path, encoded)
         except OSError as error:
             raise TokenFileError(f"{path}: cannot be written: {error.strerror}") from None
-    except (OSError, ValueError, TypeError) as error:
-        raise TokenFileError(f"{path}: this is not a key; delete the file to have a new one made: {error}") from None
+    except OSError as error:
+        raise TokenFileError(f"{path}: the key cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise TokenFileError(
+            f"{path}: this is not a key; delete the file to have a new one made, which ends all tokens of service "
+            f"accounts: {error}"
+        ) from None
     if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
         raise TokenFileError(f"{path}: this is not a key on the curve P-256; delete the file to have a new one made")
     return key

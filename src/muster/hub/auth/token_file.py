@@ -11,6 +11,7 @@ import fcntl
 import logging
 import os
 import secrets
+import stat
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -132,19 +133,31 @@ class TokenFile:
 def read_tokens(path: Path) -> tuple[Token, ...]:
     """The tokens of a file; none if there is no file. Raises TokenFileError if it cannot be trusted."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
         return ()
     except OSError as error:
         raise TokenFileError(f"{path}: cannot be read: {error.strerror}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        if os.fstat(file.fileno()).st_mode & 0o022:
-            raise TokenFileError(f"{path}: others may write it, and so become any user; run: chmod 600 {path}")
-        content = file.read()
     try:
-        return msgspec.json.decode(content, type=_Content).tokens
-    except msgspec.MsgspecError as error:
-        raise TokenFileError(f"{path}: this is not a file of tokens: {error}") from None
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise TokenFileError(f"{path}: this is not a file of tokens, and not a file; remove it")
+        if status.st_mode & 0o022:
+            raise TokenFileError(f"{path}: others may write it, and so become any user; run: chmod 600 {path}")
+        content = os.read(descriptor, status.st_size)
+    except OSError as error:
+        raise TokenFileError(f"{path}: cannot be read: {error.strerror}") from None
+    finally:
+        os.close(descriptor)
+    try:
+        tokens = msgspec.json.decode(content, type=_Content).tokens
+        for token in tokens:
+            bytes.fromhex(token.digest)
+    except ValueError as error:  # of msgspec too
+        raise TokenFileError(
+            f"{path}: this is not a file of tokens: {error}; put a copy back, or remove it and make new tokens"
+        ) from None
+    return tokens
 
 
 def _check_name(noun: str, name: str) -> None:

@@ -47,16 +47,20 @@ def administrator_token(path: Path) -> str:
 
 def _read(path: Path) -> str:
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise TokenFileError(f"{path}: cannot read the administrator's token: {error.strerror}") from None
-    with os.fdopen(descriptor, encoding="utf-8") as file:
-        mode = os.fstat(file.fileno()).st_mode
-        if stat.S_IMODE(mode) & 0o077:
-            raise TokenFileError(f"{path}: others may read the administrator's token; run: chmod 600 {path}")
-        token = file.read().strip()
+        raise TokenFileError(f"{path}: the token cannot be read: {error.strerror}") from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise TokenFileError(f"{path}: this is not a file; remove it to have a new token made")
+        if stat.S_IMODE(status.st_mode) & 0o077:
+            raise TokenFileError(f"{path}: others may read the token; run: chmod 600 {path}")
+        token = os.read(descriptor, _LONGEST).decode("ascii", "replace").strip()
+    finally:
+        os.close(descriptor)
     if len(token) < _SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
         raise TokenFileError(f"{path}: this is not a token; delete the file to have a new one made")
     return token
@@ -71,7 +75,7 @@ def _create(path: Path) -> str:
     except FileExistsError:
         return _read(path)
     except OSError as error:
-        raise TokenFileError(f"{path}: cannot write the administrator's token: {error.strerror}") from None
+        raise TokenFileError(f"{path}: the token cannot be written: {error.strerror}") from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(token + "\n")
@@ -80,7 +84,7 @@ def _create(path: Path) -> str:
     except OSError as error:
         with contextlib.suppress(OSError):
             path.unlink()
-        raise TokenFileError(f"{path}: cannot write the administrator's token: {error.strerror}") from None
+        raise TokenFileError(f"{path}: the token cannot be written: {error.strerror}") from None
     return token
 
 

@@ -1,11 +1,12 @@
 """The SQLite store of the hub: every change in an append-only log, current objects in memory, watches.
 
 `Store` is the door. `store` wires the parts: `database` opens files, `writer` and `plan` write, `log` and
-`readers` read, `collection` and `watch` hold what is in memory, `maintenance` keeps the file small.
+`readers` read, `collection` and `watch` hold what is in memory, `maintenance` keeps the file small, `mark` and
+`completeness` notice what has been lost, `sources` reads where nothing can be written.
 Knows keys and bytes; has never heard of Kubernetes objects or HTTP.
 """
 
-from muster.hub.storage.backup import Restored, back_up, restore
+from muster.hub.storage.backup import Restored, accept_loss, back_up, restore
 from muster.hub.storage.errors import (
     BackupError,
     CompactedError,
@@ -16,10 +17,12 @@ from muster.hub.storage.errors import (
     ForeignDatabaseError,
     FutureRevisionError,
     GuardFailedError,
+    LostWritesError,
     NewerSchemaError,
     StorageUnavailableError,
     WatchOverflowError,
 )
+from muster.hub.storage.opening import examine
 from muster.hub.storage.records import Change, Delete, Event, EventType, Guard, Key, Put, Record, Unchanged, Unmatched
 from muster.hub.storage.settings import StoreSettings
 from muster.hub.storage.store import Statistics, Store
@@ -41,6 +44,7 @@ __all__ = [
     "Guard",
     "GuardFailedError",
     "Key",
+    "LostWritesError",
     "NewerSchemaError",
     "Put",
     "Record",
@@ -53,6 +57,8 @@ __all__ = [
     "Unmatched",
     "Watch",
     "WatchOverflowError",
+    "accept_loss",
     "back_up",
+    "examine",
     "restore",
 ]

@@ -7,6 +7,7 @@ write before one that can is opened. Called by `store` and `backup`.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sqlite3
 import uuid
@@ -22,7 +23,7 @@ from muster.hub.storage.errors import (
 from muster.hub.storage.schema import APPLICATION_ID, SCHEMA_VERSION, migrate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _MAGIC = b"SQLite format 3\x00"
@@ -30,6 +31,9 @@ _HEADER_SIZE = 100  # bytes of SQLite's file header; the fields below are big-en
 _USER_VERSION = slice(60, 64)
 _APPLICATION_ID = slice(68, 72)
 
+
+#: A write-ahead log that has grown beyond this, under a long read, is cut when it starts over.
+LARGEST_KEPT_LOG = 32 * 1024 * 1024
 
 _NOT_THE_FILES_FAULT = (
     "SQLITE_CANTOPEN",
@@ -54,25 +58,33 @@ def wal_path(path: Path) -> Path:
 
 
 def connect(
-    path: Path, *, writable: bool, cache_bytes: int = 8 * 1024 * 1024, durable: bool = True
+    path: Path,
+    *,
+    writable: bool,
+    cache_bytes: int = 8 * 1024 * 1024,
+    durable: bool = True,
+    immutable: bool = False,
 ) -> sqlite3.Connection:
     """A connection in autocommit mode, usable from any one thread at a time."""
     uri = f"file:{quote(str(path))}?mode={'rw' if writable else 'ro'}"
     if not writable and not os.access(path.parent, os.W_OK) and not has_content(wal_path(path)):
-        uri += "&immutable=1"  # on a read-only file system SQLite cannot make the files it shares with writers
+        immutable = True  # on a read-only file system SQLite cannot make the files it shares with writers
+    if immutable:
+        uri += "&immutable=1"
     if writable:
         _free_companions(path)
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=5)
     try:
         connection.execute(f"PRAGMA cache_size = -{cache_bytes // 1024}")
         connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA cell_size_check = ON")  # damage is noticed where a page is read
         connection.execute("PRAGMA mmap_size = 0")  # a mapped file would count as the hub's memory
         if writable:
             # FULL: an acknowledged write outlives a power cut, so no revision is ever given out twice.
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
             # Checkpoints are made by `maintenance`, beside the writer, not within somebody's commit.
             connection.execute("PRAGMA wal_autocheckpoint = 0")
-            connection.execute("PRAGMA journal_size_limit = 67108864")
+            connection.execute(f"PRAGMA journal_size_limit = {LARGEST_KEPT_LOG}")
             connection.execute("PRAGMA secure_delete = OFF")
     except BaseException:
         connection.close()
@@ -115,14 +127,7 @@ def create(path: Path) -> None:
         for leftover in path.parent.glob(f".{path.name}.*.new*"):
             leftover.unlink()  # of a process that was killed right here
         draft.touch(mode=0o600)
-        connection = connect(draft, writable=True)
-        try:
-            connection.execute("PRAGMA page_size = 4096")
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            migrate(connection, 0)
-            connection.execute("PRAGMA journal_mode = WAL")
-        finally:
-            connection.close()
+        fill(draft)
         draft.replace(path)
         sync_directory(path.parent)
     except (OSError, sqlite3.Error) as error:
@@ -132,6 +137,15 @@ def create(path: Path) -> None:
     finally:
         for leftover in path.parent.glob(f"{draft.name}*"):
             leftover.unlink()
+
+
+def fill(path: Path) -> None:
+    """Make an empty database of an empty file."""
+    with contextlib.closing(connect(path, writable=True)) as connection:
+        connection.execute("PRAGMA page_size = 4096")
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        migrate(connection, 0)
+        connection.execute("PRAGMA journal_mode = WAL")
 
 
 def sync_directory(directory: Path) -> None:
@@ -157,10 +171,11 @@ def reading(path: Path) -> Iterator[None]:
         raise damaged(path, str(error)) from error
 
 
-def inspect(path: Path, *, thorough: bool = False) -> int:
+def inspect(path: Path, source: Callable[[], sqlite3.Connection] | None = None, *, thorough: bool = False) -> int:
     """The schema version of an existing file. Refuses what is foreign, damaged or newer than this program."""
     inspect_header(path)
-    with reading(path), contextlib.closing(connect(path, writable=False)) as connection:
+    opened = source or functools.partial(connect, path, writable=False)
+    with reading(path), contextlib.closing(opened()) as connection:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         _refuse_newer(path, version)
         check = "integrity_check" if thorough else "quick_check"
@@ -168,6 +183,13 @@ def inspect(path: Path, *, thorough: bool = False) -> int:
     if verdict != "ok":
         raise damaged(path, " ".join(verdict.split()))
     return version
+
+
+def is_ours_or_blank(header: bytes) -> bool:
+    """Whether the first bytes of a file are those of a Muster database, or of one that SQLite has yet to write."""
+    if not header.strip(b"\0"):
+        return True
+    return header.startswith(_MAGIC) and int.from_bytes(header[_APPLICATION_ID], "big") == APPLICATION_ID
 
 
 def inspect_header(path: Path) -> None:
@@ -188,11 +210,16 @@ def inspect_header(path: Path) -> None:
 
 def _refuse_newer(path: Path, version: int) -> None:
     if version > SCHEMA_VERSION:
-        raise NewerSchemaError(
-            path,
-            f"was written by a newer Muster (schema version {version}, this one knows up to {SCHEMA_VERSION}); "
-            "it has been left untouched",
-        )
+        raise newer(path, f"schema version {version}", SCHEMA_VERSION)
+
+
+def newer(path: Path, what: str, known: int) -> NewerSchemaError:
+    """The refusal of what a later version has written, with the way out."""
+    return NewerSchemaError(
+        path,
+        f"was written by a newer Muster ({what}, this one knows up to {known}); "
+        "it has been left untouched; use that version, or restore a backup of this one",
+    )
 
 
 def damaged(path: Path, details: str) -> CorruptDatabaseError:
@@ -202,27 +229,26 @@ def damaged(path: Path, details: str) -> CorruptDatabaseError:
     )
 
 
-def prepare(path: Path) -> None:
-    """Make sure that `path` is a sound database of the present version: create it, or check and migrate it."""
-    if not has_content(path):
-        leftover = wal_path(path)
-        if has_content(leftover):
-            raise CorruptDatabaseError(
-                path,
-                f"is missing, but its write-ahead log {leftover.name} is there; put the database back, or remove both",
-            )
-        create(path)
-        return
-    version = inspect(path)
+def refuse_lonely_log(path: Path) -> None:
+    """A write-ahead log without its database is not a fresh start."""
+    leftover = wal_path(path)
+    if has_content(leftover):
+        raise CorruptDatabaseError(
+            path,
+            f"is missing, but its write-ahead log {leftover.name} is there; put the database back, or remove both",
+        )
+
+
+def bring_up_to_date(path: Path, connection: sqlite3.Connection) -> None:
+    """Migrate an older database in place."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version < SCHEMA_VERSION:
         try:
-            connection = connect(path, writable=True)
-            try:
-                migrate(connection, version)
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                connection.close()
+            migrate(connection, version)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorname", "").startswith(_NOT_THE_FILES_FAULT):
+                raise
             raise StorageUnavailableError(
                 f"{path}: cannot bring the database from schema version {version} to {SCHEMA_VERSION}: {error}"
             ) from error

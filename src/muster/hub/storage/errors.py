@@ -10,6 +10,7 @@ StorageError (muster.errors)
 ├── DatabaseRefusedError        the file will not be opened, and has been left as it was
 │   ├── ForeignDatabaseError    it is not a Muster database
 │   ├── CorruptDatabaseError    it is damaged
+│   │   └── LostWritesError     it lacks writes that were acknowledged
 │   ├── NewerSchemaError        a newer Muster wrote it
 │   └── DatabaseInUseError      another process has it open
 └── BackupError                 a backup or a restore that was not done
@@ -119,6 +120,15 @@ class ForeignDatabaseError(DatabaseRefusedError):
 
 class CorruptDatabaseError(DatabaseRefusedError):
     """The file is damaged."""
+
+
+class LostWritesError(CorruptDatabaseError):
+    """Writes were acknowledged that the files do not hold. `found` is where they end; None if there is nothing."""
+
+    def __init__(self, path: Path, acknowledged: int, found: int | None, details: str) -> None:
+        self.acknowledged = acknowledged
+        self.found = found
+        super().__init__(path, f"writes up to revision {acknowledged} were acknowledged, but {details}")
 
 
 class NewerSchemaError(DatabaseRefusedError):

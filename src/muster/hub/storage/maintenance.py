@@ -15,21 +15,25 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from muster.errors import StorageError
 from muster.hub.storage.database import transaction
-from muster.hub.storage.errors import StorageUnavailableError
 from muster.hub.storage.schema import DELETED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from muster.hub.storage.open_files import OpenFiles
     from muster.hub.storage.settings import StoreSettings
     from muster.hub.storage.writer import Writer
 
 _LOGGER = logging.getLogger(__name__)
 _CHECKPOINT_POLL = 0.1  # seconds between looks at the size of the write-ahead log
+_CHECKPOINT_AGAIN = 0.5  # seconds until the next attempt when somebody reads what is to be moved
+_LOOK = 1.0  # seconds between looks whether the files are still there and can be written
 _CHECKPOINT_ROUNDS, _FEW_FRAMES = 4, 64  # rounds beside the writer, until so few frames are left
 _LARGEST_STEP = 1000  # revisions per transaction of compaction, if time allows
+_DROPPED_BYTES = 4096  # of the write-ahead log for each revision that is dropped, about: many share a page
 _VACUUM_PAGES = 100  # handed back to the file system at a time
 _FREE_PAGES_WORTH_IT = 1024  # fewer are left for the log to grow into
 
@@ -42,6 +46,7 @@ class Maintenance:
         path: Path,
         writer: Writer,
         connect: Callable[[], sqlite3.Connection],
+        files: OpenFiles,
         settings: StoreSettings,
         compacted: int,
         clock: Callable[[], float] = time.monotonic,
@@ -49,12 +54,14 @@ class Maintenance:
         self._path = path
         self._writer = writer
         self._connect = connect
+        self._files = files
         self._settings = settings
         self._clock = clock
         #: The oldest revision whose state is still known.
         self.compacted = compacted
         #: The longest transaction of the last compaction, in seconds: what a writer may have waited.
         self.longest_step = 0.0
+        self._next_checkpoint = 0.0
         self._compacting = threading.Lock()
         self._samples: deque[tuple[float, int]] = deque()  # when which revision was the newest
         self._stopping = threading.Event()
@@ -71,31 +78,43 @@ class Maintenance:
 
     def _run(self) -> None:
         interval = self._settings.compaction_interval.total_seconds()
-        next_compaction = self._clock() + interval
+        next_compaction, next_look = self._clock() + interval, self._clock() + _LOOK
         while not self._stopping.wait(_CHECKPOINT_POLL):
             try:
+                if self._clock() >= next_look:
+                    next_look = self._clock() + _LOOK
+                    self._writer.look()
+                self._writer.sync_mark()
                 self.checkpoint()
                 if interval and self._clock() >= next_compaction:
                     next_compaction = self._clock() + interval
                     self.compact(None)
-            except (sqlite3.Error, OSError, StorageUnavailableError) as error:
+            except (sqlite3.Error, OSError, StorageError) as error:
                 # The disk may be full; writers say so, and the next round tries again.
-                _LOGGER.warning("maintenance of %s has to wait: %s", self._path, error)
+                if self._writer.problem is None:
+                    _LOGGER.warning("maintenance of %s has to wait: %s", self._path, error)
 
     # Checkpoints
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the database once it is large enough, so that it starts over."""
-        if self._writer.written_bytes < self._settings.checkpoint_bytes:
+        if self._writer.logged_bytes < self._settings.checkpoint_bytes or self._clock() < self._next_checkpoint:
             return
-        self._writer.written_bytes = 0
+        self._files.check()
         with contextlib.closing(self._connect()) as connection:
             for _ in range(_CHECKPOINT_ROUNDS):
                 if _checkpoint(connection) <= _FEW_FRAMES:
                     break
         # Only a log of which nothing is left to move starts over. While commits keep coming the writer
         # itself has to move the last few frames, between two batches.
-        self._writer.run(_checkpoint)
+        self._writer.run(self._finish)
+
+    def _finish(self, connection: sqlite3.Connection) -> None:
+        """On the writer's thread. A log that could not be moved, because somebody reads it, is tried again soon."""
+        if _checkpoint(connection) == 0:
+            self._writer.logged_bytes = 0
+        else:
+            self._next_checkpoint = self._clock() + _CHECKPOINT_AGAIN
 
     # Compaction
 
@@ -108,8 +127,8 @@ class Maintenance:
                 started = time.perf_counter()
                 self._writer.run(lambda connection: self._compact_step(connection, target))
                 self._pause(started)
+                self.checkpoint()
             self._release_pages()
-            self._writer.written_bytes += self._settings.checkpoint_bytes  # what was dropped is in the log too
 
     def _due(self) -> int:
         """The revision up to which the settings let history go."""
@@ -133,6 +152,7 @@ class Maintenance:
                 (reached, target, _LARGEST_STEP),
             ).fetchall()
             for reached, previous, operation in rows:
+                self._writer.logged_bytes += _DROPPED_BYTES
                 if previous:
                     connection.execute("DELETE FROM log WHERE revision = ?", (previous,))
                 if operation == DELETED:
@@ -167,6 +187,8 @@ class Maintenance:
             self._writer.run(release)
             self._pause(started)
             free, total = free - _VACUUM_PAGES, total - _VACUUM_PAGES
+            self._writer.logged_bytes += 2 * _VACUUM_PAGES * 4096
+            self.checkpoint()
 
     def _pause(self, started: float) -> None:
         """Leave the writer to the writers for as long as it has just been held."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from muster.hub.storage import log
-from muster.hub.storage.records import Change, Delete, EventType, Guard, Key, Put, Record, Unchanged, Unmatched
-from muster.hub.storage.schema import ADDED, DELETED, MODIFIED, row_checksum
+from muster.hub.storage.records import Change, Delete, Event, EventType, Guard, Key, Put, Record, Unchanged, Unmatched
+from muster.hub.storage.schema import ADDED, DELETED, MODIFIED, row_checksum, row_imprint
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,7 +34,7 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 class Commit:
-    """A commit on its way: what is asked, and what became of it."""
+    """A commit on its way: what is asked, and what became of it. Nobody may be waiting for it (see `found`)."""
 
     __slots__ = ("changes", "future", "guards", "loop", "outcome", "size")
 
@@ -42,8 +42,8 @@ class Commit:
         self,
         changes: Sequence[Change],
         guards: Sequence[Guard],
-        loop: asyncio.AbstractEventLoop,
-        future: asyncio.Future[list[Record]],
+        loop: asyncio.AbstractEventLoop | None,
+        future: asyncio.Future[list[Record]] | None,
     ) -> None:
         self.changes = changes
         self.guards = guards
@@ -53,8 +53,15 @@ class Commit:
         self.outcome: list[Planned] | Refused | Exception = []
 
 
-# Revision, resource, namespace, name, operation, created revision, previous revision, value, checksum.
-LogRow = tuple[int, int, str, str, int, int, int, bytes, int]
+def found(events: Sequence[Event]) -> Commit:
+    """What has turned out to be on disk though it had been taken for failed: it is published, nobody waits for it."""
+    commit = Commit((), (), None, None)
+    commit.outcome = [Planned(event.type, event.record) for event in events]
+    return commit
+
+
+# Revision, resource, namespace, name, operation, created revision, previous revision, value, checksum, format.
+LogRow = tuple[int, int, str, str, int, int, int, bytes, int, int]
 
 _ABSENT = (0, 0)  # revision and created revision of what does not exist
 
@@ -63,15 +70,24 @@ class Batch:
     """The commits of one transaction."""
 
     def __init__(
-        self, connection: sqlite3.Connection, revision: int, last_changes: Mapping[str, int], resources: dict[str, int]
+        self,
+        connection: sqlite3.Connection,
+        revision: int,
+        last_changes: Mapping[str, int],
+        resources: dict[str, int],
+        format_: int,
     ) -> None:
         self._connection = connection
+        self._format = format_
         self._last_changes = last_changes
         self._resources = resources
         self._heads: dict[Key, tuple[int, int]] = {}  # what this batch makes of the objects it touches
         self._touched: dict[Key, int] = {}  # and at which revision it touched them last
         self.revision = revision
         self.size = 0
+        #: By how much the number of living objects and the sum of their imprints change.
+        self.objects = 0
+        self.digest = 0
         self.log_rows: list[LogRow] = []
 
     def plan(self, commit: Commit) -> list[Planned] | Refused:
@@ -83,7 +99,7 @@ class Batch:
         touched: dict[Key, int] = {}
         planned: list[Planned] = []
         rows: list[LogRow] = []
-        revision = self.revision
+        revision, objects, digest = self.revision, 0, 0
         for change in commit.changes:
             key = change.key
             current, created = heads.get(key) or self._head(key)
@@ -101,14 +117,22 @@ class Batch:
                 operation, kind = DELETED, EventType.DELETED
                 heads[key] = _ABSENT
             number = self._number(key.resource)
-            checksum = row_checksum(revision, number, key.namespace, key.name, value)
-            rows.append((revision, number, key.namespace, key.name, operation, created, current, value, checksum))
+            imprint = row_imprint(revision, number, key.namespace, key.name)
+            if current:
+                objects, digest = objects - 1, digest - row_imprint(current, number, key.namespace, key.name)
+            if operation != DELETED:
+                objects, digest = objects + 1, digest + imprint
+            checksum = row_checksum(imprint, self._format, operation, created, current, value)
+            place = (revision, number, key.namespace, key.name)
+            rows.append((*place, operation, created, current, value, checksum, self._format))
             planned.append(Planned(kind, Record(key, revision, created, value)))
             touched[key] = revision
         self._heads.update(heads)
         self._touched.update(touched)
         self.log_rows += rows
         self.revision = revision
+        self.objects += objects
+        self.digest += digest
         self.size += commit.size
         return planned
 
@@ -156,7 +180,7 @@ class Batch:
     def _unmatched(self, guard: Unmatched) -> bool:
         """Whether nothing that was written after the guard's revision matches."""
         number = self._resources.get(guard.resource)
-        for revision, resource, namespace, name, operation, _, _, value, _ in self.log_rows:
+        for revision, resource, namespace, name, operation, _, _, value, _, _ in self.log_rows:
             if resource != number or revision <= guard.revision or operation == DELETED:
                 continue
             if guard.matches(Key(guard.resource, namespace, name), value):

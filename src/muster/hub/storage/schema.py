@@ -22,9 +22,21 @@ FIRST_REVISION = 1
 ADDED, MODIFIED, DELETED = 1, 2, 3  # log.operation
 
 
-def row_checksum(revision: int, resource: int, namespace: str, name: str, value: bytes) -> int:
+#: How rows are written today: `log.format`. 0 is every row from before there were formats. The objects of a kind that
+#: has changed are brought up to date from the format they were written in: see `muster.hub.upgrades`.
+FIRST_FORMAT = 1
+
+
+def row_imprint(revision: int, resource: int, namespace: str, name: str) -> int:
+    """A number that stands for one state of one object. Their sum over all living objects is the store's digest."""
+    return zlib.crc32(f"{revision}/{resource}/{namespace}/{name}".encode())
+
+
+def row_checksum(imprint: int, format_: int, operation: int, created: int, previous: int, value: bytes) -> int:
     """What a row of the log must add up to. SQLite checks its structure, not the bytes of a value."""
-    return zlib.crc32(value, zlib.crc32(f"{revision}/{resource}/{namespace}/{name}".encode()))
+    if format_ < FIRST_FORMAT:  # then only key, revision and value were covered
+        return zlib.crc32(value, imprint)
+    return zlib.crc32(value, zlib.crc32(b"%d/%d/%d/%d" % (format_, operation, created, previous), imprint))
 
 
 def _create_log(connection: sqlite3.Connection) -> None:
@@ -48,12 +60,21 @@ def _create_log(connection: sqlite3.Connection) -> None:
 def _add_checksums(connection: sqlite3.Connection) -> None:
     """Version 2: every row of the log carries a checksum, so that a damaged value is found and not served."""
     connection.execute("ALTER TABLE log ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
-    connection.create_function("row_checksum", 5, row_checksum, deterministic=True)
+    connection.create_function("row_checksum", 5, _first_checksum, deterministic=True)
     connection.execute("UPDATE log SET checksum = row_checksum(revision, resource, namespace, name, value)")
     connection.create_function("row_checksum", 5, None)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create_log, _add_checksums)
+def _first_checksum(revision: int, resource: int, namespace: str, name: str, value: bytes) -> int:
+    return row_checksum(row_imprint(revision, resource, namespace, name), 0, 0, 0, 0, value)
+
+
+def _add_formats(connection: sqlite3.Connection) -> None:
+    """Version 3: every row of the log says in which format it was written. Rows that are there stay as they are."""
+    connection.execute("ALTER TABLE log ADD COLUMN format INTEGER NOT NULL DEFAULT 0")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create_log, _add_checksums, _add_formats)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 

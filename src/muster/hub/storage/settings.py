@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from muster.hub.storage.schema import FIRST_FORMAT
+
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
@@ -24,10 +26,12 @@ class StoreSettings:
     #: Events kept in memory for each resource: watches that start within them need no disk.
     history_events: int = 8192
     history_bytes: int = 32 * 1024 * 1024
-    #: The write-ahead log is moved into the database once it is this large.
-    checkpoint_bytes: int = 8 * 1024 * 1024
+    #: The write-ahead log is moved into the database once it is at most this large.
+    checkpoint_bytes: int = 32 * 1024 * 1024
     #: The page cache of the connection that writes, and of each that reads.
     cache_bytes: int = 8 * 1024 * 1024
+    #: In which format objects are written (see `muster.hub.upgrades`); a database with a later one is refused.
+    format: int = FIRST_FORMAT
 
 
 DEFAULT_SETTINGS = StoreSettings()

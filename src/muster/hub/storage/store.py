@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import gc
 import shutil
 import sqlite3
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from muster.hub.storage import database, log
-from muster.hub.storage.backup import back_up
+from muster.hub.storage.backup import back_up, remove_leftover_drafts
 from muster.hub.storage.collection import Collection
 from muster.hub.storage.errors import (
     CompactedError,
@@ -31,15 +30,18 @@ from muster.hub.storage.errors import (
 )
 from muster.hub.storage.lock import DatabaseLock
 from muster.hub.storage.maintenance import Maintenance
+from muster.hub.storage.open_files import OpenFiles
+from muster.hub.storage.opening import load, prepare
 from muster.hub.storage.plan import Commit, Refused
 from muster.hub.storage.readers import Readers
 from muster.hub.storage.records import Change, Event, EventType, Guard, Key, Record
 from muster.hub.storage.settings import DEFAULT_SETTINGS, StoreSettings
+from muster.hub.storage.sources import Source
 from muster.hub.storage.watch import DEFAULT_BUFFER, Watch
 from muster.hub.storage.writer import Writer, explain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _CATCH_UP_EVENTS = 500  # read from the log at a time by a watch that starts in the past
 
@@ -65,32 +67,47 @@ class Store:
         self._lock = lock
         self._settings = settings
         self._closed = False
-        self._objects: dict[Key, Record] = {}
-        self._collections: dict[str, Collection] = {}
         self._unpublished: deque[Sequence[Commit]] = deque()  # on disk, not yet in memory
-        compacted = self._load()
-        reading = functools.partial(database.connect, path, writable=False, cache_bytes=settings.cache_bytes)
+        self._loop: asyncio.AbstractEventLoop | None = None  # of the last commit
+        files = OpenFiles()
+        source = Source(path, files, settings.cache_bytes)
+        is_marked = lock is not None
+        prepare(path, source, is_marked=is_marked)
+        loaded = load(path, source, is_marked=is_marked, format_=settings.format)
+        self._objects = loaded.objects
+        self.revision = self._loaded_revision = loaded.extent.revision
+        self._collections = {
+            resource: Collection(resource, self.revision, settings, records)
+            for resource, records in loaded.by_resource.items()
+        }
         writing = functools.partial(
             database.connect, path, writable=True, cache_bytes=settings.cache_bytes, durable=durable
         )
-        self._readers = Readers(reading)
-        self._writer = Writer(path, writing, settings, self._deliver)
+        self._readers = Readers(source.connect)
+        self._writer = Writer(
+            path,
+            functools.partial(self._connect_to_write, writing),
+            settings,
+            self._deliver,
+            loaded.extent,
+            files,
+            lock=lock,
+        )
         self._writer.start()
-        self._maintenance = Maintenance(path, self._writer, writing, settings, compacted)
+        self._maintenance = Maintenance(path, self._writer, writing, files, settings, loaded.compacted)
         self._maintenance.start()
 
     @classmethod
     def open(cls, path: Path | None, settings: StoreSettings = DEFAULT_SETTINGS) -> Self:
         """Open or create the database at `path`; None keeps it for the life of this process only, for tests.
 
-        Raises DatabaseRefusedError for a file that is foreign, damaged, newer or in use, leaving it untouched,
-        and StorageUnavailableError for one that cannot be read or created.
+        Raises DatabaseRefusedError for a file that is foreign, damaged, newer, in use, or lacks what was acknowledged,
+        leaving it untouched, and StorageUnavailableError for one that cannot be read or created. One that can be read
+        and not written is opened: `problem` says why it cannot.
         """
         if path is None:
             directory = tempfile.mkdtemp(prefix="muster-store-")
-            path = Path(directory, "store.db")
-            database.prepare(path)
-            store = cls(path, None, settings, durable=False)
+            store = cls(Path(directory, "store.db"), None, settings, durable=False)
             weakref.finalize(store, shutil.rmtree, directory, ignore_errors=True)
             return store
         path = path.resolve()
@@ -100,34 +117,23 @@ class Store:
             database.inspect_header(path)  # before a lock file is put beside somebody else's file
         lock = DatabaseLock.acquire(path)
         try:
-            database.prepare(path)
+            remove_leftover_drafts(path.parent)
             return cls(path, lock, settings, durable=True)
         except BaseException:
             lock.release()
             raise
 
-    def _load(self) -> int:
-        """Bring every living object into memory. Returns the revision at which history begins."""
-        collecting = gc.isenabled()
-        gc.disable()  # nothing here becomes garbage; looking for it would double the time
+    def _connect_to_write(self, connect: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
+        """On the writer's thread: what may not have been possible when the store was opened is done now."""
+        if self._lock is not None:
+            self._lock.ensure()
+        connection = connect()
         try:
-            with (
-                database.reading(self._path),
-                contextlib.closing(database.connect(self._path, writable=False)) as connection,
-            ):
-                self.revision = log.newest_revision(connection)
-                compacted = log.compacted_revision(connection)
-                self._loaded_revision = self.revision
-                by_resource: dict[str, list[Record]] = {}
-                for record in log.current_records(connection):
-                    self._objects[record.key] = record
-                    by_resource.setdefault(record.key.resource, []).append(record)
-        finally:
-            if collecting:
-                gc.enable()
-        for resource, records in by_resource.items():
-            self._collections[resource] = Collection(resource, self.revision, self._settings, records)
-        return compacted
+            database.bring_up_to_date(self._path, connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     # Reading the present: no I/O
 
@@ -195,6 +201,10 @@ class Store:
             watch.close()
         return watch
 
+    async def formats_before(self, resource: str, format_: int) -> dict[Key, int]:
+        """The objects of a resource that were written in an earlier format, and in which. For `muster.hub.upgrades`."""
+        return await self._readers.run(lambda connection: log.formats_before(connection, resource, format_))
+
     async def _read_log(self, resource: str, namespace: str | None, after: int) -> tuple[list[Event], int]:
         until = self.revision  # what is committed but not yet published comes through the live feed
         events = await self._readers.run(
@@ -215,7 +225,7 @@ class Store:
 
     async def commit(self, changes: Sequence[Change], guards: Sequence[Guard] = ()) -> list[Record]:
         """Write all changes or none. When it returns they are on disk, in memory, and on their way to watchers."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         future: asyncio.Future[list[Record]] = loop.create_future()
         self._writer.submit(Commit(changes, guards, loop, future))
         return await future
@@ -223,7 +233,9 @@ class Store:
     def _deliver(self, commits: Sequence[Commit]) -> None:
         """On the writer's thread: hand a batch to the loop."""
         self._unpublished.append(commits)
-        for loop in {commit.loop for commit in commits}:
+        for loop in {commit.loop or self._loop for commit in commits}:
+            if loop is None:
+                continue  # nobody has committed yet; who does first publishes this too
             with contextlib.suppress(RuntimeError):  # that loop has been closed; the next one to commit does it
                 loop.call_soon_threadsafe(self._publish_waiting)
 
@@ -239,7 +251,7 @@ class Store:
             self._collections[resource].notify(events)
         for commit, answer in answers:
             # A caller may have been cancelled, or its loop have ended; the outcome stands all the same.
-            if commit.future.done() or commit.loop.is_closed():
+            if commit.future is None or commit.loop is None or commit.future.done() or commit.loop.is_closed():
                 continue
             if isinstance(answer, Exception):
                 commit.future.set_exception(answer)

@@ -99,6 +99,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             admission=access.admission,
             authenticator=access.authenticator,
             names_on_create=not settings.access.strict_names,
+            heavy_work=access.heavy_work,
         )
         await api.start()
         try:

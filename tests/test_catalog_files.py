@@ -62,7 +62,9 @@ def test_a_truncated_object_spoils_no_other_however_it_is_printed(tmp_path: Path
             "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)),
             "with its aliases written out the text has more than",
         ),
-        ("a: &a [*a]", "line 1: a value contains itself through *a"),
+        ("x: " + "[" * 40_000, "values nest deeper than 100 levels"),
+        ("- " * 40_000, "values nest deeper than 100 levels"),
+        ("a: &a [*a]", "a value contains itself through *a"),
         ("schema: olm.package\nname: &n foo\ndefaultChannel: *n\n---\na: *n", "found undefined alias"),
     ],
 )

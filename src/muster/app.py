@@ -106,6 +106,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             admission=access.admission,
             authenticator=access.authenticator,
             names_on_create=not settings.access.strict_names,
+            heavy_work=access.heavy_work,
         )
         await later.do("the namespaces that every hub has", api.start)
         try:

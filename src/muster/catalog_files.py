@@ -16,11 +16,10 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import msgspec
-import yaml
 
 from muster.errors import InvalidObjectError
 from muster.resolution.registry_bundle import read_bundle_directory
-from muster.values.yaml_aliases import check_aliases
+from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 Fault: TypeAlias = Callable[[str, str], None]  # told where something cannot be read, and why
 SUFFIXES: Final = (".json", ".ndjson", ".yaml", ".yml")
 _MOST_BLOB: Final = 64 * 1024 * 1024  # bytes of one blob
+_YAML_LIMITS: Final = YamlLimits(values=_MOST_BLOB, size=_MOST_BLOB)
 _CHUNK: Final = 1024 * 1024
 _SCHEMA: Final = re.compile(rb'\{\s*"schema"\s*:')
 
@@ -191,12 +191,14 @@ def _checked(name: str, started: int, text: bytes, fault: Fault) -> Iterator[tup
 def _several(name: str, started: int, text: bytes, fault: Fault) -> Iterator[tuple[str, bytes]]:
     decoder = json.JSONDecoder()
     rest = text.decode("utf-8", "replace").rstrip()
-    place = 0
+    place = counted = 0
+    line = started
     while place < len(rest):
         if rest[place].isspace():
             place += 1
             continue
-        line = started + rest.count("\n", 0, place)
+        line += rest.count("\n", counted, place)
+        counted = place
         try:
             _, end = decoder.raw_decode(rest, place)
         except (ValueError, RecursionError) as error:
@@ -228,21 +230,17 @@ def _yaml_blobs(name: str, stream: IO[bytes], fault: Fault) -> Iterator[tuple[st
 def _yaml_document(name: str, started: int, text: bytes, fault: Fault) -> Iterator[tuple[str, Any]]:
     try:
         value = _yaml_value(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = started + (mark.line if mark is not None else 0)
-        fault(f"{name}:{line}", f"not valid YAML: {getattr(error, 'problem', None) or error}")
+    except YamlError as error:
+        fault(f"{name}:{started + max(error.line - 1, 0)}", f"not valid YAML: {error.problem}")
         return
     if value is not None:
         yield f"{name}:{started}", value
 
 
 def _yaml_value(text: bytes) -> Any:
-    """The value of a document, None if it is empty. Raises ValueError for endless or overlong aliases."""
-    if not text.strip():
-        return None
-    check_aliases(text, _MOST_BLOB)
-    return yaml.load(text, Loader=yaml.CSafeLoader)
+    """The value of a document, None if it is empty. Raises YamlError."""
+    document = read_yaml(text, _YAML_LIMITS) if text.strip() else None
+    return None if document is None else document.value
 
 
 def _read_bundle(directory: Path, builder: CatalogBuilder) -> None:
@@ -284,7 +282,6 @@ def _yaml_file(file: Path) -> Any:
             return _yaml_value(stream.read(_MOST_BLOB))
     except OSError as error:
         raise InvalidObjectError(str(file), error.strerror or str(error)) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{file}:{mark.line + 1}" if mark is not None else str(file)
-        raise InvalidObjectError(where, f"not valid YAML: {getattr(error, 'problem', None) or error}") from error
+    except YamlError as error:
+        where = f"{file}:{error.line}" if error.line else str(file)
+        raise InvalidObjectError(where, f"not valid YAML: {error.problem}") from error

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from muster.admission import Finding, Settings, validate
+from muster.admission import Finding, Settings, compiling, validate
 from muster.admission.kinds import kinds
+from muster.api.agent import GROUP as AGENTS
+from muster.api.managed_cluster import GROUP as OCM
+from muster.api.resolution import GROUP as RESOLUTIONS
+from muster.selectors import cel
 from muster.selectors.cel import CelLimits
 from tests.admission.writes import Nothing, a_write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
 
 PATH = "spec.predicates[0].requiredClusterSelector.celSelector.celExpressions[0]"
 GOOD = 'managedCluster.metadata.labels["env"] == "prod"'
@@ -82,3 +91,39 @@ def test_the_number_of_expressions_is_bounded() -> None:
     finding = check(placement(*[GOOD] * 300))
     assert finding.refusal is not None
     assert "at most 256 expressions" in finding.refusal.causes[0].message
+
+
+def test_all_expressions_of_an_object_have_one_limit() -> None:
+    """Each alone is short enough, and so is their number."""
+    many = [f"{GOOD} || '{'x' * 4000}{number}' == ''" for number in range(20)]
+    finding = check(placement(*many))
+    assert finding.refusal is not None
+    (cause,) = finding.refusal.causes
+    assert "the expressions of one object may have 65536 characters together" in cause.message
+
+
+def test_a_bad_expression_is_compiled_once_however_often_it_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    real = cel.compile_cel
+
+    def counted(text: str, *rest: Any) -> Any:
+        compiled.append(text)
+        return real(text, *rest)
+
+    monkeypatch.setattr(compiling, "compile_cel", counted)
+    bad = f"{WRONG} // only here"
+    for _ in range(3):
+        assert check(placement(bad)).warnings
+    assert compiled == [bad]
+
+
+def test_expressions_are_compiled_aside() -> None:
+    weights: list[bool] = []
+
+    async def aside(work: Callable[[], Finding], *, heavy: bool) -> Finding:
+        weights.append(heavy)
+        return work()
+
+    for plural, group in (("placements", OCM), ("agentclassifications", AGENTS), ("resolutions", RESOLUTIONS)):
+        asyncio.run(validate(a_write(plural, placement(GOOD), group=group), Nothing(), aside=aside))
+    assert weights == [True, True, True]

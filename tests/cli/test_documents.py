@@ -51,8 +51,11 @@ def test_yaml_documents_json_lines_and_lists_are_all_read(tmp_path: Path) -> Non
             "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)),
             "with its aliases written out the text has more than",
         ),
-        ("a: 1\nb: &b {c: *b}", "line 2: a value contains itself through *b"),
-        ("a: !!python/object/apply:os.system [ls]", "not valid YAML: could not determine a constructor"),
+        ("x: " + "[" * 40_000, "not valid YAML: values nest deeper than 100 levels"),
+        ("- " * 40_000, "not valid YAML: values nest deeper than 100 levels"),
+        ('{"a":' * 40_000, "not valid YAML: values nest deeper than 100 levels"),
+        ("a: 1\nb: &b {c: *b}", ":2: not valid YAML: a value contains itself through *b"),
+        ("a: !!python/object/apply:os.system [ls]", "not valid YAML: cannot read a value with the tag"),
     ],
 )
 def test_bad_files_are_refused_with_place_and_reason(tmp_path: Path, text: str, message: str) -> None:

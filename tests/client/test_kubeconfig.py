@@ -90,5 +90,12 @@ def test_without_a_kubeconfig_the_message_says_what_to_do(tmp_path: Path, monkey
 def test_a_broken_kubeconfig_is_refused_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text("a: [")
-    with pytest.raises(KubeconfigError, match="config: while parsing"):
+    with pytest.raises(KubeconfigError, match="config: line 2: did not find"):
+        asyncio.run(load_connection(path=str(path)))
+
+
+def test_a_kubeconfig_that_nests_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text("clusters: " + "[" * 40_000)
+    with pytest.raises(KubeconfigError, match="config: values nest deeper than 100 levels"):
         asyncio.run(load_connection(path=str(path)))

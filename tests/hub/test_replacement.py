@@ -249,6 +249,10 @@ class Broken:
     """A body that cannot be parsed."""
 
     text = '{"a":'
+    weight = 5
+
+    def name(self) -> str:
+        return ""
 
     def read(self) -> Decoded:
         raise MalformedBodyError("unexpected end of JSON input")

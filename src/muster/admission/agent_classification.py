@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muster.admission.compiling import MOST_QUERY, query_fault
 from muster.admission.placement import shortened
 from muster.admission.write import NOTHING, Finding, invalid_object, spec_of
-from muster.errors import InvalidExpressionError
-from muster.values.causes import invalid
+from muster.values.causes import invalid, too_long
 
 if TYPE_CHECKING:
     from muster.admission.write import Write
@@ -24,12 +24,11 @@ def query_checked(write: Write, *, refuse: bool) -> Finding:
     query = spec_of(new).get("query")
     if not isinstance(query, str) or query == spec_of(write.old).get("query"):
         return NOTHING
-    from muster.jq import compile_query  # most writes need no jq, and it takes a while to load
-
-    try:
-        compile_query(query)
-    except InvalidExpressionError as error:
-        if refuse:
-            return invalid_object([invalid("spec.query", query, f"does not compile: {error}")])
-        return Finding(warnings=(shortened(f"spec.query does not compile: {error}"),))
-    return NOTHING
+    if len(query.encode("utf-8", "surrogatepass")) > MOST_QUERY:
+        return invalid_object([too_long("spec.query", MOST_QUERY)])
+    fault = query_fault(query)
+    if not fault:
+        return NOTHING
+    if refuse:
+        return invalid_object([invalid("spec.query", query, f"does not compile: {fault}")])
+    return Finding(warnings=(shortened(f"spec.query does not compile: {fault}"),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from muster.admission.agent_classification import query_checked
 from muster.admission.cluster_set import key_taken, long_name
@@ -43,12 +43,25 @@ class Settings:
     denied_keys: tuple[str, ...] = ()
 
 
+class Aside(Protocol):
+    """Carries out checks: those that are heavy, or look at a large object, where they hold nobody up."""
+
+    async def __call__(self, work: Callable[[], Finding], *, heavy: bool) -> Finding: ...
+
+
+async def at_once(work: Callable[[], Finding], *, heavy: bool) -> Finding:  # noqa: ARG001 - the protocol
+    """For callers whom nobody else waits for."""
+    return work()
+
+
 @dataclass(frozen=True, slots=True)
 class KindChecks:
-    """The checks of one kind, in the order in which they are asked."""
+    """The checks of one kind, in the order in which they are asked. `compiling` ones read expressions, which can take
+    a second."""
 
     mutating: tuple[Check, ...] = ()
     validating: tuple[Check, ...] = ()
+    compiling: tuple[Check, ...] = ()
     inquiring: tuple[Inquiry, ...] = ()
 
 
@@ -59,12 +72,12 @@ def kinds(settings: Settings) -> Mapping[str, KindChecks]:
     key = partial(key_taken, denied=settings.denied_keys)
     filled_in = (taint_times, default_set) if settings.default_cluster_set else (taint_times,)
     return {
-        f"managedclusters.{OCM}": KindChecks(filled_in, (client_configs,), (cluster_permitted,)),
+        f"managedclusters.{OCM}": KindChecks(filled_in, (client_configs,), inquiring=(cluster_permitted,)),
         f"managedclustersets.{OCM}": KindChecks(validating=(key, long_name), inquiring=(set_permitted,)),
         f"managedclustersetbindings.{OCM}": KindChecks(validating=(same_name,), inquiring=(binding_permitted,)),
-        f"placements.{OCM}": KindChecks(validating=(placement,)),
-        f"resolutions.{RESOLUTIONS}": KindChecks(validating=(spec_checked,)),
-        f"agentclassifications.{AGENTS}": KindChecks(validating=(query,)),
+        f"placements.{OCM}": KindChecks(compiling=(placement,)),
+        f"resolutions.{RESOLUTIONS}": KindChecks(compiling=(spec_checked,)),
+        f"agentclassifications.{AGENTS}": KindChecks(compiling=(query,)),
     }
 
 
@@ -89,14 +102,21 @@ def mutate(write: Write, checks: Mapping[str, KindChecks] = KINDS) -> Finding:
     return Finding(changed, tuple(warnings))
 
 
-async def validate(write: Write, world: World, checks: Mapping[str, KindChecks] = KINDS) -> Finding:
-    """Whether the write may happen. Stops at the first refusal."""
+async def validate(
+    write: Write, world: World, checks: Mapping[str, KindChecks] = KINDS, aside: Aside = at_once
+) -> Finding:
+    """Whether the write may happen. Stops at the first refusal. `aside` carries out what may take long."""
     found = checks.get(write.resource)
     if found is None:
         return Finding()
     warnings: tuple[str, ...] = ()
     for check in found.validating:
-        finding = check(write)
+        finding = await aside(partial(check, write), heavy=False)
+        warnings += finding.warnings
+        if finding.refusal is not None:
+            return replace(finding, warnings=warnings)
+    for check in found.compiling:
+        finding = await aside(partial(check, write), heavy=True)
         warnings += finding.warnings
         if finding.refusal is not None:
             return replace(finding, warnings=warnings)

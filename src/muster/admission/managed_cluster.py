@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SETS: Final = f"managedclustersets.{GROUP}"
 _IDENTITY: Final = ("key", "value", "effect")
+_MOST_NAMED: Final = 100  # taints or addresses in one refusal
 _MOST_LOOKED_UP: Final = 50  # sets; from so many labels on, one look at all of them is quicker
 
 
@@ -38,8 +39,8 @@ def taint_times(write: Write) -> Finding:
     new = write.new
     if new is None or write.subresource:
         return NOTHING
-    taints: Sequence[dict[str, Any]] = spec_of(new).get("taints") or ()
-    if not taints or not all(isinstance(taint, dict) for taint in taints):
+    taints = spec_of(new).get("taints")
+    if not taints or not isinstance(taints, list) or not all(isinstance(taint, dict) for taint in taints):
         return NOTHING  # none, or none that validation will let pass
     now = write.now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     known = {_identity(taint): taint.get("timeAdded") for taint in reversed(spec_of(write.old).get("taints") or ())}
@@ -51,8 +52,8 @@ def taint_times(write: Write) -> Finding:
             forged.append(str(taint.get("key")))
         timed.append({**taint, "timeAdded": stored or now})
     if forged:
-        return refused(f'It is not allowed to set TimeAdded of Taint "{",".join(forged)}".')
-    if timed == list(taints):
+        return refused(f'It is not allowed to set TimeAdded of Taint "{",".join(forged[:_MOST_NAMED])}".')
+    if timed == taints:
         return NOTHING
     return Finding({**new, "spec": {**spec_of(new), "taints": timed}})
 
@@ -87,7 +88,7 @@ def client_configs(write: Write) -> Finding:
         problems.append(f"metadata.name format is not correct: {','.join(wrong_name)}")
     urls = [str(each.get("url") or "") for each in configs]
     problems += [f"url {go_quote(url)} is invalid in client configs" for url in urls if not _is_https(url)]
-    return refused("\n".join(problems)) if problems else NOTHING
+    return refused("\n".join(problems[:_MOST_NAMED])) if problems else NOTHING
 
 
 def _is_https(url: str) -> bool:

@@ -6,22 +6,25 @@ A placement that cannot be scheduled is stored with a warning, as its condition 
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from muster.admission.compiling import CompileLimitError, ObjectExpressions
 from muster.admission.write import NOTHING, UPDATE, Finding, invalid_object, spec_of
 from muster.errors import InvalidObjectError
 from muster.placement import plan_of
-from muster.selectors.cel import MOST_BYTES, CelLimits, CostLimitError, cel_compiler, compile_cel
+from muster.selectors.cel import MOST_BYTES, CelLimits, CostLimitError
 from muster.values.causes import invalid, too_long
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from muster.admission.write import Write
     from muster.values.causes import Cause
 
 MOST_WARNING_BYTES = 1024  # of one warning: they travel as headers
 _MOST_CHECKED = 256  # expressions compiled for one write
+_MOST_CAUSES = 32
 
 
 def checked(write: Write, limits: CelLimits, *, refuse: bool) -> Finding:
@@ -31,17 +34,12 @@ def checked(write: Write, limits: CelLimits, *, refuse: bool) -> Finding:
         return NOTHING
     if write.operation == UPDATE and spec_of(new) == spec_of(write.old):
         return NOTHING  # an object that was stored must stay writable: finalizers, labels, owners
-    causes: list[Cause] = []
+    compiling = ObjectExpressions(limits)
     known = {text for _, text in expressions(spec_of(write.old))}
-    for count, (path, text) in enumerate(expressions(spec_of(new))):
-        if count >= _MOST_CHECKED:
-            causes.append(invalid(path, count + 1, f"at most {_MOST_CHECKED} expressions are taken"))
-            break
-        if text not in known:
-            causes.extend(_expression_causes(path, text, limits))
+    causes = list(islice(_causes(spec_of(new), known, compiling), _MOST_CAUSES))
     if causes:
         return invalid_object(causes)
-    fault = plan_of(new, cel_compiler(limits=limits)).fault
+    fault = plan_of(new, compiling.compile_all).fault
     if fault is None:
         return NOTHING
     if refuse:
@@ -57,16 +55,26 @@ def expressions(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"spec.predicates[{index}].requiredClusterSelector.celSelector.celExpressions[{number}]", str(text)
 
 
-def _expression_causes(path: str, text: str, limits: CelLimits) -> list[Cause]:
-    if len(text.encode()) > MOST_BYTES:
-        return [too_long(path, MOST_BYTES)]
-    try:
-        compile_cel(text, limits)
-    except CostLimitError as error:
-        return [invalid(path, text, str(error))]
-    except InvalidObjectError:
-        return []  # the plan has the same fault, which is a warning
-    return []
+def _causes(spec: Mapping[str, Any], known: Container[str], compiling: ObjectExpressions) -> Iterator[Cause]:
+    """Why expressions are refused. Those that were stored before may stay."""
+    for count, (path, text) in enumerate(expressions(spec)):
+        if count >= _MOST_CHECKED:
+            yield invalid(path, count + 1, f"at most {_MOST_CHECKED} expressions are taken")
+            return
+        if text in known:
+            continue
+        if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
+            yield too_long(path, MOST_BYTES)
+            continue
+        try:
+            compiling.compile(text)
+        except CompileLimitError as error:
+            yield invalid(path, text, str(error))
+            return
+        except CostLimitError as error:
+            yield invalid(path, text, str(error))
+        except InvalidObjectError:
+            continue  # the plan has the same fault, which is a warning
 
 
 def shortened(text: str) -> str:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from muster.admission.kinds import KINDS, KindChecks, mutate, validate
+from muster.admission.kinds import KINDS, Aside, KindChecks, at_once, mutate, validate
 from muster.admission.write import Asker, Finding, Write, invalid_object
 from muster.api import RESOURCES
 from muster.api.validation import validate_object
 from muster.errors import InvalidObjectError
+from muster.values.causes import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -97,13 +98,17 @@ def mutated(review: Mapping[str, Any], now: datetime, checks: Mapping[str, KindC
 
 
 async def validated(
-    review: Mapping[str, Any], world: World, now: datetime, checks: Mapping[str, KindChecks] = KINDS
+    review: Mapping[str, Any],
+    world: World,
+    now: datetime,
+    checks: Mapping[str, KindChecks] = KINDS,
+    aside: Aside = at_once,
 ) -> JsonObject:
     """The answer of a validating webhook."""
     uid, write = write_of(review, now)
     finding = _rules(write)
     if finding.refusal is None:
-        finding = await validate(write, world, checks)
+        finding = await validate(write, world, checks, aside)
     return _answer(uid, finding)
 
 
@@ -127,10 +132,11 @@ def _answer(uid: str, finding: Finding) -> JsonObject:
 
 
 def _status(refusal: Refusal) -> JsonObject:
-    message = refusal.message or ", ".join(dict.fromkeys(str(cause) for cause in refusal.causes))
+    named, more = bounded(refusal.causes)
+    message = refusal.message or ", ".join([*dict.fromkeys(str(cause) for cause in named), *([more] if more else [])])
     status: JsonObject = {"code": refusal.code, "reason": refusal.reason, "message": message}
-    if refusal.causes:
-        status["details"] = {"causes": [cause.to_status() for cause in refusal.causes]}
+    if named:
+        status["details"] = {"causes": [cause.to_status() for cause in named]}
     return status
 
 

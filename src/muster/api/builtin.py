@@ -57,7 +57,7 @@ def builtin(
         singular=kind.lower(),
         list_kind=f"{kind}List",
         namespaced=namespaced,
-        versions=(Version("v1", schema, columns, status=status, selectable_fields=selectable_fields),),
+        versions=(Version("v1", schema, columns, status=status, selectable_fields=selectable_fields, zero_items=True),),
         short_names=short_names,
         builtin=True,
         virtual=virtual,

@@ -11,9 +11,11 @@ from muster.values.causes import Cause, forbidden, invalid, too_long
 from muster.values.names import config_key_problems
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
 SIZE_LIMIT: Final = 1024 * 1024
+_LONGEST_SHOWN_KEY: Final = 1024
 
 
 def normalize(obj: dict[str, Any]) -> None:
@@ -23,22 +25,30 @@ def normalize(obj: dict[str, Any]) -> None:
             del obj[name]
 
 
-def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
+def rules(new: dict[str, Any], old: dict[str, Any] | None) -> Iterator[Cause]:
     data, binary = new.get("data") or {}, new.get("binaryData") or {}
-    causes: list[Cause] = []
     for key in data:
-        causes.extend(invalid(f"data[{key}]", key, problem) for problem in config_key_problems(key))
+        yield from key_causes("data", key)
         if key in binary:
-            causes.append(invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
+            yield invalid(f"data[{shown_key(key)}]", key, "duplicate of key present in binaryData")
     for key in binary:
-        causes.extend(invalid(f"binaryData[{key}]", key, problem) for problem in config_key_problems(key))
+        yield from key_causes("binaryData", key)
     size = sum(len(value.encode("utf-8", "surrogatepass")) for value in data.values())
     size += sum(len(value) * 3 // 4 for value in binary.values())
     if size > SIZE_LIMIT:
-        causes.append(too_long("", SIZE_LIMIT))
+        yield too_long("", SIZE_LIMIT)
     if old is not None:
-        causes.extend(immutability(new, old, ("data", "binaryData")))
-    return causes
+        yield from immutability(new, old, ("data", "binaryData"))
+
+
+def key_causes(field: str, key: str) -> Iterator[Cause]:
+    """What is wrong with a key of a ConfigMap or Secret."""
+    return (invalid(f"{field}[{shown_key(key)}]", key, problem) for problem in config_key_problems(key))
+
+
+def shown_key(key: str) -> str:
+    """A key as part of a path: a good one fits, of others the beginning has to do."""
+    return key if len(key) <= _LONGEST_SHOWN_KEY else f"{key[:_LONGEST_SHOWN_KEY]}…"
 
 
 def immutability(new: dict[str, Any], old: dict[str, Any], fields: tuple[str, ...]) -> list[Cause]:

@@ -10,6 +10,7 @@ import binascii
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.ages import parse_time
+from muster.api.schema.checks import INT32
 from muster.api.schema.object_meta import OBJECT_META
 from muster.values.causes import quoted
 
@@ -70,6 +71,8 @@ def _mismatch(value: Any, schema: Schema, owner: str, path: str, struct: str) ->
             return _refused(value, owner, path, "bool")
         case "integer" if not isinstance(value, int) or isinstance(value, bool):
             return _refused(value, owner, path, schema.get("format", "int64"))
+        case "integer" if schema.get("format") == "int32" and not INT32[0] <= value <= INT32[1]:
+            return f"json: cannot unmarshal number {value} into Go struct field {owner}.{path} of type int32"
         case _:
             return None
 
@@ -97,7 +100,7 @@ def _string(value: Any, schema: Schema, owner: str, path: str) -> str | None:
     if form == "byte":
         try:
             binascii.a2b_base64(value.replace("\n", "").replace("\r", ""), strict_mode=bool(value))
-        except binascii.Error:
+        except ValueError:  # binascii.Error, and its parent for text that is not ASCII
             return "illegal base64 data at input byte 0"
     if form == "date-time" and parse_time(value) is None:
         shown = quoted(value)

@@ -18,6 +18,7 @@ from muster.api.managed_cluster import GROUP
 from muster.api.parts import Condition, LabelSelector, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
 from muster.values.causes import Cause, forbidden, invalid
+from muster.values.labels import label_selector_causes
 from muster.values.names import NAME_LENGTH, qualified_name_problems
 
 DEFAULT_EXCLUSIVE_KEY: Final = "cluster.open-cluster-management.io/clusterset"
@@ -103,9 +104,9 @@ def convert(obj: dict[str, Any], version: str) -> dict[str, Any]:
         case "v1beta1":
             return _with_spec(stored, version, _renamed(stored.get("spec"), EXCLUSIVE, LEGACY_EXCLUSIVE))
         case "v1alpha1":
-            spec = dict(stored.get("spec") or {})
-            if spec.get("clusterSelector") == {"selectorType": EXCLUSIVE}:
-                del spec["clusterSelector"]
+            spec = stored.get("spec") or {}
+            if isinstance(spec, dict) and spec.get("clusterSelector") == {"selectorType": EXCLUSIVE}:
+                spec = {name: value for name, value in spec.items() if name != "clusterSelector"}
             return _with_spec(stored, version, spec)
         case _:
             raise ValueError(f"ManagedClusterSet has no version {version}")
@@ -116,8 +117,10 @@ def _to_stored(obj: dict[str, Any]) -> dict[str, Any]:
     if version == "v1beta1":
         return _with_spec(obj, "v1beta2", _renamed(obj.get("spec"), LEGACY_EXCLUSIVE, EXCLUSIVE))
     if version == "v1alpha1":
-        spec = dict(obj.get("spec") or {})
-        spec["clusterSelector"] = {"selectorType": EXCLUSIVE} | (spec.get("clusterSelector") or {})
+        spec = obj.get("spec") or {}
+        selector = (spec.get("clusterSelector") or {}) if isinstance(spec, dict) else None
+        if isinstance(selector, dict):  # what has another shape is refused by the schema
+            spec = spec | {"clusterSelector": {"selectorType": EXCLUSIVE} | selector}
         return _with_spec(obj, "v1beta2", spec)
     return obj
 
@@ -137,8 +140,21 @@ def _with_spec(obj: dict[str, Any], version: str, spec: Any) -> dict[str, Any]:
 
 
 def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
-    """What the schema cannot say about the exclusive key. Both states are in the stored form."""
+    """What the schema cannot say about the exclusive key and the selector. Both states are in the stored form."""
     spec = new.get("spec") or {}
+    return _key_causes(spec, new, old) + _selector_causes(spec, (old or {}).get("spec") or {})
+
+
+def _selector_causes(spec: dict[str, Any], before: dict[str, Any]) -> list[Cause]:
+    """A selector that cannot match would empty the set, and every placement that is bound to it. One that was stored
+    before this was checked may stay: such a set must remain writable."""
+    selector = spec.get("clusterSelector") or {}
+    if selector.get("selectorType") != BY_LABELS or selector == before.get("clusterSelector"):
+        return []
+    return label_selector_causes(selector.get("labelSelector"), "spec.clusterSelector.labelSelector")
+
+
+def _key_causes(spec: dict[str, Any], new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
     key = spec.get("exclusiveKey") or ""
     if not isinstance(key, str):
         return []

@@ -6,9 +6,10 @@ beside the name, as the real server does.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.values.causes import Cause, forbidden, invalid, required, too_long
+from muster.values.causes import MOST_FOUND, MOST_NAMED, Cause, forbidden, invalid, required, too_long
 from muster.values.labels import label_causes
 from muster.values.names import (
     dns_label_problems,
@@ -19,7 +20,7 @@ from muster.values.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Object = dict[str, Any]
 
@@ -48,8 +49,10 @@ def validate_metadata(
     """Everything wrong with the metadata of a new object, or of the new state of an old one."""
     metadata = obj.get("metadata") or {}
     if old is None:
-        return _identity(metadata, name_problems, namespaced=namespaced) + _common(metadata)
-    return _update(metadata, old.get("metadata") or {}) + _common(metadata)
+        first = _identity(metadata, name_problems, namespaced=namespaced)
+    else:
+        first = _update(metadata, old.get("metadata") or {})
+    return first + list(islice(_common(metadata), MOST_FOUND))
 
 
 def metadata_warnings(obj: Object, old: Object | None = None) -> list[str]:
@@ -89,7 +92,7 @@ def _update(metadata: Object, old: Object) -> list[Cause]:
     if old.get("deletionTimestamp"):
         added = sorted(set(metadata.get("finalizers") or ()) - set(old.get("finalizers") or ()))
         if added:
-            shown = ", ".join(f'"{name}"' for name in added)
+            shown = ", ".join(f'"{name}"' for name in added[:MOST_NAMED])
             detail = (
                 "no new finalizers can be added if the object is being deleted, "
                 f"found new finalizers []string{{{shown}}}"
@@ -103,51 +106,44 @@ def _update(metadata: Object, old: Object) -> list[Cause]:
     return causes
 
 
-def _common(metadata: Object) -> list[Cause]:
-    causes: list[Cause] = []
+def _common(metadata: Object) -> Iterator[Cause]:
     if labels := metadata.get("labels"):
-        causes.extend(label_causes(labels, "metadata.labels"))
+        yield from label_causes(labels, "metadata.labels")
     if annotations := metadata.get("annotations"):
-        causes.extend(_annotations(annotations))
+        yield from _annotations(annotations)
     if owners := metadata.get("ownerReferences"):
-        causes.extend(_owners(owners))
+        yield from _owners(owners)
     if finalizers := metadata.get("finalizers"):
-        causes.extend(_finalizers(finalizers))
-    return causes
+        yield from _finalizers(finalizers)
 
 
-def _annotations(annotations: dict[str, str]) -> list[Cause]:
+def _annotations(annotations: dict[str, str]) -> Iterator[Cause]:
     path = "metadata.annotations"
-    causes: list[Cause] = []
     size = 0
     for key, value in annotations.items():
         if not is_plain_key(key):
-            causes.extend(invalid(path, key, problem) for problem in qualified_name_problems(key.lower()))
+            yield from (invalid(path, key, problem) for problem in qualified_name_problems(key.lower()))
         size += _bytes(key) + _bytes(value)
     if size > ANNOTATIONS_LIMIT:
-        causes.append(too_long(path, ANNOTATIONS_LIMIT))
-    return causes
+        yield too_long(path, ANNOTATIONS_LIMIT)
 
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _owners(owners: Sequence[Object]) -> list[Cause]:
+def _owners(owners: Sequence[Object]) -> Iterator[Cause]:
     path = "metadata.ownerReferences"
-    causes: list[Cause] = []
     controller = ""
     for owner in owners:
         version = owner.get("apiVersion") or ""
         if not version.rpartition("/")[2]:
-            causes.append(invalid(f"{path}.apiVersion", version, "version must not be empty"))
-        causes.extend(
-            invalid(f"{path}.{field}", owner.get(field) or "", "must not be empty")
-            for field in ("kind", "name", "uid")
-            if not owner.get(field)
-        )
+            yield invalid(f"{path}.apiVersion", version, "version must not be empty")
+        for field in ("kind", "name", "uid"):
+            if not owner.get(field):
+                yield invalid(f"{path}.{field}", owner.get(field) or "", "must not be empty")
         if version == "v1" and owner.get("kind") == "Event":
-            causes.append(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"))
+            yield invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")
         if owner.get("controller"):
             name = f"{owner.get('kind')}/{owner.get('name')}"
             if controller:
@@ -155,17 +151,14 @@ def _owners(owners: Sequence[Object]) -> list[Cause]:
                     'Only one reference can have Controller set to true. Found "true" in references for '
                     f"{controller} and {name}"
                 )
-                causes.append(invalid(path, list(owners), detail))
+                yield invalid(path, list(owners[:MOST_NAMED]), detail)
             controller = controller or name
-    return causes
 
 
-def _finalizers(finalizers: Sequence[str]) -> list[Cause]:
+def _finalizers(finalizers: Sequence[str]) -> Iterator[Cause]:
     path = "metadata.finalizers"
-    causes: list[Cause] = []
     for finalizer in finalizers:
-        causes.extend(invalid(path, finalizer, problem) for problem in qualified_name_problems(finalizer))
+        yield from (invalid(path, finalizer, problem) for problem in qualified_name_problems(finalizer))
     if FINALIZER_ORPHAN in finalizers and FINALIZER_FOREGROUND in finalizers:
         detail = f"finalizer {FINALIZER_ORPHAN} and {FINALIZER_FOREGROUND} cannot be both set"
-        causes.append(invalid(path, list(finalizers), detail))
-    return causes
+        yield invalid(path, list(finalizers[:MOST_NAMED]), detail)

@@ -7,28 +7,29 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.api import parts
 from muster.api.builtin import AGE, CREATED_AT, builtin
 from muster.api.resource import PrinterColumn
-from muster.values.causes import Cause, forbidden, invalid, not_supported, required
+from muster.values.causes import Cause, forbidden, invalid, not_supported, required, too_many
 from muster.values.names import path_segment_problems, subdomain_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
 Object = dict[str, Any]
 
 GROUP: Final = "rbac.authorization.k8s.io"
+MOST_ITEMS: Final = 5_000  # rules of a role, subjects of a binding: each change of one is followed on the spot
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Roles.
 
 
-def _role_rules(*, namespaced: bool) -> Callable[[Object, Object | None], list[Cause]]:
-    def rules(new: Object, _: Object | None) -> list[Cause]:
-        causes = []
-        for index, rule in enumerate(new.get("rules") or ()):
-            causes.extend(_rule_causes(rule, f"rules[{index}]", namespaced=namespaced))
-        return causes
+def _role_rules(*, namespaced: bool) -> Callable[[Object, Object | None], Iterator[Cause]]:
+    def rules(new: Object, _: Object | None) -> Iterator[Cause]:
+        if len(given := new.get("rules") or ()) > MOST_ITEMS:
+            yield too_many("rules", len(given), MOST_ITEMS)
+        for index, rule in enumerate(given):
+            yield from _rule_causes(rule, f"rules[{index}]", namespaced=namespaced)
 
     return rules
 
@@ -113,24 +114,24 @@ def normalize_binding(obj: Object) -> None:
             subject["apiGroup"] = GROUP
 
 
-def _binding_rules(*kinds: str, namespaced: bool) -> Callable[[Object, Object | None], list[Cause]]:
-    def rules(new: Object, old: Object | None) -> list[Cause]:
+def _binding_rules(*kinds: str, namespaced: bool) -> Callable[[Object, Object | None], Iterator[Cause]]:
+    def rules(new: Object, old: Object | None) -> Iterator[Cause]:
         role = new.get("roleRef") or {}
-        causes = []
         if role.get("apiGroup", "") != GROUP:
-            causes.append(not_supported("roleRef.apiGroup", role.get("apiGroup", ""), (GROUP,)))
+            yield not_supported("roleRef.apiGroup", role.get("apiGroup", ""), (GROUP,))
         if role.get("kind", "") not in kinds:
-            causes.append(not_supported("roleRef.kind", role.get("kind", ""), kinds))
+            yield not_supported("roleRef.kind", role.get("kind", ""), kinds)
         if not role.get("name"):
-            causes.append(required("roleRef.name"))
+            yield required("roleRef.name")
         else:
-            causes.extend(invalid("roleRef.name", role["name"], each) for each in path_segment_problems(role["name"]))
-        for index, subject in enumerate(new.get("subjects") or ()):
-            causes.extend(_subject_causes(subject, f"subjects[{index}]", namespaced=namespaced))
+            yield from (invalid("roleRef.name", role["name"], each) for each in path_segment_problems(role["name"]))
+        if len(given := new.get("subjects") or ()) > MOST_ITEMS:
+            yield too_many("subjects", len(given), MOST_ITEMS)
+        for index, subject in enumerate(given):
+            yield from _subject_causes(subject, f"subjects[{index}]", namespaced=namespaced)
         if old is not None and role != (old.get("roleRef") or {}):
             shown = {"APIGroup": role.get("apiGroup"), "Kind": role.get("kind"), "Name": role.get("name")}
-            causes.append(invalid("roleRef", shown, "cannot change roleRef"))
-        return causes
+            yield invalid("roleRef", shown, "cannot change roleRef")
 
     return rules
 

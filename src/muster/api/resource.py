@@ -14,13 +14,13 @@ from muster.api.schema import CompiledSchema, compile_schema
 from muster.values.names import subdomain_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from muster.values.causes import Cause
 
     Object = dict[str, Any]
-    Rules = Callable[[Object, Object | None], list[Cause]]
+    Rules = Callable[[Object, Object | None], Iterable[Cause]]
     Conversion = Callable[[Object, str], Object]
     Normalization = Callable[[Object], None]
     NameCheck = Callable[[str], list[str]]
@@ -61,11 +61,12 @@ class Version:
     storage: bool = True
     served: bool = True
     deprecated: str = ""
+    zero_items: bool = False  # null items of lists are zero values, as Go decodes the structs of built-in kinds
 
     @cached_property
     def compiled(self) -> CompiledSchema:
         """The schema as closures; made at first use, so that starting a command costs nothing."""
-        return compile_schema(self.schema)
+        return compile_schema(self.schema, zero_items=self.zero_items)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
-from muster.api.config_map import SIZE_LIMIT, immutability
+from muster.api.config_map import SIZE_LIMIT, immutability, key_causes
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, invalid, required, too_long
-from muster.values.names import config_key_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
 OPAQUE: Final = "Opaque"
@@ -45,22 +44,20 @@ def normalize(obj: dict[str, Any]) -> None:
         del obj["data"]
 
 
-def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
+def rules(new: dict[str, Any], old: dict[str, Any] | None) -> Iterator[Cause]:
     data = new.get("data") or {}
-    causes: list[Cause] = []
     for key in data:
-        causes.extend(invalid(f"data[{key}]", key, problem) for problem in config_key_problems(key))
+        yield from key_causes("data", key)
     if sum(len(value or "") * 3 // 4 for value in data.values()) > SIZE_LIMIT:
-        causes.append(too_long("data", SIZE_LIMIT))
+        yield too_long("data", SIZE_LIMIT)
     kind = new.get("type", OPAQUE)
-    causes.extend(required(f"data[{key}]") for key in _NEEDED_KEYS.get(kind, ()) if key not in data)
-    if kind == "kubernetes.io/basic-auth" and not {"username", "password"} & set(data):
-        causes.extend((required("data[username]"), required("data[password]")))
+    yield from (required(f"data[{key}]") for key in _NEEDED_KEYS.get(kind, ()) if key not in data)
+    if kind == "kubernetes.io/basic-auth" and not data.keys() & {"username", "password"}:
+        yield from (required("data[username]"), required("data[password]"))
     if old is not None:
         if kind != old.get("type", OPAQUE):
-            causes.append(invalid("type", kind, "field is immutable"))
-        causes.extend(immutability(new, old, ("data",)))
-    return causes
+            yield invalid("type", kind, "field is immutable")
+        yield from immutability(new, old, ("data",))
 
 
 def _type(obj: dict[str, Any], _: datetime) -> object:

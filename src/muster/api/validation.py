@@ -7,11 +7,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.decoding import decode_problem
 from muster.api.metadata import validate_metadata, without_empty
-from muster.values.causes import NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, Cause, invalid
+from muster.values.causes import MOST_FOUND, NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, Cause, invalid
 
 if TYPE_CHECKING:
     from muster.api.resource import Resource, Version
@@ -74,4 +75,5 @@ def validate_object(
 def _own_rules(resource: Resource, obj: Object, old: Object | None) -> list[Cause]:
     if resource.rules is None:
         return []
-    return resource.rules(resource.to_storage(obj), None if old is None else resource.to_storage(old))
+    found = resource.rules(resource.to_storage(obj), None if old is None else resource.to_storage(old))
+    return list(islice(found, MOST_FOUND))

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
 
 from muster.cel import (
     DEFAULT_COST_LIMIT,
@@ -34,9 +33,12 @@ from muster.cel.values import check_input
 from muster.cli.cel_show import explained, shown
 from muster.cli.exits import Exit
 from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
+from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+_MOST_WRITTEN_OUT = 64 * 1024 * 1024  # bytes of a YAML file, with every alias replaced by what it stands for
 
 app = typer.Typer(help="Evaluate, check and explain CEL expressions.", no_args_is_help=True)
 
@@ -55,8 +57,12 @@ def _read(place: str) -> Any:
     except OSError as error:
         raise InvalidObjectError(place, f"cannot be read: {error.strerror}") from None
     try:
-        return json.loads(text) if place.endswith(".json") else yaml.load(text, Loader=yaml.CSafeLoader)
-    except (json.JSONDecodeError, yaml.YAMLError) as error:
+        if place.endswith(".json"):
+            return json.loads(text)
+        limits = YamlLimits(values=sys.maxsize, size=max(_MOST_WRITTEN_OUT, 2 * len(text)))
+        document = read_yaml(text.encode(), limits)
+        return None if document is None else document.value
+    except (json.JSONDecodeError, RecursionError, YamlError) as error:
         raise InvalidObjectError(place, f"is neither JSON nor YAML: {error}") from None
 
 

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import yaml
 
 from muster.errors import InvalidObjectError
-from muster.values.yaml_aliases import check_aliases
+from muster.values.yaml_reading import YamlError, YamlLimits
+from muster.values.yaml_reading import read_documents as yaml_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
 SUFFIXES = (".yaml", ".yml", ".json", ".ndjson")
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # of JSON; the last is depth
 _MOST_WRITTEN_OUT = 64 * 1024 * 1024  # bytes, with every alias replaced by what it stands for
 
 
@@ -79,7 +80,7 @@ def _from_stream(origin: str, stream: BinaryIO) -> Iterator[Document]:
         try:
             yield from _unpacked(origin, 1, msgspec.json.decode(text))
             return
-        except msgspec.DecodeError:
+        except _UNREADABLE:
             pass  # flow-style YAML starts with a brace too; its error will be the better one
     yield from _yaml_documents(origin, text)
 
@@ -87,7 +88,7 @@ def _from_stream(origin: str, stream: BinaryIO) -> Iterator[Document]:
 def _json_line(line: bytes) -> Any | None:
     try:
         return msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except _UNREADABLE:
         return None
 
 
@@ -97,7 +98,7 @@ def _json_lines(origin: str, stream: BinaryIO) -> Iterator[Document]:
             continue
         try:
             obj = msgspec.json.decode(line)
-        except msgspec.DecodeError as error:
+        except _UNREADABLE as error:
             raise InvalidObjectError(f"{origin}:{number}", f"not valid JSON: {error}") from error
         yield from _unpacked(origin, number, obj)
 
@@ -110,18 +111,14 @@ def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
 def _yaml_values(origin: str, text: bytes) -> Iterator[tuple[int, Any]]:
     """The documents of a YAML text that are not empty, with their lines."""
     try:
-        check_aliases(text, max(_MOST_WRITTEN_OUT, 2 * len(text)))
-        loader: Any = yaml.CSafeLoader(text)  # its stubs leave these methods untyped
-        while loader.check_node():
-            node = loader.get_node()
-            if (obj := loader.construct_document(node)) is not None:
-                yield node.start_mark.line + 1, obj
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{origin}:{mark.line + 1}:{mark.column + 1}" if mark is not None else origin
-        raise InvalidObjectError(where, f"not valid YAML: {getattr(error, 'problem', None) or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidObjectError(origin, f"not valid YAML: {error}") from error
+        # A fleet may have any number of values; only what aliases add is bounded.
+        limits = YamlLimits(values=sys.maxsize, size=max(_MOST_WRITTEN_OUT, 2 * len(text)))
+        for document in yaml_documents(text, limits):
+            if document.value is not None:
+                yield document.line, document.value
+    except YamlError as error:
+        place = f":{error.line}:{error.column}" if error.column else f":{error.line}" if error.line else ""
+        raise InvalidObjectError(f"{origin}{place}", f"not valid YAML: {error.problem}") from error
 
 
 def _unpacked(origin: str, line: int, obj: Any) -> Iterator[Document]:

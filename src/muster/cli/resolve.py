@@ -163,17 +163,17 @@ def _choice(kind: type[Choice], text: str, option: str) -> Choice:
 
 
 def _fact(text: str) -> Property:
-    import yaml
-
     from muster.resolution import Property
+    from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise InvalidObjectError("--fact", f"{text!r} is not TYPE=VALUE")
     try:
-        read = yaml.safe_load(value)
-    except yaml.YAMLError as error:
+        document = read_yaml(value.encode(), YamlLimits())
+    except YamlError as error:
         raise InvalidObjectError("--fact", f"the value of {name} is not valid YAML: {error}") from error
+    read = None if document is None else document.value
     if isinstance(read, float) and str(read) != value.strip():  # 1.30 is a version to people, and 1.3 to YAML
         sys.stderr.write(f"warning: --fact {text} is the number {read}; a version is written {name}='\"{value}\"'\n")
     return Property(name, read)

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import yaml
-
 from muster.client.credentials import Credentials, Renewal
 from muster.errors import InvalidObjectError
+from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -106,9 +105,10 @@ def _read(path: str | None) -> tuple[dict[str, Any] | None, list[Path]]:
                 raise KubeconfigError(f"{source}: no such file")
             continue
         try:
-            config = yaml.load(source.read_bytes(), Loader=yaml.CSafeLoader)
-        except (OSError, yaml.YAMLError) as error:
+            document = read_yaml(source.read_bytes(), YamlLimits())
+        except (OSError, YamlError) as error:
             raise KubeconfigError(f"{source}: {error}") from error
+        config = None if document is None else document.value
         if not isinstance(config, dict):
             raise KubeconfigError(f"{source}: not a kubeconfig")
         _absolute_paths(config, source.parent)

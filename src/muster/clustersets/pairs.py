@@ -23,6 +23,8 @@ import yaml
 from muster.errors import InvalidObjectError
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership, membership
 from muster.values.names import qualified_name_problems, subdomain_problems
+from muster.values.yaml_reading import YamlError, YamlLimits
+from muster.values.yaml_reading import events as yaml_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -116,7 +118,7 @@ def _entries(config_map: Mapping[str, Any], problems: list[str]) -> Iterator[tup
         elif key == STRUCTURED:
             try:
                 yield from [(where, each, names) for each, names in _structured(value)]
-            except (yaml.YAMLError, UnicodeError, _ShapeError) as error:
+            except (YamlError, _ShapeError) as error:
                 problems.append(f"{where} {_fault(error)}")
         else:
             yield where, str(key), _comma_list(value)
@@ -136,7 +138,8 @@ def _structured(text: str) -> Iterator[tuple[str, list[str]]]:
     Read event by event: nothing is built that the text does not spell out, words such as `no` stay words, and of two
     entries for one key neither is lost.
     """
-    events = (event for event in yaml.parse(text, Loader=yaml.CBaseLoader) if not isinstance(event, _FRAME))
+    read = yaml_events(text.encode("utf-8", "surrogatepass"), YamlLimits())
+    events = (event for event in read if not isinstance(event, _FRAME))
     first = next(events, None)
     if first is None or (isinstance(first, yaml.ScalarEvent) and not first.value):
         return
@@ -172,12 +175,10 @@ def _place(event: yaml.Event) -> str:
     return f"line {line}: expected one mapping of keys to lists of names, without anchors"
 
 
-def _fault(error: Exception) -> str:
+def _fault(error: YamlError | _ShapeError) -> str:
     if isinstance(error, _ShapeError):
         return str(error)
-    mark = getattr(error, "problem_mark", None)
-    where = f"line {mark.line + 1}: " if mark is not None else ""
-    return f"{where}not valid YAML: {getattr(error, 'problem', None) or error}"
+    return f"{f'line {error.line}: ' if error.line else ''}not valid YAML: {error.problem}"
 
 
 def _short(text: str) -> str:

@@ -27,6 +27,7 @@ from muster.hub.auth.token_file import TokenFileAuthenticator
 from muster.hub.auth.token_requests import TokenRequests
 from muster.hub.auth.tokens import Credentials, TokenAuthenticator
 from muster.hub.explanations import Explanations
+from muster.hub.heavy_work import HeavyWork
 from muster.hub.later import Later
 from muster.hub.rest import explaining
 from muster.hub.rest.account_tokens import ADDRESS, AccountTokens
@@ -79,18 +80,29 @@ class Access:
             TokenFileAuthenticator(directory / TOKENS),
             ServiceAccountAuthenticator(issuer, store),
         )
+        self.heavy_work = HeavyWork()
         checks = ObjectChecks(
-            store, self.authorizer, self.settings.admission, permissions=self.authorizer.read, clock=clock
+            store,
+            self.authorizer,
+            self.settings.admission,
+            permissions=self.authorizer.read,
+            clock=clock,
+            heavy_work=self.heavy_work,
         )
         secrets = AccountSecrets(store, issuer, directory / AUTHORITY)
         controllers = Controllers(directory / CONTROLLERS_ADDRESS)
         advice = FleetAdvice(store, self.authorizer, controllers)
-        self.admission: tuple[Admission, ...] = (checks, secrets, EscalationGuard(self.authorizer), advice)
+        self.admission: tuple[Admission, ...] = (
+            checks,
+            secrets,
+            EscalationGuard(self.authorizer, self.heavy_work),
+            advice,
+        )
         self.door = Door(
             self.authenticator, self.authorizer, anonymous=self.settings.anonymous, limits=self.settings.users
         )
         tokens = AccountTokens(TokenRequests(store, issuer), self.authorizer)
-        explanations = Explanations(store, self.authorizer, (checks, advice), controllers)
+        explanations = Explanations(store, self.authorizer, (checks, advice), controllers, self.heavy_work)
         self.subresources: Mapping[tuple[str, str], Subresource] = {
             ADDRESS: tokens,
             explaining.ADDRESS: PlacementExplaining(explanations, self.authorizer),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from muster.admission import Asker, Settings, Write, mutate, validate
 from muster.admission.kinds import kinds
 from muster.hub import status
 from muster.hub.auth.tokens import MASTERS
+from muster.hub.heavy_work import HEAVY, HeavyWork
 from muster.hub.labelled import Labelled
 from muster.hub.objects import decode
 from muster.hub.requests import Admitted, User
@@ -23,7 +25,7 @@ from muster.hub.storage import Key, Unchanged, Unmatched
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from muster.admission import Refusal
+    from muster.admission import Finding, Refusal
     from muster.hub.requests import AdmissionRequest, Authorizer, JsonObject, Target
     from muster.hub.storage import Guard, Store
 
@@ -42,8 +44,10 @@ class ObjectChecks:
         *,
         permissions: Callable[[], tuple[Unchanged, ...]] = tuple,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        heavy_work: HeavyWork | None = None,
     ) -> None:
-        """`permissions` names what decisions of the authorizer rest on."""
+        """`permissions` names what decisions of the authorizer rest on; `heavy_work` takes what compiles."""
+        self._heavy = heavy_work or HeavyWork()
         self._store = store
         self._authorizer = authorizer
         self._permissions = permissions
@@ -53,7 +57,8 @@ class ObjectChecks:
     async def mutate(self, request: AdmissionRequest) -> Admitted:
         if request.target.resource.key not in self._checks or _changes_only_status(request):
             return _NOTHING
-        finding = mutate(self._write(request), self._checks)
+        changing = partial(mutate, self._write(request), self._checks)
+        finding = await self._heavy.done(request.user.name, request.weight, changing)
         if finding.refusal is not None:
             raise _status_error(request.target, request.new, finding.refusal, finding.warnings)
         return Admitted(finding.object, finding.warnings)
@@ -62,7 +67,11 @@ class ObjectChecks:
         if request.target.resource.key not in self._checks or _changes_only_status(request):
             return _NOTHING
         world = _Recorded(self._store, self._authorizer, self._permissions)
-        finding = await validate(self._write(request), world, self._checks)
+
+        async def aside(work: Callable[[], Finding], *, heavy: bool) -> Finding:
+            return await self._heavy.done(request.user.name, HEAVY if heavy else request.weight, work)
+
+        finding = await validate(self._write(request), world, self._checks, aside)
         if finding.refusal is not None:
             raise _status_error(request.target, request.new or request.old, finding.refusal, finding.warnings)
         return Admitted(warnings=finding.warnings, read=tuple(world.read))

@@ -9,6 +9,7 @@ watches read, reviews and namespaces are what their names say.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.api import RESOURCES
@@ -17,6 +18,7 @@ from muster.hub import bodies, lists, namespaces, options, status, watches
 from muster.hub.creation import Creation
 from muster.hub.deletion import Deletion
 from muster.hub.gate import Gate
+from muster.hub.heavy_work import HeavyWork
 from muster.hub.namespaces import HubCleaner
 from muster.hub.objects import key_of, shown
 from muster.hub.patching import applied, patched
@@ -64,6 +66,7 @@ _CREATED_BY_UPDATE = (
     "rolebindings.rbac.authorization.k8s.io",
     "roles.rbac.authorization.k8s.io",
 )
+_MOST_REVIEW = 64 * 1024  # bytes of a question about access: a user, groups, a token
 _LOCKED = ("leases.coordination.k8s.io",)
 
 
@@ -90,15 +93,17 @@ class Api:
         cleaner: NamespaceCleaner | None = None,
         objects_per_kind: int = OBJECTS_PER_KIND,
         names_on_create: bool = True,
+        heavy_work: HeavyWork | None = None,
     ) -> None:
         self._store = store
         self._names_on_create = names_on_create
         self._clock = clock
         self._second = (datetime.min.replace(tzinfo=UTC), "")  # the last one, and its text: every write asks for it
         self._gate = Gate(authorizer, admission)
+        self._heavy = heavy_work or HeavyWork()
         self._cleaner = cleaner or HubCleaner(store, resources.values(), self._now)
-        self._creation = Creation(store, self._gate, self._now, objects_per_kind)
-        self._replacement = Replacement(store, self._gate, self._cleaner, self._now)
+        self._creation = Creation(store, self._gate, self._now, objects_per_kind, self._heavy)
+        self._replacement = Replacement(store, self._gate, self._cleaner, self._now, self._heavy)
         self._deletion = Deletion(store, self._gate, self._cleaner, self._now)
         self._reviews = Reviews(authorizer, authenticator, self._now)
         self._namespaces = resources[namespaces.NAMESPACES]
@@ -121,6 +126,7 @@ class Api:
 
     async def close(self) -> None:
         await self._cleaner.close()
+        self._heavy.close()
 
     async def _ensure_namespace(self, name: str) -> None:
         key = namespaces.namespace_key(name)
@@ -174,22 +180,25 @@ class Api:
         """A new object, or the answer to a review."""
         await self._gate.authorize_create(user, target, body, names=self._names_on_create)
         checked = options.write_options("CreateOptions", given)
-        obj, warnings = bodies.read_object(target, body, checked.validation)
-        bodies.check_address(target, obj)
+        if target.resource.virtual and body.weight > _MOST_REVIEW:
+            raise status.too_large(_MOST_REVIEW)
+        reading = partial(_read_whole, target, body, checked)
+        obj, warnings = await self._heavy.done(user.name, body.weight, reading)
         warnings = _deprecation(target) + warnings
         if target.resource.virtual:
             return await self._reviews.answer(user, target, obj, checked, warnings)
-        return await self._creation.create(user, target, obj, checked, warnings)
+        return await self._creation.create(user, target, obj, checked, warnings, weight=body.weight)
 
     async def update(self, user: User, target: Target, body: Body, given: WriteOptions) -> Answer:
         """The whole new state of an object, guarded by its revision."""
         await self._gate.authorize(user, "update", target)
         checked = options.write_options("UpdateOptions", given)
-        sent, warnings = self._read_update(target, body, checked)
+        reading = partial(_read_whole, target, body, checked)
+        sent, warnings = await self._heavy.done(user.name, body.weight, reading)
         missing = self._store.get(key_of(target)) is None
         if missing and target.resource.key in _CREATED_BY_UPDATE and not target.subresource:
             await self._gate.authorize(user, "create", target)
-            return await self._creation.create(user, target, sent, checked, warnings)
+            return await self._creation.create(user, target, sent, checked, warnings, weight=body.weight)
         locked = bool(sent["metadata"].get("resourceVersion"))
         if not missing and not locked:
             _refuse_unlocked(target)
@@ -197,19 +206,14 @@ class Api:
 
         def propose(_: JsonObject) -> Proposal:
             # The body is read again for another attempt: the first one has worked on its object.
-            obj, warnings = unused.pop() if unused else self._read_update(target, body, checked)
+            obj, warnings = unused.pop() if unused else reading()
             return Proposal(obj, _deprecation(target) + warnings)
 
         attempts = 1 if locked else _UNLOCKED_ATTEMPTS
-        answer = await self._replacement.replace(user, target, propose, checked, attempts=attempts)
+        answer = await self._replacement.replace(user, target, propose, checked, attempts=attempts, weight=body.weight)
         if answer is None:
             raise _not_found(target)
         return answer
-
-    def _read_update(self, target: Target, body: Body, checked: Write) -> tuple[JsonObject, tuple[str, ...]]:
-        obj, warnings = bodies.read_object(target, body, checked.validation)
-        bodies.check_address(target, obj)
-        return obj, warnings
 
     async def patch(self, user: User, target: Target, kind: PatchType, body: Body, given: WriteOptions) -> Answer:
         """Part of a new state: laid over the stored one, and over a newer one if somebody writes in between."""
@@ -217,11 +221,13 @@ class Api:
         checked = options.write_options("PatchOptions", given, applying=kind is PatchType.APPLY)
         if kind is PatchType.APPLY:
             return await self._apply(user, target, body, checked)
-        change = patched(target, kind, body, checked)
-        return await self._replace_or_404(user, target, change, checked)
+        reading = partial(patched, target, kind, body, checked)
+        change, weight = await self._heavy.done(user.name, body.weight, reading)
+        return await self._replace_or_404(user, target, change, checked, max(weight, body.weight))
 
     async def _apply(self, user: User, target: Target, body: Body, checked: Write) -> Answer:
-        config, warnings = bodies.read_configuration(target, body, checked.validation)
+        reading = partial(bodies.read_configuration, target, body, checked.validation)
+        config, warnings = await self._heavy.done(user.name, body.weight, reading)
         warnings = _deprecation(target) + warnings
 
         def propose(live: JsonObject) -> Proposal:
@@ -229,18 +235,23 @@ class Api:
             return Proposal(obj, warnings, owners)
 
         for _ in range(_UNLOCKED_ATTEMPTS):
-            answer = await self._replacement.replace(user, target, propose, checked, attempts=_UNLOCKED_ATTEMPTS)
+            answer = await self._replacement.replace(
+                user, target, propose, checked, attempts=_UNLOCKED_ATTEMPTS, weight=body.weight
+            )
             if answer is not None:
                 return answer
+            proposal = await self._heavy.done(user.name, body.weight, partial(propose, {}))
             try:
-                return await self._create_applied(user, target, propose({}), checked)
+                return await self._create_applied(user, target, proposal, checked, body.weight)
             except status.StatusError as error:
                 if error.reason != "AlreadyExists":
                     raise
                 # Somebody has created it meanwhile: then this is an apply to what is there.
         raise status.stale(target.resource.group, target.resource.plural, target.name)
 
-    async def _create_applied(self, user: User, target: Target, proposal: Proposal, checked: Write) -> Answer:
+    async def _create_applied(
+        self, user: User, target: Target, proposal: Proposal, checked: Write, weight: int
+    ) -> Answer:
         if target.subresource:
             raise _not_found(target)
         uid = proposal.obj["metadata"].get("uid")
@@ -248,12 +259,16 @@ class Api:
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise status.conflict(target.resource.group, target.resource.plural, target.name, why)
         await self._gate.authorize(user, "create", target)
-        return await self._creation.create(user, target, proposal.obj, checked, proposal.warnings, proposal.owners)
+        return await self._creation.create(
+            user, target, proposal.obj, checked, proposal.warnings, proposal.owners, weight=weight
+        )
 
     async def _replace_or_404(
-        self, user: User, target: Target, propose: Callable[[JsonObject], Proposal], checked: Write
+        self, user: User, target: Target, propose: Callable[[JsonObject], Proposal], checked: Write, weight: int
     ) -> Answer:
-        answer = await self._replacement.replace(user, target, propose, checked, attempts=_UNLOCKED_ATTEMPTS)
+        answer = await self._replacement.replace(
+            user, target, propose, checked, attempts=_UNLOCKED_ATTEMPTS, weight=weight
+        )
         if answer is None:
             raise _not_found(target)
         return answer
@@ -261,7 +276,7 @@ class Api:
     async def delete(self, user: User, target: Target, given: DeleteOptions, body: Body | None = None) -> Answer:
         """Remove an object, or mark it for its finalizers."""
         await self._gate.authorize(user, "delete", target)
-        checked = options.delete_options(given, body)
+        checked = await self._delete_options(user, given, body)
         return await self._deletion.delete(user, target, checked)
 
     async def delete_collection(
@@ -269,8 +284,19 @@ class Api:
     ) -> ListAnswer:
         """Remove everything a list would show."""
         await self._authorize_collection(user, "deletecollection", target, selected.field_selector)
-        checked = options.delete_options(given, body)
+        checked = await self._delete_options(user, given, body)
         return await self._deletion.delete_collection(user, target, selected, checked)
+
+    async def _delete_options(self, user: User, given: DeleteOptions, body: Body | None) -> DeleteOptions:
+        weight = 0 if body is None else body.weight
+        return await self._heavy.done(user.name, weight, partial(options.delete_options, given, body))
+
+
+def _read_whole(target: Target, body: Body, checked: Write) -> tuple[JsonObject, tuple[str, ...]]:
+    """The object that a create or update sends, and warnings."""
+    obj, warnings = bodies.read_object(target, body, checked.validation)
+    bodies.check_address(target, obj)
+    return obj, warnings
 
 
 def _not_found(target: Target) -> status.StatusError:

@@ -50,7 +50,7 @@ def read_object(target: Target, body: Body, validation: str) -> tuple[JsonObject
     unknown = prepare(target.resource, target.version, obj)
     complaints = _complaints(unknown, decoded.duplicates)
     if complaints and validation == STRICT:
-        raise _unhandled(target, f"strict decoding error: {', '.join(complaints)}")
+        raise _unhandled(target, f"strict decoding error: {status.listed(complaints)}")
     repeated = _without_repeated_owners(obj, "")
     return obj, repeated if validation == IGNORE else complaints + repeated
 
@@ -77,7 +77,7 @@ def read_configuration(target: Target, body: Body, validation: str) -> tuple[Jso
         )
     complaints = _complaints((), decoded.duplicates)
     if complaints and validation == STRICT:
-        raise status.bad_request(f"error strict decoding patch: {', '.join(complaints)}")
+        raise status.bad_request(f"error strict decoding patch: {status.listed(complaints)}")
     api_version, kind = _text(config.get("apiVersion")), _text(config.get("kind"))
     if api_version != target.api_version or kind != target.resource.kind:
         group, _, version = api_version.rpartition("/")
@@ -96,6 +96,8 @@ def checked_result(
 
     What it shares with the live object was checked when that was stored.
     """
+    if isinstance(obj, list) and is_too_deep({"": obj}):
+        raise _bad_patch(patch.text, f"exceeded max depth of {MAX_DEPTH}")
     if not isinstance(obj, dict):
         raise _bad_patch(
             _json(obj), f"json: cannot unmarshal {go_type(obj)} into Go value of type map[string]interface {{}}"
@@ -111,7 +113,7 @@ def checked_result(
     text = _json(obj) if validation == STRICT else ""
     complaints = _complaints(prepare(target.resource, target.version, obj, live), patch.duplicates)
     if complaints and validation == STRICT:
-        raise _bad_patch(text, f"strict decoding error: {', '.join(complaints)}")
+        raise _bad_patch(text, f"strict decoding error: {status.listed(complaints)}")
     obj["metadata"] = dict(obj["metadata"])  # ours from here on, also where the patch has nothing to say about it
     repeated = _without_repeated_owners(obj, " after mutating admission happens")
     return obj, repeated if validation == IGNORE else complaints + repeated
@@ -126,7 +128,7 @@ def _check_type(target: Target, obj: JsonObject, decoded: Decoded, validation: s
         obj["apiVersion"], obj["kind"] = api_version, kind
     if not kind or not api_version:
         missing = "Kind" if not kind else "apiVersion"
-        text = decoded.text or _json(obj)
+        text = status.shortened(decoded.text or _json(obj))
         raise _unrecognized(resource.kind, f"Object '{missing}' is missing in '{text}'", text)
     if api_version != target.api_version:
         expected = f"the expected API version ({target.api_version})"
@@ -207,20 +209,21 @@ def _without_repeated_owners(obj: JsonObject, when: str) -> tuple[str, ...]:
     references = obj["metadata"].get("ownerReferences")
     if not references or len(references) < 2:
         return ()
-    kept: list[Any] = []
+    known: dict[bytes, Any] = {}
     repeated: list[str] = []
     for reference in references:
-        if reference in kept:
+        identity = msgspec.json.encode(reference, order="sorted")
+        if identity in known:
             repeated.append(reference.get("uid", ""))
         else:
-            kept.append(reference)
+            known[identity] = reference
     if not repeated:
         return ()
-    obj["metadata"]["ownerReferences"] = kept
+    obj["metadata"]["ownerReferences"] = list(known.values())
     return (
         f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, "
         "and may reject such requests as early as 1.24; please fix your requests; "
-        f"duplicate UID(s) observed: {', '.join(repeated)}",
+        f"duplicate UID(s) observed: {status.listed(repeated)}",
     )
 
 

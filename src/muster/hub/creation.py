@@ -5,6 +5,7 @@ Called by `Api` with an object that is decoded, pruned and defaulted; gives it a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.hub import bodies, namespaces, status
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from muster.hub.gate import Gate
+    from muster.hub.heavy_work import HeavyWork
     from muster.hub.options import Write
     from muster.hub.requests import JsonObject, Target, User
     from muster.hub.storage import Store
@@ -41,8 +43,11 @@ _SERVER_OWNED = (
 class Creation:
     """Creates objects in the store."""
 
-    def __init__(self, store: Store, gate: Gate, now: Callable[[], str], objects_per_kind: int) -> None:
+    def __init__(
+        self, store: Store, gate: Gate, now: Callable[[], str], objects_per_kind: int, heavy_work: HeavyWork
+    ) -> None:
         self._store = store
+        self._heavy = heavy_work
         self._objects_per_kind = objects_per_kind
         self._gate = gate
         self._now = now
@@ -55,12 +60,15 @@ class Creation:
         options: Write,
         warnings: tuple[str, ...] = (),
         owners: list[dict[str, Any]] | None = None,
+        *,
+        weight: int = 0,
     ) -> Answer:
-        """Store a new object. `owners` are its managedFields when apply has already settled them."""
+        """Store a new object. `owners` are its managedFields when apply has already settled them, `weight` is what
+        its checks may cost."""
         pristine = encode(obj)
         for attempt in range(GUARD_ATTEMPTS):
             try:
-                return await self._attempt(user, target, obj, options, warnings, owners)
+                return await self._attempt(user, target, obj, options, warnings, owners, weight)
             except GuardFailedError:
                 # Something that admission looked at has changed: ask it again, with the object as it was sent.
                 obj = decode(pristine)
@@ -80,6 +88,7 @@ class Creation:
         options: Write,
         warnings: tuple[str, ...],
         owners: list[dict[str, Any]] | None,
+        weight: int,
     ) -> Answer:
         resource = target.resource
         metadata: JsonObject = obj["metadata"]
@@ -104,23 +113,17 @@ class Creation:
             namespaces.label(obj)
 
         # 2. Admission may change it; ownership covers the result.
-        obj, mutated = await self._gate.mutated("CREATE", target, user, None, obj, dry_run=options.dry_run)
+        obj, mutated = await self._gate.mutated(
+            "CREATE", target, user, None, obj, dry_run=options.dry_run, weight=weight
+        )
         metadata = obj["metadata"]
-        if owners is None:
-            writer = Writer(options.manager, target.api_version, now)
-            owners = managed_fields.created(obj, merge_versions(resource), writer)
-        if owners:
-            metadata["managedFields"] = owners
-        else:
-            metadata.pop("managedFields", None)
 
         # 3. Refuse what is wrong.
-        if namespaces.is_namespace(resource):
-            namespaces.complete_new(obj)
-        refuse_invalid(target, obj)
+        writer = Writer(options.manager, target.api_version, now)
+        await self._heavy.done(user.name, weight, partial(_complete, target, obj, owners, writer))
         if metadata.pop("resourceVersion", None):
             raise status.internal("resourceVersion should not be set on objects to be created")
-        passed = await self._gate.validated("CREATE", target, user, None, obj, dry_run=options.dry_run)
+        passed = await self._gate.validated("CREATE", target, user, None, obj, dry_run=options.dry_run, weight=weight)
         key = key_of(target, metadata["name"])
         existing = self._store.get(key)
         if existing is not None:
@@ -133,7 +136,7 @@ class Creation:
         if options.dry_run:
             advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=True)
             return Answer(201, encode(obj), (*warnings, *advice))
-        head, tail = stored_form(target, obj)
+        head, tail = await self._heavy.done(user.name, weight, partial(stored_form, target, obj))
         try:
             records = await self._store.commit([Put(key, head, tail, 0)], (*guards, *mutated.guards, *passed.guards))
         except ConflictError:
@@ -142,6 +145,20 @@ class Creation:
             raise status.already_exists(resource.group, resource.plural, key.name) from None
         advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=False)
         return Answer(201, shown(records[0].value, target), (*warnings, *advice))
+
+
+def _complete(target: Target, obj: JsonObject, owners: list[dict[str, Any]] | None, writer: Writer) -> None:
+    """Record who owns what of a new object, and check it. Raises 422."""
+    metadata: JsonObject = obj["metadata"]
+    if owners is None:
+        owners = managed_fields.created(obj, merge_versions(target.resource), writer)
+    if owners:
+        metadata["managedFields"] = owners
+    else:
+        metadata.pop("managedFields", None)
+    if namespaces.is_namespace(target.resource):
+        namespaces.complete_new(obj)
+    refuse_invalid(target, obj)
 
 
 def _too_many(target: Target, name: str, limit: int) -> status.StatusError:

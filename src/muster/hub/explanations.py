@@ -7,12 +7,14 @@ Nothing is written.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from muster.controllers.answers import UnansweredError
 from muster.controllers.questions import ExplainQuestion, Refusal
 from muster.hub import bodies, namespaces, options, status
 from muster.hub.gate import Gate, refuse_invalid, require
+from muster.hub.heavy_work import HeavyWork
 from muster.hub.objects import decode, key_of
 from muster.hub.requests import Attributes
 from muster.hub.veil import GROUP, Veil
@@ -38,8 +40,14 @@ class Explanations:
     """Answers for users who have been authorized for the subresource. `target` is the placement itself."""
 
     def __init__(
-        self, store: Store, authorizer: Authorizer, admission: tuple[Admission, ...], controllers: Controllers
+        self,
+        store: Store,
+        authorizer: Authorizer,
+        admission: tuple[Admission, ...],
+        controllers: Controllers,
+        heavy_work: HeavyWork | None = None,
     ) -> None:
+        self._heavy = heavy_work or HeavyWork()
         self._store = store
         self._authorizer = authorizer
         self._gate = Gate(authorizer, admission)
@@ -63,14 +71,15 @@ class Explanations:
         """
         checked = options.write_options("CreateOptions", given)
         validation = checked.validation if given.field_validation else options.STRICT
-        obj, warnings = bodies.read_object(target, body, validation)
+        reading = partial(bodies.read_object, target, body, validation)
+        obj, warnings = await self._heavy.done(user.name, body.weight, reading)
         obj["metadata"].setdefault("name", target.name)
         obj["metadata"].pop("deletionTimestamp", None)  # nobody creates what is being deleted
         bodies.check_address(target, obj)
         namespaces.admitting_namespace(self._store, target, target.name)
-        obj, mutated = await self._gate.mutated("CREATE", target, user, None, obj, dry_run=True)
-        refuse_invalid(target, obj)
-        passed = await self._gate.validated("CREATE", target, user, None, obj, dry_run=True)
+        obj, mutated = await self._gate.mutated("CREATE", target, user, None, obj, dry_run=True, weight=body.weight)
+        await self._heavy.done(user.name, body.weight, partial(refuse_invalid, target, obj))
+        passed = await self._gate.validated("CREATE", target, user, None, obj, dry_run=True, weight=body.weight)
         advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=True)
         report = await self._explained(user, obj, wish, dry_run=True)
         return report, (*warnings, *mutated.warnings, *passed.warnings, *advice)

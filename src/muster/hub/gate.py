@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from muster.api.validation import validate_object
 from muster.hub import status
-from muster.hub.requests import AdmissionRequest, Adviser, Attributes, MalformedBodyError
+from muster.hub.requests import AdmissionRequest, Adviser, Attributes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,26 +65,35 @@ class Gate:
         """Raises 403 unless the user may create this.
 
         A real server asks before it knows the name, so a role with resourceNames never allows a create. With `names`
-        the name in the body counts; who may create nothing of the kind gets the same answer as ever.
+        the name in the body counts; who may create nothing of the kind gets the same answer as ever. A body is not
+        read for that, only looked at as far as it is cheap: whoever was refused has no claim to more.
         """
         refusal = await self.refusal(user, "create", target)
         if refusal is None:
             return
-        name = _name_in(body) if names else ""
+        name = body.name() if names else ""
         if not name or await self.refusal(user, "create", target, name) is not None:
             raise refusal
 
     async def mutated(
-        self, operation: str, target: Target, user: User, old: JsonObject | None, new: JsonObject, *, dry_run: bool
+        self,
+        operation: str,
+        target: Target,
+        user: User,
+        old: JsonObject | None,
+        new: JsonObject,
+        *,
+        dry_run: bool,
+        weight: int = 0,
     ) -> tuple[JsonObject, Passed]:
         """The object as admission plugins change it, one after the other."""
         passed = _NOTHING
-        request = AdmissionRequest(operation, target, user, old, new, dry_run)
+        request = AdmissionRequest(operation, target, user, old, new, dry_run, weight)
         for plugin in self._admission:
             admitted = await plugin.mutate(request)
             if admitted.object is not None:
                 new = admitted.object
-                request = AdmissionRequest(operation, target, user, old, new, dry_run)
+                request = AdmissionRequest(operation, target, user, old, new, dry_run, weight)
             passed = passed.and_also(admitted)
         return new, passed
 
@@ -97,10 +106,11 @@ class Gate:
         new: JsonObject | None,
         *,
         dry_run: bool,
+        weight: int = 0,
     ) -> Passed:
         """Let admission plugins refuse."""
         passed = _NOTHING
-        request = AdmissionRequest(operation, target, user, old, new, dry_run)
+        request = AdmissionRequest(operation, target, user, old, new, dry_run, weight)
         for plugin in self._admission:
             passed = passed.and_also(await plugin.validate(request))
         return passed
@@ -111,17 +121,6 @@ class Gate:
         """Warnings about a write that has been carried out, or would have been."""
         request = AdmissionRequest(operation, target, user, old, new, dry_run)
         return tuple([text for adviser in self._advisers for text in await adviser.advise(request)])
-
-
-def _name_in(body: Body) -> str:
-    """The name of the object in a body; none in one that cannot be read, which is then of no interest."""
-    try:
-        obj = body.read().value
-    except (MalformedBodyError, status.StatusError):
-        return ""
-    metadata = obj.get("metadata") if isinstance(obj, dict) else None
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    return name if isinstance(name, str) else ""
 
 
 def attributes_of(verb: str, target: Target, name: str | None = None) -> Attributes:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.api.validation import prepare
 from muster.hub import bodies, status
+from muster.hub.heavy_work import HEAVY
 from muster.hub.objects import merge_versions
 from muster.hub.options import go_type
 from muster.hub.patches import apply
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
     from muster.hub.patches.field_sets import FieldSet
     from muster.hub.requests import Body, Decoded, JsonObject, Target
 
+_FEW_OPERATIONS = 20  # of a JSON patch
 _CUSTOM_TYPES = (PatchType.JSON, PatchType.MERGE, PatchType.APPLY)
 _BUILTIN_TYPES = (PatchType.JSON, PatchType.MERGE, PatchType.STRATEGIC, PatchType.APPLY)
 
 
-def patched(target: Target, kind: PatchType, body: Body, options: Write) -> Callable[[JsonObject], Proposal]:
-    """How a JSON, merge or strategic patch changes an object. Raises 400 and 415."""
+def patched(
+    target: Target, kind: PatchType, body: Body, options: Write
+) -> tuple[Callable[[JsonObject], Proposal], int]:
+    """How a JSON, merge or strategic patch changes an object, and what that may weigh. Raises 400 and 415."""
     accepted = _BUILTIN_TYPES if target.resource.builtin else _CUSTOM_TYPES
     if kind not in accepted:
         raise status.unsupported_media_type(each.value for each in accepted)
@@ -44,7 +48,11 @@ def patched(target: Target, kind: PatchType, body: Body, options: Write) -> Call
         deprecated = (target.version.deprecated,) if target.version.deprecated else ()
         return Proposal(obj, deprecated + warnings)
 
-    return propose
+    # A JSON patch can do more than its size tells: copy what is there, and move the items of lists.
+    much = kind is PatchType.JSON and any(
+        operation.get("op") == "copy" or place > _FEW_OPERATIONS for place, operation in enumerate(patch.value)
+    )
+    return propose, HEAVY if much else body.weight
 
 
 def _json_change(patch: Decoded) -> Callable[[JsonObject], Any]:
@@ -145,6 +153,6 @@ def _not_written(target: Target) -> FieldSet:
 def _conflict(error: apply.ApplyConflictError) -> status.StatusError:
     causes = [
         {"reason": "FieldManagerConflict", "message": f"conflict with {each.manager}", "field": each.path}
-        for each in error.conflicts
+        for each in error.conflicts[: status.MOST_LISTED]
     ]
     return status.StatusError(409, "Conflict", str(error), {"causes": causes})

@@ -6,6 +6,7 @@ Called by `Api` with a function that makes the new state from the old; retried w
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from muster.api.codec import encode_split
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.hub.gate import Gate
+    from muster.hub.heavy_work import HeavyWork
     from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.options import Write
     from muster.hub.requests import JsonObject, Target, User
     from muster.hub.storage import Record, Store
 
+# What is stored is read fast, and mostly shared with the new state: it weighs so many times less than what is sent.
+_STORED_WEIGHT = 4
 # What a client cannot change by writing it.
 _SERVER_OWNED = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation")
 
@@ -44,8 +48,11 @@ class Proposal:
 class Replacement:
     """Writes new states of objects that exist."""
 
-    def __init__(self, store: Store, gate: Gate, cleaner: NamespaceCleaner, now: Callable[[], str]) -> None:
+    def __init__(
+        self, store: Store, gate: Gate, cleaner: NamespaceCleaner, now: Callable[[], str], heavy_work: HeavyWork
+    ) -> None:
         self._store = store
+        self._heavy = heavy_work
         self._gate = gate
         self._cleaner = cleaner
         self._now = now
@@ -58,15 +65,21 @@ class Replacement:
         options: Write,
         *,
         attempts: int,
+        weight: int = 0,
     ) -> Answer | None:
-        """Store what `propose` makes of the object; None if there is no object. Raises 409 after so many attempts."""
+        """Store what `propose` makes of the object; None if there is no object. Raises 409 after so many attempts.
+
+        `weight` is what the request may cost, beside what the object itself does.
+        """
         conflicts = 0
         for _ in range(GUARD_ATTEMPTS + attempts):
             record = self._store.get(key_of(target))
             if record is None:
                 return None
             try:
-                return await self._attempt(user, target, record, propose, options)
+                return await self._attempt(
+                    user, target, record, propose, options, weight + len(record.value) // _STORED_WEIGHT
+                )
             except ConflictError:
                 conflicts += 1
                 if conflicts >= attempts:
@@ -78,26 +91,27 @@ class Replacement:
         raise status.unavailable("the objects that this write depends on change too often; try again")
 
     async def _attempt(
-        self, user: User, target: Target, record: Record, propose: Callable[[JsonObject], Proposal], options: Write
+        self,
+        user: User,
+        target: Target,
+        record: Record,
+        propose: Callable[[JsonObject], Proposal],
+        options: Write,
+        weight: int,
     ) -> Answer:
-        resource = target.resource
-        old = resource.to_version(decode(record.value), target.version)
         # 1. The new state. Nobody changes what it shares with the old one.
-        proposal = propose(old)
-        sent = proposal.obj
-        _check_lock(target, sent, old)
-        _refuse_deletion_by_update(target, sent, old)
-        new = _composed(target, sent, old)
+        proposing = partial(_proposed, target, record, propose)
+        old, new, proposal, sent = await self._heavy.done(user.name, weight, proposing)
 
-        # 2. Admission may change it; ownership covers the result.
-        new, mutated = await self._gate.mutated("UPDATE", target, user, old, new, dry_run=options.dry_run)
-        self._own(target, old, new, sent, proposal.owners, options)
-        if resource.generation and _is_new_generation(target, old, new):
-            new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
+        # 2. Admission may change it; ownership covers the result. Refuse what is wrong.
+        new, mutated = await self._gate.mutated(
+            "UPDATE", target, user, old, new, dry_run=options.dry_run, weight=weight
+        )
+        completing = partial(self._complete, target, old, new, sent, proposal.owners, options)
+        unchanged = await self._heavy.done(user.name, weight, completing)
 
-        # 3. Refuse what is wrong.
-        refuse_invalid(target, new, old)
-        passed = await self._gate.validated("UPDATE", target, user, old, new, dry_run=options.dry_run)
+        # 3. Ask whether it may happen.
+        passed = await self._gate.validated("UPDATE", target, user, old, new, dry_run=options.dry_run, weight=weight)
         warnings = (
             *proposal.warnings,
             *bodies.metadata_advice(target, new, old),
@@ -107,7 +121,7 @@ class Replacement:
         guards = Passed(guards=(*mutated.guards, *passed.guards))
 
         # 4. Store, unless nothing has changed.
-        if _unchanged(old, new):
+        if unchanged:
             return Answer(200, shown(record.value, target), warnings)
         answer = await self._store_state(target, record, new, options, warnings, guards)
         advice = await self._gate.advice("UPDATE", target, user, old, new, dry_run=options.dry_run)
@@ -134,6 +148,22 @@ class Replacement:
         records = await self._store.commit([Put(record.key, head, tail, record.revision)], passed.guards)
         return Answer(200, shown(records[0].value, target), warnings)
 
+    def _complete(
+        self,
+        target: Target,
+        old: JsonObject,
+        new: JsonObject,
+        sent: JsonObject,
+        owners: list[dict[str, Any]] | None,
+        options: Write,
+    ) -> bool:
+        """Record who owns what of the new state, and check it. Whether nothing has changed. Raises 422."""
+        self._own(target, old, new, sent, owners, options)
+        if target.resource.generation and _is_new_generation(target, old, new):
+            new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
+        refuse_invalid(target, new, old)
+        return _unchanged(old, new)
+
     def _own(
         self,
         target: Target,
@@ -155,6 +185,18 @@ class Replacement:
         else:
             # Nobody's fields were recorded, or a client asked to forget them: then nobody's are from here on.
             new["metadata"].pop("managedFields", None)
+
+
+def _proposed(
+    target: Target, record: Record, propose: Callable[[JsonObject], Proposal]
+) -> tuple[JsonObject, JsonObject, Proposal, JsonObject]:
+    """The stored state, the new one, and what was sent."""
+    old = target.resource.to_version(decode(record.value), target.version)
+    proposal = propose(old)
+    sent = proposal.obj
+    _check_lock(target, sent, old)
+    _refuse_deletion_by_update(target, sent, old)
+    return old, _composed(target, sent, old), proposal, sent
 
 
 def _check_lock(target: Target, sent: JsonObject, old: JsonObject) -> None:

@@ -78,6 +78,13 @@ class Body(Protocol):
     def text(self) -> str:
         """The text as sent, for error messages; empty when there is none."""
 
+    @property
+    def weight(self) -> int:
+        """What reading it may cost, as bytes of JSON that cost the same."""
+
+    def name(self) -> str:
+        """The name of the object in it, if that can be found out cheaply; for users whose roles name objects."""
+
     def read(self) -> Decoded:
         """The decoded body. Raises MalformedBodyError, or StatusError for a limit or a media type."""
 
@@ -92,10 +99,24 @@ class Given:
     def text(self) -> str:
         return msgspec.json.encode(self.value).decode()
 
+    @property
+    def weight(self) -> int:
+        return 0  # made in this process, not sent
+
+    def name(self) -> str:
+        return name_in(self.value)
+
     def read(self) -> Decoded:
         # Decoding an encoded copy keeps the caller's object apart from the hub's.
         encoded = msgspec.json.encode(self.value)
         return Decoded(msgspec.json.decode(encoded), text=encoded.decode())
+
+
+def name_in(obj: Any) -> str:
+    """The name of an object that nobody has checked; empty if it has none."""
+    metadata = obj.get("metadata") if isinstance(obj, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 class PatchType(Enum):
@@ -307,6 +328,7 @@ class AdmissionRequest:
     old: JsonObject | None
     new: JsonObject | None
     dry_run: bool
+    weight: int = 0  # what looking at all of it may cost, as bytes of JSON
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import ApiError
-from muster.values.causes import Cause
+from muster.values.causes import Cause, bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from muster.hub.requests import Attributes, User
+
+
+MOST_TEXT = 8 * 1024  # characters that a message repeats of what was sent
+MOST_MESSAGE = 128 * 1024  # characters of a whole message, whoever makes it
+MOST_LISTED = 100  # things that a message lists
+
+
+def shortened(text: str, most: int = MOST_TEXT) -> str:
+    """What a message repeats of a text that was sent."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def listed(texts: Sequence[str], separator: str = ", ") -> str:
+    """The first of many texts, and how many more there are."""
+    shown = separator.join(texts[:MOST_LISTED])
+    more = len(texts) - MOST_LISTED
+    return f"{shown}{separator}and {more} more" if more > 0 else shown
 
 
 class StatusError(ApiError):
@@ -30,7 +47,7 @@ class StatusError(ApiError):
         metadata: dict[str, Any] | None = None,
         warnings: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(code, reason, message)
+        super().__init__(code, reason, shortened(message, MOST_MESSAGE))
         self.details = details
         self.metadata = metadata or {}
         self.warnings = warnings
@@ -155,12 +172,14 @@ def unsupported_media_type(media_types: Iterable[str]) -> StatusError:
 
 def invalid(group: str, kind: str, name: str, causes: Iterable[Cause]) -> StatusError:
     """422 with every cause. Field and message make the sentence; equal sentences are said once."""
-    causes = tuple(causes)
+    named, more = bounded(causes)
     # dict keeps the first of equal sentences in order.
-    sentences = list(dict.fromkeys(str(cause) for cause in causes))
+    sentences = [*dict.fromkeys(str(cause) for cause in named), *([more] if more else [])]
     text = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
+    name = shortened(name)
     message = f'{qualified(kind, group)} "{name}" is invalid: {text}'
-    details = details_of(group, kind, name) | {"causes": [cause.to_status() for cause in causes]}
+    shown = [cause.to_status() for cause in named] + ([{"message": more}] if more else [])
+    details = details_of(group, kind, name) | {"causes": shown}
     return StatusError(422, "Invalid", message, details)
 
 

@@ -14,6 +14,7 @@ from muster.resolution.constraints import InvalidConstraintError
 from muster.resolution.matching import Matcher, checked_requirement
 from muster.resolution.properties import Property
 from muster.resolution.request import Dialect, Installed, OptionalPolicy, Request, Want
+from muster.selectors.budgets import object_budget
 from muster.values.causes import Cause, forbidden, invalid, invalid_without_value, too_many
 from muster.values.semver import InvalidVersionError, parse, parse_tolerant
 from muster.values.semver_range import parse_range
@@ -111,7 +112,7 @@ def _catalogs(spec: Mapping[str, Any]) -> Iterator[Cause]:
 
 
 def _wants(spec: Mapping[str, Any]) -> Iterator[Cause]:
-    catalogs = [catalog.get("name") for catalog in _listed(spec, "catalogs")]
+    catalogs = {str(catalog.get("name")) for catalog in _listed(spec, "catalogs")}
     for place, want in enumerate(_listed(spec, "wants")):
         path = f"spec.wants[{place}]"
         wanted, pin = want.get("range") or "", want.get("pin") or ""
@@ -145,7 +146,7 @@ class _Constraints:
     """Checks the constraints of a spec, each text once."""
 
     def __init__(self) -> None:
-        self._matcher = Matcher()
+        self._matcher = Matcher(budget=object_budget())
         self._seen: set[str] = set()
 
     def causes(self, spec: Mapping[str, Any]) -> Iterator[Cause]:

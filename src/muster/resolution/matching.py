@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from muster.resolution.catalog import Catalog
     from muster.resolution.constraints import Requirement
     from muster.resolution.properties import Property
+    from muster.selectors.budgets import Budget
 
 Check: TypeAlias = Callable[["Bundle"], bool]
 
@@ -43,8 +44,9 @@ class RuleFailure:
 class Matcher:
     """Answers which entries meet a constraint. Same answers whatever the order of the questions."""
 
-    def __init__(self, *, upstream: bool = False, go_on: GoOn = always) -> None:
+    def __init__(self, *, upstream: bool = False, go_on: GoOn = always, budget: Budget = None) -> None:
         self._upstream = upstream
+        self._budget = budget  # for compiling all rules that it is asked about
         self._go_on = go_on
         self._checks: dict[c.Constraint, Check] = {}
         self._variables: dict[Bundle, dict[str, Any]] = {}
@@ -126,7 +128,7 @@ class Matcher:
 
     def _rule(self, rule: str) -> Check:
         try:
-            program = compile_rule(rule, upstream=self._upstream)
+            program = compile_rule(rule, upstream=self._upstream, budget=self._budget)
         except InvalidConstraintError as error:
             raise InvalidConstraintError("/cel/rule", error.reason) from error
         answers: dict[Bundle, bool] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -22,6 +23,14 @@ FORBIDDEN: Final = "FieldValueForbidden"
 TOO_LONG: Final = "FieldValueTooLong"
 TOO_MANY: Final = "FieldValueTooMany"
 
+# A refusal names so many causes and counts the rest; what would find more of them stops looking. 150,000 bad keys are
+# no better told by 150,000 sentences.
+MOST_NAMED: Final = 100
+MOST_FOUND: Final = 1_000
+MOST_BYTES: Final = 64 * 1024  # of all that are named
+MOST_SHOWN: Final = 8 * 1024  # characters of one value
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _ESCAPES: Final = {
     "\a": "\\a",
     "\b": "\\b",
@@ -93,22 +102,59 @@ def too_many(field: str, count: int, limit: int) -> Cause:
 
 def sentence(causes: Sequence[Cause]) -> str:
     """Causes as one text: alone as it is, several in brackets, each once."""
-    texts = list(dict.fromkeys(str(cause) for cause in causes))
+    named, more = bounded(causes)
+    texts = list(dict.fromkeys(str(cause) for cause in named))
+    if more:
+        texts.append(more)
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
+def bounded(causes: Iterable[Cause]) -> tuple[list[Cause], str]:
+    """As many causes as a refusal names, and the words for the others, empty if there are none.
+
+    Whoever looks for causes stops after MOST_FOUND of them: that is all that is taken here.
+    """
+    found = list(islice(causes, MOST_FOUND))
+    named: list[Cause] = []
+    left = MOST_BYTES
+    for cause in found[:MOST_NAMED]:
+        left -= len(cause.field) + len(cause.message)
+        if left < 0 and named:
+            break
+        named.append(cause)
+    more = len(found) - len(named)
+    if not more:
+        return named, ""
+    return named, f"and {more} more" if len(found) < MOST_FOUND else f"and {more} or more others"
+
+
 def shown(value: Any) -> str:
-    """A value as field errors print it: strings quoted, numbers plain, everything else as JSON."""
+    """A value as field errors print it: strings quoted, numbers plain, everything else as JSON; the long ones cut."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         return str(int(value))
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    parts: list[str] = []
+    length = 0
+    # Encoded piece by piece: of a value with a million parts only the beginning is.
+    for part in _ENCODER.iterencode(value):
+        parts.append(part)
+        length += len(part)
+        if length > MOST_SHOWN:
+            return "".join(parts)[:MOST_SHOWN] + "…"
+    return "".join(parts)
 
 
 def quoted(text: str) -> str:
-    """A string in double quotes, with what cannot be printed escaped the way Go's %q does."""
-    return f'"{"".join(_ESCAPES.get(character) or _printable(character) for character in text)}"'
+    """A string in double quotes, with what cannot be printed escaped the way Go's %q does; a long one is cut."""
+    end = '"'
+    if len(text) > MOST_SHOWN:
+        text, end = text[:MOST_SHOWN], '…"'
+    if not text.isprintable() or '"' in text or "\\" in text:
+        text = "".join(_ESCAPES.get(character) or _printable(character) for character in text)
+    return f'"{text}{end}'
 
 
 def _printable(character: str) -> str:

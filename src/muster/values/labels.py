@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from muster.errors import MusterError
-from muster.values.causes import Cause, forbidden, invalid, not_supported, quoted, required, sentence
+from muster.values.causes import MOST_FOUND, Cause, forbidden, invalid, not_supported, quoted, required, sentence
 from muster.values.names import is_plain_key, label_value_problems, qualified_name_problems
 
 if TYPE_CHECKING:
@@ -241,9 +241,11 @@ def format_label_selector(spec: Mapping[str, Any] | None) -> str:
 
 
 def label_causes(labels: Mapping[str, str], path: str) -> list[Cause]:
-    """What is wrong with a map of labels, at a field path."""
+    """What is wrong with a map of labels, at a field path. More than MOST_FOUND causes are not looked for."""
     causes: list[Cause] = []
     for key, value in labels.items():
+        if len(causes) >= MOST_FOUND:
+            break
         if not is_plain_key(key):
             causes.extend(invalid(path, key, problem) for problem in qualified_name_problems(key))
         if problems := label_value_problems(value):
@@ -257,6 +259,8 @@ def label_selector_causes(spec: Mapping[str, Any] | None, path: str) -> list[Cau
         return []
     causes = label_causes(spec.get("matchLabels") or {}, f"{path}.matchLabels")
     for index, expression in enumerate(spec.get("matchExpressions") or ()):
+        if len(causes) >= MOST_FOUND:
+            break
         causes.extend(_expression_causes(expression, f"{path}.matchExpressions[{index}]"))
     return causes
 
@@ -277,6 +281,8 @@ def _expression_causes(expression: Mapping[str, Any], path: str) -> list[Cause]:
             causes.append(invalid(f"{path}.operator", operator, "not a valid selector operator"))
     causes.extend(invalid(f"{path}.key", key, problem) for problem in qualified_name_problems(key))
     for index, value in enumerate(values):
+        if len(causes) >= MOST_FOUND:
+            break
         causes.extend(invalid(f"{path}.values[{index}]", value, problem) for problem in label_value_problems(value))
     return causes
 

@@ -15,6 +15,7 @@ from muster.hub.patches.field_sets import (
     path_text,
     paths,
     union,
+    union_of,
     without_below,
 )
 
@@ -88,3 +89,12 @@ def test_paths_read_as_conflicts_print_them() -> None:
 def test_what_is_not_a_set_is_recognized() -> None:
     broken: list[object] = [7, {"a": {}}, {"f:a": 1}, {"k:{": {}}, {"k:[]": {}}, {"i:x": {}}]
     assert [is_field_set(fields) for fields in broken] == [False] * 6
+
+
+@given(st.lists(some_paths, max_size=5))
+def test_the_union_of_many_is_the_union_of_unions(many: list[frozenset[Path]]) -> None:
+    sets = [a_set(each) for each in many]
+    together: FieldSet = {}
+    for each in sets:
+        together = union(together, each)
+    assert union_of(sets) == together

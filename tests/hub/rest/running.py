@@ -107,6 +107,7 @@ async def _with_access(store: Store, access: Access, limits: Limits | None) -> t
         admission=access.admission,
         authenticator=access.authenticator,
         names_on_create=not access.settings.strict_names,
+        heavy_work=access.heavy_work,
     )
     await api.start()
     await access.start(api)

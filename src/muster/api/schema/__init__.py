@@ -18,6 +18,7 @@ from muster.api.schema.lists import compile_lists
 from muster.api.schema.object_meta import OBJECT_META
 from muster.api.schema.shape import compile_shape
 from muster.api.schema.transitions import compile_transitions
+from muster.values.causes import MOST_FOUND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,7 +37,8 @@ _HIDDEN = 0  # has no fields, so that shapes leave it alone
 class CompiledSchema:
     """One schema, ready to use. Each part is compiled when it is first asked for."""
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
+    def __init__(self, schema: Mapping[str, Any], *, zero_items: bool = False) -> None:
+        self._zero_items = zero_items
         properties = {"apiVersion": _STRING, "kind": _STRING} | dict(schema.get("properties", {}))
         self._checked = dict(schema) | {"properties": properties}
         self._required = frozenset(schema.get("required", ()))
@@ -75,7 +77,7 @@ class CompiledSchema:
 
     @cached_property
     def _prepare(self) -> Shape | None:
-        return compile_shape(self._shaped, prune=True, fill=True)
+        return compile_shape(self._shaped, prune=True, fill=True, zero=self._zero_items)
 
     @cached_property
     def _prune(self) -> Shape | None:
@@ -83,7 +85,7 @@ class CompiledSchema:
 
     @cached_property
     def _fill(self) -> Shape | None:
-        return compile_shape(self._shaped, prune=False, fill=True)
+        return compile_shape(self._shaped, prune=False, fill=True, zero=self._zero_items)
 
     def prepare(self, obj: dict[str, Any], live: Mapping[str, Any] | None = None) -> list[str]:
         """Drop nulls, fill defaults and prune, in place and in one pass. Returns the paths of unknown fields.
@@ -125,7 +127,8 @@ class CompiledSchema:
             causes = located(self._check, obj)
         duplicates = located(self._lists, new)
         if old is not None:
-            if causes:
+            # So many that not all were looked for: then nobody can say which of them are old.
+            if causes and len(causes) < MOST_FOUND:
                 before = set(located(self._check, old))
                 causes = [cause for cause in causes if cause not in before]
             if duplicates and located(self._lists, old):
@@ -140,8 +143,9 @@ class CompiledSchema:
         return causes
 
 
-def compile_schema(schema: Mapping[str, Any]) -> CompiledSchema:
-    return CompiledSchema(schema)
+def compile_schema(schema: Mapping[str, Any], *, zero_items: bool = False) -> CompiledSchema:
+    """With `zero_items` a null item of a list is the zero value of its type, as it is in metadata of every kind."""
+    return CompiledSchema(schema, zero_items=zero_items)
 
 
 def fresh(obj: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:

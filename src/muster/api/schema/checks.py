@@ -12,7 +12,17 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.schema.formats import FORMATS
-from muster.values.causes import Cause, invalid, not_supported, required, too_long, too_many, type_invalid
+from muster.values.causes import (
+    MOST_FOUND,
+    MOST_SHOWN,
+    Cause,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+    too_many,
+    type_invalid,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,9 +36,9 @@ EXACT_FLOAT: Final = 2**53 - 1  # up to here a float holds every integer
 
 
 def located(check: Check | None, obj: Any) -> list[Cause]:
-    """Run a check on a whole object."""
+    """Run a check on a whole object. More than MOST_FOUND problems are not looked for."""
     problems = check(obj) if check is not None else None
-    return [make(path.removeprefix(".")) for path, make in problems] if problems else []
+    return [make(path.removeprefix(".")) for path, make in problems[:MOST_FOUND]] if problems else []
 
 
 def compile_check(schema: Mapping[str, Any]) -> Check | None:
@@ -68,7 +78,7 @@ def _all(checks: list[Check]) -> Check | None:
         problems: list[Problem] | None = None
         for check in checks:
             if found := check(value):
-                problems = problems + found if problems else found
+                problems = [*(problems or ()), *found]
         return problems
 
     return check_all
@@ -115,15 +125,17 @@ def _typed(schema: Mapping[str, Any]) -> Check | None:
 
 def _int_or_string(value: Any) -> list[Problem] | None:
     """`anyOf: [integer, string]`: the complaint is about the whole, then about the first alternative."""
-    if value is None or isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+    if value is None or isinstance(value, str):
         return None
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, int) and not isinstance(value, bool) and INT64[0] <= value <= INT64[1]:
+        return None
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT_FLOAT:
         return None
     problems: list[Problem] = [
         ("", lambda path: invalid("<nil>", "", f'"{path}" must validate at least one schema (anyOf)')),
         _wrong_type("integer", _described(value)[0]),
     ]
-    if isinstance(value, float):
+    if isinstance(value, float | int) and not isinstance(value, bool):
         problems.append(("", lambda path: invalid("<nil>", "", _out_of_range("", path))))
     return problems
 
@@ -188,7 +200,7 @@ def _string(schema: Mapping[str, Any], wrong: Check | None) -> Check | None:
         elif matches is not None and not matches(value):
             problems.append(("", lambda path: invalid(path, value, f"{path} in body should match '{pattern}'")))
         if is_formatted is not None and not is_formatted(value):
-            text = json.dumps(value, ensure_ascii=False)
+            text = json.dumps(value[:MOST_SHOWN], ensure_ascii=False)
             problems.append(
                 ("", lambda path: type_invalid(path, value, f"{path} in body must be of type {form}: {text}"))
             )
@@ -266,8 +278,10 @@ def _array(schema: Mapping[str, Any], wrong: Check | None) -> Check | None:
         if item is not None:
             for index, each in enumerate(value):
                 if found := item(each):
-                    below = [(f"[{index}]{path}", make) for path, make in found]
-                    problems = problems + below if problems else below
+                    problems = problems or []
+                    problems.extend((f"[{index}]{path}", make) for path, make in found)
+                    if len(problems) >= MOST_FOUND:
+                        break
         count = len(value)
         if fewest is not None and count < fewest:
             detail = f"in body should have at least {fewest} items"
@@ -322,8 +336,10 @@ def _map(every: Check, wrong: Check | None) -> Check:
         problems: list[Problem] | None = None
         for name, each in value.items():
             if found := every(each):
-                below = [(f".{name}{path}", make) for path, make in found]
-                problems = problems + below if problems else below
+                problems = problems or []
+                problems.extend((f".{name}{path}", make) for path, make in found)
+                if len(problems) >= MOST_FOUND:
+                    break
         return problems
 
     return check_map
@@ -339,8 +355,8 @@ def _struct(children: Mapping[str, Check], demanded: tuple[str, ...], wrong: Che
         for name, each in value.items():
             check = check_of(name)
             if check is not None and (found := check(each)):
-                below = [(f".{name}{path}", make) for path, make in found]
-                problems = problems + below if problems else below
+                problems = problems or []
+                problems.extend((f".{name}{path}", make) for path, make in found)
         if problems and len(problems) > 1:
             # Causes come in the order of the fields' names, whatever the order of the body.
             problems.sort(key=_first_name)

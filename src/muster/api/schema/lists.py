@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from muster.values.causes import Cause, duplicate, invalid
+from muster.values.causes import MOST_FOUND, Cause, duplicate, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +41,10 @@ def _object(children: Mapping[str, Check], every: Check | None) -> Check:
         for name, each in value.items():
             check = children.get(name, every)
             if check is not None and (found := check(each)):
-                problems = (problems or []) + [(f".{name}{path}", make) for path, make in found]
+                problems = problems or []
+                problems.extend((f".{name}{path}", make) for path, make in found)
+                if len(problems) >= MOST_FOUND:
+                    break
         return problems
 
     return check_object
@@ -50,9 +54,11 @@ def _array(repeated: Callable[[list[Any]], Iterator[Problem]], item: Check | Non
     def check_array(value: Any) -> list[Problem] | None:
         if type(value) is not list:
             return None
-        problems = list(repeated(value)) if value else []
+        problems = list(islice(repeated(value), MOST_FOUND)) if value else []
         if item is not None:
             for index, each in enumerate(value):
+                if len(problems) >= MOST_FOUND:
+                    break
                 problems.extend((f"[{index}]{path}", make) for path, make in item(each) or ())
         return problems or None
 

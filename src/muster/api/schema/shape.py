@@ -7,7 +7,9 @@ nothing. A node that has nothing to do compiles to None and is never called.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api.schema.object_meta import OBJECT_META
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,16 +17,22 @@ if TYPE_CHECKING:
     Shape = Callable[[Any], list[str] | None]
 
 
-def compile_shape(schema: Mapping[str, Any], *, prune: bool, fill: bool) -> Shape | None:
-    """The shape of one node. `prune` removes unknown fields, `fill` drops nulls and fills defaults."""
+def compile_shape(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool = False) -> Shape | None:
+    """The shape of one node. `prune` removes unknown fields, `fill` drops nulls and fills defaults.
+
+    With `zero` null items of lists become zero values, as a Go server decodes its own structs and every metadata.
+    """
     if "properties" in schema or "additionalProperties" in schema or schema.get("type") == "object":
-        return _object(schema, prune=prune, fill=fill)
+        return _object(schema, prune=prune, fill=fill, zero=zero)
     if "items" in schema:
-        return _array(schema["items"], prune=prune, fill=fill)
+        return _array(schema["items"], prune=prune, fill=fill, zero=zero)
     return None
 
 
-def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool) -> Shape | None:
+_ZEROS: Final[Mapping[str, Any]] = {"object": {}, "array": [], "string": "", "integer": 0, "boolean": False}
+
+
+def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -> Shape | None:
     properties: Mapping[str, Any] = schema.get("properties", {})
     additional = schema.get("additionalProperties")
     keeps_unknown = bool(schema.get("x-kubernetes-preserve-unknown-fields")) or additional is not None
@@ -32,9 +40,9 @@ def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool) -> Shape | No
     nested = {
         name: shape
         for name, child in properties.items()
-        if (shape := compile_shape(child, prune=prune, fill=fill)) is not None
+        if (shape := compile_shape(child, prune=prune, fill=fill, zero=zero or child is OBJECT_META)) is not None
     }
-    every = compile_shape(additional, prune=prune, fill=fill) if isinstance(additional, dict) else None
+    every = compile_shape(additional, prune=prune, fill=fill, zero=zero) if isinstance(additional, dict) else None
     defaults = [(name, child["default"]) for name, child in properties.items() if fill and "default" in child]
     drops_nulls = frozenset(name for name, child in properties.items() if fill and not child.get("nullable"))
     drops_every_null = fill and isinstance(additional, dict) and not additional.get("nullable")
@@ -63,19 +71,23 @@ def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool) -> Shape | No
             for name in value:
                 child = nested.get(name)
                 if child is not None and (below := child(value[name])):
-                    unknown = (unknown or []) + [f".{name}{path}" for path in below]
+                    unknown = unknown or []
+                    unknown.extend(f".{name}{path}" for path in below)
         if every is not None:
             for name, each in value.items():
                 if name not in known and (below := every(each)):
-                    unknown = (unknown or []) + [f".{name}{path}" for path in below]
+                    unknown = unknown or []
+                    unknown.extend(f".{name}{path}" for path in below)
         return unknown
 
     return shape_object
 
 
-def _array(items: Mapping[str, Any], *, prune: bool, fill: bool) -> Shape | None:
-    shape = compile_shape(items, prune=prune, fill=fill)
+def _array(items: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -> Shape | None:
+    shape = compile_shape(items, prune=prune, fill=fill, zero=zero)
     default = items.get("default") if fill and not items.get("nullable") else None
+    if default is None and zero and fill:
+        default = _ZEROS.get(items.get("type", ""))
     if shape is None and default is None:
         return None
 
@@ -87,7 +99,8 @@ def _array(items: Mapping[str, Any], *, prune: bool, fill: bool) -> Shape | None
             if each is None and default is not None:
                 each = value[index] = deepcopy(default)
             if shape is not None and (below := shape(each)):
-                unknown = (unknown or []) + [f"[{index}]{path}" for path in below]
+                unknown = unknown or []
+                unknown.extend(f"[{index}]{path}" for path in below)
         return unknown
 
     return shape_array

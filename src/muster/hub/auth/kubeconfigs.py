@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from muster.errors import MusterError
+from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,9 +34,10 @@ def certificate_credentials(certificate: ClientCertificate) -> dict[str, str]:
 def user_kubeconfig(hub: bytes, user: str, credentials: Mapping[str, str], server: str | None = None) -> bytes:
     """A kubeconfig with one context, for a hub whose own kubeconfig is given; `server` is where others reach it."""
     try:
-        config: dict[str, Any] = msgspec.yaml.decode(hub)
+        document = read_yaml(hub, YamlLimits())
+        config: Any = None if document is None else document.value
         cluster = dict(config["clusters"][0]["cluster"])
-    except (msgspec.MsgspecError, KeyError, IndexError, TypeError) as error:
+    except (YamlError, KeyError, IndexError, TypeError, ValueError) as error:
         raise KubeconfigError(f"the hub's own kubeconfig cannot be read: {error}") from None
     if server:
         cluster["server"] = server

@@ -6,11 +6,12 @@ Called by the API machinery for apply patches. It merges and decides ownership; 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import MusterError
 from muster.hub.patches import managed_fields
-from muster.hub.patches.comparison import applied_fields, compare
+from muster.hub.patches.comparison import applied_fields
 from muster.hub.patches.field_sets import (
     SELF,
     FieldSet,
@@ -19,10 +20,12 @@ from muster.hub.patches.field_sets import (
     path_text,
     paths,
     union,
+    union_of,
     without_below,
 )
-from muster.hub.patches.managed_fields import APPLY, UPDATE, Entry, Managers, Versions, Writer
+from muster.hub.patches.managed_fields import APPLY, UPDATE, ChangesByVersion, Entry, Managers, Versions, Writer
 from muster.hub.patches.typed_merge import merged, problems, with_named_members, without
+from muster.values.causes import MOST_FOUND, MOST_NAMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +43,7 @@ class InvalidConfigurationError(MusterError):
     def __str__(self) -> str:
         if len(self.problems) == 1:
             return self.problems[0]
-        return "\n".join(["errors:", *(f"  {problem}" for problem in self.problems)])
+        return "\n".join(["errors:", *(f"  {problem}" for problem in self.problems[:MOST_NAMED])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +65,12 @@ class ApplyConflictError(MusterError):
         if len(self.conflicts) == 1:
             only = self.conflicts[0]
             return f"Apply failed with 1 conflict: conflict with {only.manager}: {only.path}"
-        lines: list[str] = []
-        for manager in dict.fromkeys(conflict.manager for conflict in self.conflicts):
-            lines.append(f"conflicts with {manager}:")
-            lines.extend(f"- {conflict.path}" for conflict in self.conflicts if conflict.manager == manager)
+        fields: dict[str, list[str]] = {}
+        for conflict in self.conflicts[:MOST_NAMED]:
+            fields.setdefault(conflict.manager, []).append(f"- {conflict.path}")
+        lines = [line for manager, some in fields.items() for line in (f"conflicts with {manager}:", *some)]
+        if len(self.conflicts) > MOST_NAMED:
+            lines.append(f"and {len(self.conflicts) - MOST_NAMED} more")
         return f"Apply failed with {len(self.conflicts)} conflicts: " + "\n".join(lines)
 
 
@@ -84,7 +89,7 @@ def applied(
     Raises InvalidConfigurationError and ApplyConflictError.
     """
     type_ = versions.types[writer.api_version]
-    if found := list(problems(config, type_)):
+    if found := list(islice(problems(config, type_), MOST_FOUND)):
         raise InvalidConfigurationError(found)
     managers = _managers_before(live, versions, writer)
     claimed = without_below(applied_fields(config, type_), ignored)
@@ -133,16 +138,17 @@ def _pruned(
     # Take out everything that was applied last time …
     stripped = without(whole, before, type_)
     # … put back what some manager (the applier included) owns …
-    owned: FieldSet = {}
+    owning: list[FieldSet] = []
     for entry in managers.values():
         if entry.api_version == last.api_version:
-            owned = union(owned, entry.fields)
+            owning.append(entry.fields)
         elif (other := versions.types.get(entry.api_version)) is not None:
             # Ownership recorded in another version: what it names there, seen from here.
             theirs = versions.convert(result, entry.api_version)
             gone = difference(applied_fields(theirs, other), entry.fields)
             kept = versions.convert(without(theirs, gone, other), last.api_version)
-            owned = union(owned, applied_fields(kept, type_))
+            owning.append(applied_fields(kept, type_))
+    owned = union_of(owning)
     still = _named(applied_fields(_emptied_as_null(stripped), type_), type_)
     stripped = without(whole, difference(present, union(still, _named(owned, type_))), type_)
     # … and everything that was not applied last time.
@@ -184,18 +190,15 @@ def _settled(
     """The other managers with what they lose. Raises ApplyConflictError unless forced."""
     conflicts: list[FieldConflict] = []
     remaining: Managers = {}
+    compared = ChangesByVersion(live, result, versions, api_version)
     for id_, entry in sorted(others.items()):
-        type_ = versions.types.get(entry.api_version)
-        if type_ is None:
+        changes = compared.of(entry.api_version)
+        if changes is None:
             continue
-        if entry.api_version == api_version:
-            changes = compare(live, result, type_)
-        else:
-            convert = versions.convert
-            changes = compare(convert(live, entry.api_version), convert(result, entry.api_version), type_)
-        contested = intersection(entry.fields, union(changes.modified, changes.added))
+        contested = intersection(entry.fields, compared.set_in(entry.api_version))
         name = _manager_text(entry)
-        conflicts.extend(FieldConflict(name, path_text(path)) for path in paths(contested))
+        if not force:
+            conflicts.extend(FieldConflict(name, path_text(path)) for path in paths(contested))
         kept = difference(difference(entry.fields, contested), changes.removed)
         if kept:
             remaining[id_] = entry if kept == entry.fields else replace(entry, fields=kept)

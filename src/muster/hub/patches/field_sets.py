@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 FieldSet = dict[str, Any]
 Path = tuple[str, ...]
@@ -49,16 +49,31 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
     return result
 
 
+def union_of(sets: Sequence[FieldSet]) -> FieldSet:
+    """Paths in any of them. Linear in their size, where a union of unions copies the first again for each."""
+    if len(sets) <= 2:
+        return union(*sets) if len(sets) == 2 else sets[0] if sets else {}
+    below: dict[str, list[FieldSet]] = {}
+    for each in sets:
+        for element, node in each.items():
+            below.setdefault(element, []).append(node)
+    result: FieldSet = {}
+    for element, nodes in below.items():
+        if element == SELF or not any(nodes):
+            result[element] = _MEMBER
+        else:
+            joined = union_of([node for node in nodes if node])
+            result[element] = joined if all(nodes) or SELF in joined else {SELF: _MEMBER, **joined}
+    return result
+
+
 def difference(left: FieldSet, right: FieldSet) -> FieldSet:
     """Paths in the left set only. A path below or above one in the right set stays."""
     if not left or left.keys().isdisjoint(right):
         return left
     result = dict(left)
-    # The right set is what one write has changed: mostly the smaller one by far.
-    for element, other in right.items():
-        node = left.get(element)
-        if node is None:
-            continue
+    for element in left.keys() & right.keys() if len(left) < len(right) else [key for key in right if key in left]:
+        node, other = left[element], right[element]
         if element != SELF:  # whether a node stays a member is decided here, where both are seen
             rest = difference(_children(node), other)
             if is_member(node) and not is_member(other):
@@ -92,8 +107,8 @@ def without_below(left: FieldSet, right: FieldSet) -> FieldSet:
 def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
     """Paths in both."""
     result: FieldSet = {}
-    for element, node in left.items():
-        other = right.get(element)
+    for element in left.keys() & right.keys() if len(left) > len(right) else left:
+        node, other = left[element], right.get(element)
         if other is None or element == SELF:
             continue
         common = intersection(node, other)

@@ -5,7 +5,7 @@ The reasons of failure are kept for whoever debugs; the API answers with one gen
 
 from __future__ import annotations
 
-import copy
+import sys
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import MusterError
@@ -17,6 +17,9 @@ _END = ("-",)  # the pointer to behind the last item of a list
 MAX_OPERATIONS = 10_000
 # A patch may copy values into themselves; the size of the result is bounded like any body.
 MAX_COPIED = 3 * 1024 * 1024
+MAX_COPIED_VALUES = 100_000
+# Items that inserting into lists and removing from them may move: ten thousand times in a list of five thousand.
+MAX_MOVED = 50_000_000
 
 
 class JsonPatchError(MusterError):
@@ -25,8 +28,10 @@ class JsonPatchError(MusterError):
 
 def json_patched(document: Any, operations: Sequence[Any]) -> Any:
     """The document after all operations; it is not changed itself. Raises JsonPatchError at the first that fails."""
-    document = copy.deepcopy(document)
-    copied = 0
+    document = _copy(document, _Allowance(sys.maxsize, sys.maxsize))
+    # What comes from the patch is as large as the patch; what is copied within the document could double each time.
+    sent, within = _Allowance(sys.maxsize, sys.maxsize), _Allowance(MAX_COPIED_VALUES, MAX_COPIED)
+    moved = 0
     for operation in operations:
         if not isinstance(operation, dict):
             raise JsonPatchError("an operation must be an object")
@@ -34,30 +39,72 @@ def json_patched(document: Any, operations: Sequence[Any]) -> Any:
         path = _pointer(operation.get("path"), "path")
         match name:
             case "add":
-                document = _add(document, path, copy.deepcopy(_value(operation)))
+                document, shifted = _add(document, path, _copy(_value(operation), sent))
+                moved += shifted
             case "remove":
-                document = _remove(document, path)
+                document, shifted = _remove(document, path)
+                moved += shifted
             case "replace":
                 _get(document, path)
-                document = _replace(document, path, copy.deepcopy(_value(operation)))
+                document = _replace(document, path, _copy(_value(operation), sent))
             case "move":
                 source = _pointer(operation.get("from"), "from")
                 if source == path[: len(source)] and source != path:
                     raise JsonPatchError("a value cannot be moved into itself")
                 value = _get(document, source)
-                document = _add(_remove(document, source), path, value)
+                document, removed = _remove(document, source)
+                document, added = _add(document, path, value)
+                moved += removed + added
             case "copy":
-                value = copy.deepcopy(_get(document, _pointer(operation.get("from"), "from")))
-                copied += len(repr(value))
-                if copied > MAX_COPIED:
-                    raise JsonPatchError("the patch copies too much")
-                document = _add(document, path, value)
+                value = _copy(_get(document, _pointer(operation.get("from"), "from")), within)
+                document, shifted = _add(document, path, value)
+                moved += shifted
             case "test":
                 if not _equal(_get(document, path), _value(operation)):
-                    raise JsonPatchError(f"testing path {operation.get('path')} failed")
+                    raise JsonPatchError("a tested value differs")
             case _:
-                raise JsonPatchError(f"unknown operation {name!r}")
+                raise JsonPatchError("unknown operation")
+        if moved > MAX_MOVED:
+            raise JsonPatchError("the patch moves too many items of lists; replace the lists instead")
     return document
+
+
+class _Allowance:
+    """How much may still be copied."""
+
+    __slots__ = ("size", "values")
+
+    def __init__(self, values: int, size: int) -> None:
+        self.values = values
+        self.size = size
+
+    def take(self, size: int) -> None:
+        self.values -= 1
+        self.size -= size
+        if self.values < 0 or self.size < 0:
+            raise JsonPatchError("the patch copies too much")
+
+
+def _copy(value: Any, allowance: _Allowance) -> Any:
+    """A copy, charged value by value before it is made. It does not recurse: patches can nest as deep as they like."""
+    root: list[Any] = [None]
+    pending: list[tuple[Any, Any, Any]] = [(value, root, 0)]
+    while pending:
+        source, target, place = pending.pop()
+        if source.__class__ is dict:
+            allowance.take(2)
+            copied: Any = dict.fromkeys(source)
+            pending.extend([(item, copied, key) for key, item in source.items()])
+            allowance.size -= sum(map(len, source)) + 4 * len(source)
+        elif source.__class__ is list:
+            allowance.take(2)
+            copied = [None] * len(source)
+            pending.extend([(item, copied, index) for index, item in enumerate(source)])
+        else:
+            allowance.take(len(source) + 2 if source.__class__ is str else 4)
+            copied = source
+        target[place] = copied
+    return root[0]
 
 
 def _pointer(text: object, member: str) -> list[str]:
@@ -89,19 +136,22 @@ def _get(document: Any, path: Sequence[str]) -> Any:
     return document
 
 
-def _add(document: Any, path: Sequence[str], value: Any) -> Any:
+def _add(document: Any, path: Sequence[str], value: Any) -> tuple[Any, int]:
+    """The document with the value, and how many items of a list that has moved."""
     if not path:
-        return value
+        return value, 0
     parent = _get(document, path[:-1])
     token = path[-1]
     match parent:
         case dict():
             parent[token] = value
         case list():
-            parent.insert(len(parent) if token in _END else _index(token, len(parent)), value)
+            place = len(parent) if token in _END else _index(token, len(parent))
+            parent.insert(place, value)
+            return document, len(parent) - place
         case _:
             raise JsonPatchError(f"nothing can be added at {token!r}")
-    return document
+    return document, 0
 
 
 def _replace(document: Any, path: Sequence[str], value: Any) -> Any:
@@ -112,7 +162,7 @@ def _replace(document: Any, path: Sequence[str], value: Any) -> Any:
     return document
 
 
-def _remove(document: Any, path: Sequence[str]) -> Any:
+def _remove(document: Any, path: Sequence[str]) -> tuple[Any, int]:
     if not path:
         raise JsonPatchError("the whole document cannot be removed")
     parent = _get(document, path[:-1])
@@ -121,10 +171,12 @@ def _remove(document: Any, path: Sequence[str]) -> Any:
         case dict() if token in parent:
             del parent[token]
         case list():
-            del parent[_index(token, len(parent) - 1)]
+            place = _index(token, len(parent) - 1)
+            del parent[place]
+            return document, len(parent) - place
         case _:
             raise JsonPatchError(f"nothing to remove at {token!r}")
-    return document
+    return document, 0
 
 
 def _index(token: str, highest: int) -> int:

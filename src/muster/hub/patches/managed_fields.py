@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muster.hub.patches.comparison import Comparison, compare, whole
-from muster.hub.patches.field_sets import SELF, FieldSet, difference, is_field_set, union
+from muster.hub.patches.field_sets import SELF, FieldSet, difference, is_field_set, union, union_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -182,7 +182,7 @@ def tracked(
     old: dict[str, Any], new: dict[str, Any], managers: Managers, versions: Versions, writer: Writer
 ) -> Managers:
     """The managers after an update: the writer owns what it changed, and the others no longer do."""
-    changes = _ChangesByVersion(old, new, versions, writer.api_version)
+    changes = ChangesByVersion(old, new, versions, writer.api_version)
     here = changes.of(writer.api_version)
     result: Managers = {}
     for id_, entry in managers.items():
@@ -202,7 +202,7 @@ def tracked(
     return _capped(result)
 
 
-class _ChangesByVersion:
+class ChangesByVersion:
     """The comparison of two states in each version that some manager wrote in, made when asked for."""
 
     def __init__(self, old: dict[str, Any], new: dict[str, Any], versions: Versions, native: str) -> None:
@@ -212,6 +212,7 @@ class _ChangesByVersion:
         self._native = native
         self._known: dict[str, Comparison | None] = {}
         self._touched: dict[str, FieldSet | None] = {}
+        self._set: dict[str, FieldSet] = {}
 
     def touched(self, api_version: str) -> FieldSet | None:
         """Whatever has changed in any way; None for a version that is not served."""
@@ -220,6 +221,13 @@ class _ChangesByVersion:
             every = None if found is None else union(found.modified, union(found.added, found.removed))
             self._touched[api_version] = every
         return self._touched[api_version]
+
+    def set_in(self, api_version: str) -> FieldSet:
+        """Whatever has been given a value."""
+        if api_version not in self._set:
+            found = self.of(api_version)
+            self._set[api_version] = {} if found is None else union(found.modified, found.added)
+        return self._set[api_version]
 
     def of(self, api_version: str) -> Comparison | None:
         if api_version not in self._known:
@@ -243,20 +251,22 @@ def _capped(managers: Managers) -> Managers:
     if surplus <= 0:
         return managers
     updaters.sort(key=lambda entry: (entry.time, entry.manager))
-    oldest: dict[str, Entry] = {}
-    result = dict(managers)
+    oldest: dict[str, list[Entry]] = {}
     for entry in updaters:
-        first = oldest.get(entry.api_version)
-        if first is None:
-            oldest[entry.api_version] = entry
-            continue
-        result.pop(first.id, None)
-        result.pop(entry.id, None)
-        bucket = Entry(ANCIENT, UPDATE, entry.api_version, union(entry.fields, first.fields), entry.time)
-        result[bucket.id] = oldest[entry.api_version] = bucket
-        surplus -= 1
+        merged = oldest.setdefault(entry.api_version, [])
+        merged.append(entry)
+        if len(merged) > 1:
+            surplus -= 1
         if not surplus:
             break
+    result = dict(managers)
+    for api_version, merged in oldest.items():
+        if len(merged) > 1:
+            for entry in merged:
+                result.pop(entry.id, None)
+            fields = union_of([entry.fields for entry in reversed(merged)])
+            bucket = Entry(ANCIENT, UPDATE, api_version, fields, merged[-1].time)
+            result[bucket.id] = bucket
     return result
 
 

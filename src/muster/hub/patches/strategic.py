@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import MusterError
+from muster.hub.patches.field_sets import value_element
 from muster.hub.patches.structure import ANY, ListType, MapType, deduced
+from muster.values.causes import shown
 
 if TYPE_CHECKING:
     from muster.hub.patches.structure import Type
@@ -18,6 +20,7 @@ PATCH = "$patch"
 RETAIN_KEYS = "$retainKeys"
 DELETE_VALUES = "$deleteFromPrimitiveList/"
 ORDER = "$setElementOrder/"
+_SHOWN = 100  # characters of a directive that nobody knows
 
 
 class StrategicPatchError(MusterError):
@@ -34,16 +37,17 @@ def strategic_patched(target: Any, patch: dict[str, Any], type_: Type) -> dict[s
         case None | "merge":
             pass
         case other:
-            raise StrategicPatchError(f"Unknown patch type found: {other}")
+            raise StrategicPatchError(f"Unknown patch type found: {shown(other)}")
     result = dict(target) if isinstance(target, dict) else {}
     if RETAIN_KEYS in patch:
         retained = patch[RETAIN_KEYS]
         if not isinstance(retained, list) or not all(isinstance(key, str) for key in retained):
             raise StrategicPatchError("invalid patch format of retainKeys")
-        result = {key: value for key, value in result.items() if key in retained}
+        kept = frozenset(retained)
+        result = {key: value for key, value in result.items() if key in kept}
     for key, value in patch.items():
         if key.startswith("$"):
-            _directive(result, key, value, patch, type_)
+            _directive(result, key, value)
         elif value is None:
             result.pop(key, None)
         else:
@@ -54,15 +58,16 @@ def strategic_patched(target: Any, patch: dict[str, Any], type_: Type) -> dict[s
     return result
 
 
-def _directive(result: dict[str, Any], key: str, value: Any, patch: dict[str, Any], type_: Type) -> None:
+def _directive(result: dict[str, Any], key: str, value: Any) -> None:
     if key.startswith(DELETE_VALUES):
         name = key.removeprefix(DELETE_VALUES)
         if not isinstance(value, list):
             raise StrategicPatchError("invalid patch format of primitive list")
         if isinstance(result.get(name), list):
-            result[name] = [item for item in result[name] if item not in value]
+            gone = {value_element(each) for each in value}
+            result[name] = [item for item in result[name] if value_element(item) not in gone]
     elif not key.startswith(ORDER) and key not in (PATCH, RETAIN_KEYS):
-        raise StrategicPatchError(f"unknown directive {key} in {sorted(patch)} of {type_}")
+        raise StrategicPatchError(f"unknown directive {key[:_SHOWN]}")
 
 
 def _patched_value(old: Any, value: Any, type_: Type) -> Any:
@@ -70,7 +75,8 @@ def _patched_value(old: Any, value: Any, type_: Type) -> Any:
         return strategic_patched(old, value, type_)
     if isinstance(value, list) and isinstance(type_, ListType) and isinstance(old, list):
         if type_.relation == "set" and all(not isinstance(item, dict | list) for item in value):
-            return [*old, *(item for item in dict.fromkeys(value) if item not in old)]
+            known = {value_element(item) for item in old}
+            return [*old, *(item for item in dict.fromkeys(value) if value_element(item) not in known)]
         if type_.relation == "map":
             return _patched_items(old, value, type_)
     return _plain(value)
@@ -79,20 +85,25 @@ def _patched_value(old: Any, value: Any, type_: Type) -> Any:
 def _patched_items(old: list[Any], patch: list[Any], type_: ListType) -> list[Any]:
     if any(isinstance(item, dict) and item.get(PATCH) == "replace" for item in patch):
         return [_plain(item) for item in patch if not (isinstance(item, dict) and PATCH in item)]
-    result = list(old)
+    # Where the items with each identity are: several may share one. What is deleted is taken out at the end.
+    result: list[Any] = list(old)
+    places: dict[str | None, list[int]] = {}
+    for place, known in enumerate(result):
+        places.setdefault(type_.item_element(known), []).append(place)
+    deleted: set[int] = set()
     for item in patch:
         element = type_.item_element(item)
         if element is None:
             missing = next((key for key in type_.keys if not isinstance(item, dict) or key not in item), "")
-            raise StrategicPatchError(f"map: {item} does not contain declared merge key: {missing}")
-        places = [place for place, known in enumerate(result) if type_.item_element(known) == element]
+            raise StrategicPatchError(f"map: {shown(item)} does not contain declared merge key: {missing}")
         if item.get(PATCH) == "delete":
-            result = [known for place, known in enumerate(result) if place not in places]
-        elif places:
-            result[places[0]] = strategic_patched(result[places[0]], item, type_.element)
+            deleted.update(places.pop(element, ()))
+        elif found := places.get(element):
+            result[found[0]] = strategic_patched(result[found[0]], item, type_.element)
         else:
+            places[element] = [len(result)]
             result.append(_plain(item))
-    return result
+    return [item for place, item in enumerate(result) if place not in deleted] if deleted else result
 
 
 def _set_order(result: dict[str, Any], name: str, order: Any, type_: Type) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from muster.hub.rest.verbs import Call
 
 ADDRESS = ("serviceaccounts", "token")
+_MOST_BYTES = 16 * 1024  # of a request, which names an account and a few audiences
 _KIND = ("authentication.k8s.io", "TokenRequest")
 
 
@@ -35,6 +36,8 @@ class AccountTokens:
         if call.verb != "create" or not call.route.name:
             raise status.method_not_allowed(call.verb, "", "serviceaccounts/token")
         raw = await receive_body(call.receive, limits)
+        if len(raw) > _MOST_BYTES:
+            raise status.too_large(_MOST_BYTES)
         body = body_of(call.content_type, raw, call.route.resource, message=KINDS[_KIND])
         dry_run = bool(queries.text(call.query, "dryRun"))
         return object_reply(201, await self._requests.create(call.target(), body, dry_run=dry_run), call.form)

@@ -17,6 +17,7 @@ import msgspec
 from muster.hub.rest.negotiation import NotAcceptableError
 from muster.hub.rest.protobuf import encode_status
 from muster.hub.rest.yaml_text import encode_yaml
+from muster.hub.status import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -32,6 +33,9 @@ _JSON = b"application/json"
 _NO_CACHE = (b"cache-control", b"no-cache, private")
 _GUARDED = 256 * 1024  # a smaller answer fits the socket's buffers, so that no slow reader can hold it up
 _PART = 2 * 1024 * 1024
+MOST_WARNINGS = 20  # headers
+MOST_WARNING_TEXT = 2 * 1024  # characters of one
+MOST_WARNING_BYTES = 8 * 1024  # of all
 
 Header = tuple[bytes, bytes]
 
@@ -81,8 +85,18 @@ NOT_FOUND = text_reply(404, "404 page not found\n", ((b"x-content-type-options",
 
 
 def warning_headers(warnings: tuple[str, ...]) -> tuple[Header, ...]:
-    """`Warning: 299 - "text"`, one header per text."""
-    return tuple((b"warning", f'299 - "{_quoted(text)}"'.encode()) for text in warnings)
+    """`Warning: 299 - "text"`, one header per text; clients refuse answers with too many or too long headers."""
+    texts = [_quoted(shortened(text, MOST_WARNING_TEXT)) for text in warnings[:MOST_WARNINGS]]
+    sent: list[str] = []
+    left = MOST_WARNING_BYTES
+    for text in texts:
+        left -= len(text.encode())
+        if left < 0 and sent:
+            break
+        sent.append(text)
+    if more := len(warnings) - len(sent):
+        sent.append(f"and {more} more warnings")
+    return tuple((b"warning", f'299 - "{text}"'.encode()) for text in sent)
 
 
 def _quoted(text: str) -> str:

@@ -10,8 +10,10 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from muster.hub import status
-from muster.hub.requests import Decoded, MalformedBodyError, PatchType
+from muster.hub.requests import Decoded, MalformedBodyError, PatchType, name_in
 from muster.hub.rest.json_text import decode_json
 from muster.hub.rest.protobuf import InvalidProtobufError, Message, decode, open_envelope
 from muster.hub.rest.protobuf_kinds import DELETE_OPTIONS, KINDS
@@ -30,11 +32,34 @@ JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MEDIA_TYPES = (JSON, YAML, PROTOBUF)
+# Reading YAML takes so many times as long as reading as many bytes of JSON; so does protobuf.
+_YAML_WEIGHT = 12
+_PROTOBUF_WEIGHT = 4
+_MOST_FOR_NAME = 4 * 1024  # bytes of YAML or protobuf that are read to find a name
 _PATCHES = {patch.value: patch for patch in PatchType}
 
 
 class ClientGoneError(Exception):
     """The client closed the connection before its request was complete; nobody is left to answer."""
+
+
+class _Named(msgspec.Struct, gc=False, frozen=True):
+    name: str = ""
+
+
+class _Object(msgspec.Struct, gc=False, frozen=True):
+    metadata: _Named = _Named()
+
+
+_read_name = msgspec.json.Decoder(_Object).decode
+
+
+def _json_name(raw: bytes) -> str:
+    """The name of an object in JSON. The rest is skipped: nothing is made of it."""
+    try:
+        return _read_name(raw).metadata.name
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +71,13 @@ class JsonBody:
     @property
     def text(self) -> str:
         return self.raw.decode("utf-8", "replace")
+
+    @property
+    def weight(self) -> int:
+        return len(self.raw)
+
+    def name(self) -> str:
+        return _json_name(self.raw)
 
     def read(self) -> Decoded:
         value, duplicates = decode_json(self.raw)
@@ -61,6 +93,15 @@ class YamlBody:
     @property
     def text(self) -> str:
         return self.raw.decode("utf-8", "replace")
+
+    @property
+    def weight(self) -> int:
+        return len(self.raw) * _YAML_WEIGHT
+
+    def name(self) -> str:
+        if self.raw[:1] == b"{" and (found := _json_name(self.raw)):
+            return found
+        return _read_for_name(self)
 
     def read(self) -> Decoded:
         if self.raw[:1] == b"{":
@@ -84,6 +125,13 @@ class ProtobufBody:
     def text(self) -> str:
         return self.raw.decode("utf-8", "replace")
 
+    @property
+    def weight(self) -> int:
+        return len(self.raw) * _PROTOBUF_WEIGHT
+
+    def name(self) -> str:
+        return _read_for_name(self)
+
     def read(self) -> Decoded:
         try:
             envelope = open_envelope(self.raw)
@@ -92,6 +140,15 @@ class ProtobufBody:
             raise MalformedBodyError(str(error)) from None
         named = {"apiVersion": envelope.api_version, "kind": envelope.kind}
         return Decoded({key: text for key, text in named.items() if text} | value, text=self.text)
+
+
+def _read_for_name(body: YamlBody | ProtobufBody) -> str:
+    if len(body.raw) > _MOST_FOR_NAME:
+        return ""
+    try:
+        return name_in(body.read().value)
+    except (MalformedBodyError, status.StatusError):
+        return ""
 
 
 def media_type(header: str) -> str:

@@ -27,6 +27,8 @@ _DIGITS_AS_ZERO = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range
 _MANY_DIGITS = b"0" * 19
 _LITERALS = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
 _INT64 = 1 << 63
+_EXACT = (1 << 53) - 1  # up to here a float holds every integer
+_FRACTION = re.compile(rb"[0-9][.eE]")
 _UNEXPECTED_END = "unexpected end of JSON input"
 
 
@@ -41,8 +43,8 @@ def decode_json(text: bytes) -> tuple[Any, tuple[str, ...]]:
     if not isinstance(value, (dict, list)):
         return value, ()
     check_depth(value, openings=text.count(b"{") + text.count(b"["))
-    if _MANY_DIGITS in text.translate(_DIGITS_AS_ZERO):
-        value = _without_wide_integers(value)
+    if _FRACTION.search(text) or _MANY_DIGITS in text.translate(_DIGITS_AS_ZERO):
+        value = _as_stored_by_go(value)
     # Every key of compact JSON is followed by `":`, so a body with more of those than its own compact form has lost
     # some to duplicates. Other spellings only lead to the slow but exact way.
     if text.count(b'":') == msgspec.json.encode(value).count(b'":'):
@@ -58,14 +60,20 @@ def _wording(text: bytes, error: Exception) -> str:
     return str(error)
 
 
-def _without_wide_integers(value: Any) -> Any:
-    """Integers beyond 64 bits as floats, which is how a Go server reads them."""
-    if isinstance(value, dict):
-        return {key: _without_wide_integers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_wide_integers(item) for item in value]
-    if isinstance(value, int) and not -_INT64 <= value < _INT64:
+def _as_stored_by_go(value: Any) -> Any:
+    """Numbers as they are after a Go server has stored them: integers beyond 64 bits are floats, `1.0` is `1`.
+
+    No deeper than the limit on bodies, so this may recurse.
+    """
+    kind = value.__class__
+    if kind is dict:
+        return {key: _as_stored_by_go(item) for key, item in value.items()}
+    if kind is list:
+        return [_as_stored_by_go(item) for item in value]
+    if kind is int and not -_INT64 <= value < _INT64:
         return float(value) if abs(value) < 10**308 else 1e308
+    if kind is float and value.is_integer() and abs(value) <= _EXACT:
+        return int(value)
     return value
 
 

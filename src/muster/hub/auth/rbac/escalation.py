@@ -7,6 +7,7 @@ everything. The refusals are those of a real server; the write commits only if n
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.hub import status
@@ -23,6 +24,7 @@ from muster.hub.auth.rbac.rules import (
     uncovered,
 )
 from muster.hub.auth.tokens import MASTERS
+from muster.hub.heavy_work import HEAVY, HeavyWork
 from muster.hub.requests import Admitted, Attributes
 from muster.values.quoting import go_quote
 
@@ -42,8 +44,9 @@ _CHECKED = (CLUSTER_ROLES, ROLES, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS)
 class EscalationGuard:
     """Refuses roles and bindings that would give more than their writer has."""
 
-    def __init__(self, authorizer: RbacAuthorizer) -> None:
+    def __init__(self, authorizer: RbacAuthorizer, heavy_work: HeavyWork | None = None) -> None:
         self._authorizer = authorizer
+        self._heavy = heavy_work or HeavyWork()
 
     async def mutate(self, request: AdmissionRequest) -> Admitted:
         """Changes nothing; it is asked here because a real server asks before it validates."""
@@ -52,11 +55,13 @@ class EscalationGuard:
             return Admitted()
         if request.old is not None and _only_for_collector(request.old, request.new):
             return Admitted()
+        # What the decision rests on is named before it is made: comparing takes a while, and roles may change.
+        read = self._authorizer.read()
         if resource in (CLUSTER_ROLES, ROLES):
             await self._check_role(request, request.new)
         else:
             await self._check_binding(request, request.new)
-        return Admitted(read=self._authorizer.read())
+        return Admitted(read=read)
 
     async def validate(self, request: AdmissionRequest) -> Admitted:  # noqa: ARG002 - the protocol's signature
         return Admitted()
@@ -68,7 +73,7 @@ class EscalationGuard:
         )
         if (await self._authorizer.authorize(request.user, escalate)).allowed:
             return
-        self._confirm(request, rules_of(role))
+        await self._confirm(request, rules_of(role))
         if _is_aggregated(role) or (request.old is not None and _is_aggregated(request.old)):
             owned = self._authorizer.policy.rules_for(request.user, "")
             if uncovered(owned, _FULL_AUTHORITY):
@@ -88,13 +93,14 @@ class EscalationGuard:
         rules = self._authorizer.policy.role_rules(role)
         if rules is None:
             raise status.not_found(GROUP, plural, name)
-        self._confirm(request, rules)
+        await self._confirm(request, rules)
 
-    def _confirm(self, request: AdmissionRequest, rules: Iterable[Rule]) -> None:
+    async def _confirm(self, request: AdmissionRequest, rules: Iterable[Rule]) -> None:
         user, namespace = request.user, request.target.namespace
         policy = self._authorizer.policy
         try:
-            missing = uncovered(policy.rules_for(user, namespace), rules)
+            comparing = partial(uncovered, policy.rules_for(user, namespace), rules)
+            missing = await self._heavy.done(user.name, HEAVY, comparing)
         except TooManyPartsError:
             raise _refused(request, "the rules name too many combinations to compare with what the user has") from None
         if not missing:
@@ -102,7 +108,7 @@ class EscalationGuard:
         lines = sorted({str(rule) for rule in compacted(missing)})
         sentence = (
             f"user {go_quote(user.name)} (groups={quoted_list(user.groups)}) is attempting to grant RBAC permissions "
-            "not currently held:\n" + "\n".join(lines)
+            "not currently held:\n" + status.listed(lines, "\n")
         )
         dangling = [missing_role_text(role, plural=True) for role in policy.missing_roles(user, namespace)]
         if dangling:

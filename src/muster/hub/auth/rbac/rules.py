@@ -93,7 +93,7 @@ def url_covers(rule_url: str, path: str) -> bool:
 
 # --- Whether rules cover others -----------------------------------------------------------------------------------
 
-_MOST_PARTS = 100_000  # a rule may name so many combinations of verb, group, resource and name
+_MOST_PARTS = 20_000  # a rule may name so many combinations of verb, group, resource and name
 
 
 class TooManyPartsError(Exception):

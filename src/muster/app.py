@@ -25,11 +25,13 @@ from muster.hub.access import Access, AccessSettings
 from muster.hub.api import Api
 from muster.hub.auth.certificates import given_certificate, serving_certificate
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_token
+from muster.hub.limits import ObjectLimits
 from muster.hub.requests import Given, PatchType, Target, User, WriteOptions
 from muster.hub.rest.application import Application
+from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import Metrics
 from muster.hub.rest.server import serve
-from muster.hub.storage import Store
+from muster.hub.storage import Store, StoreSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -63,6 +65,9 @@ class HubSettings:
     certificate: Path | None = None  # given instead of a generated one, with its key and whom clients trust
     key: Path | None = None
     authority: Path | None = None
+    requests: Limits = field(default_factory=Limits)
+    objects: ObjectLimits = field(default_factory=ObjectLimits)
+    store: StoreSettings = field(default_factory=StoreSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
     _prepare(settings.directory)
     token = administrator_token(settings.directory / TOKEN)
     tls = _certificate(settings)
-    async with Store.open(settings.directory / DATABASE) as store:
+    async with Store.open(settings.directory / DATABASE, settings.store) as store:
         services = service_users(settings.directory)
         access = Access(store, settings.directory, {token: ADMINISTRATOR, **services}, settings.access)
         api = Api(
@@ -98,6 +103,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             access.authorizer,
             admission=access.admission,
             authenticator=access.authenticator,
+            limits=settings.objects,
             names_on_create=not settings.access.strict_names,
         )
         await api.start()
@@ -117,6 +123,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
                 door=access.door,
                 audit=access.audit,
                 subresources=access.subresources,
+                limits=settings.requests,
                 metrics=_metrics(store, settings.directory / CONTROLLERS_ADDRESS),
                 checks={
                     "storage": lambda: store.problem,

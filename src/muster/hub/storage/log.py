@@ -67,9 +67,18 @@ def current_records(connection: sqlite3.Connection) -> Iterator[Record]:
 
 
 def events_after(
-    connection: sqlite3.Connection, resource: str, namespace: str | None, after: int, until: int, limit: int
-) -> list[Event]:
-    """At most `limit` events of a resource (and namespace) after one revision and up to another, in order."""
+    connection: sqlite3.Connection,
+    resource: str,
+    namespace: str | None,
+    after: int,
+    until: int,
+    limit: int,
+    most_bytes: int,
+) -> tuple[list[Event], bool]:
+    """Events of a resource (and namespace) after one revision and up to another, in order, and whether these are all.
+
+    At most `limit` of them, and none after the one with which they have `most_bytes`.
+    """
     query = (
         "SELECT entry.operation, entry.namespace, entry.name, entry.created, entry.resource,"
         " entry.revision, entry.value, entry.checksum, before.revision, before.value, before.checksum"
@@ -80,16 +89,20 @@ def events_after(
         " ORDER BY entry.revision LIMIT :limit"
     )
     arguments = {"resource": resource, "namespace": namespace, "after": after, "until": until, "limit": limit}
-    events = []
+    events: list[Event] = []
+    size = 0
     with transaction(connection):
         _refuse_compacted(connection, after)
         for row in connection.execute(query, arguments):
+            if size >= most_bytes:
+                return events, False
             operation, row_namespace, name, created, number = row[:5]
             key = Key(resource, row_namespace, name)
             record = _record(key, number, created, *row[5:8])
             previous = None if row[8] is None else _record(key, number, created, *row[8:11])
             events.append(Event(_EVENT_TYPES[operation], record, previous))
-    return events
+            size += len(record.value)
+    return events, len(events) < limit
 
 
 def states_before(

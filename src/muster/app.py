@@ -12,7 +12,7 @@ import gc
 import os
 import socket
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,10 @@ from muster.hub.auth.certificates import given_certificate, serving_certificate
 from muster.hub.auth.files import write_private
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_token
 from muster.hub.later import Later
+from muster.hub.limits import ObjectLimits
 from muster.hub.requests import Given, PatchType, Target, User, WriteOptions
 from muster.hub.rest.application import Application
+from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import Metrics
 from muster.hub.rest.server import serve
 from muster.hub.storage import Store, StoreSettings
@@ -68,6 +70,9 @@ class HubSettings:
     certificate: Path | None = None  # given instead of a generated one, with its key and whom clients trust
     key: Path | None = None
     authority: Path | None = None
+    requests: Limits = field(default_factory=Limits)
+    objects: ObjectLimits = field(default_factory=ObjectLimits)
+    store: StoreSettings = field(default_factory=StoreSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
     token = administrator_token(settings.directory / TOKEN)
     tls = _certificate(settings)
     later = Later()
-    async with Store.open(settings.directory / DATABASE, StoreSettings(format=today())) as store:
+    async with Store.open(settings.directory / DATABASE, replace(settings.store, format=today())) as store:
         await upgrade_objects(store)
         services = service_users(settings.directory)
         access = Access(store, settings.directory, {token: ADMINISTRATOR, **services}, settings.access)
@@ -105,6 +110,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             access.authorizer,
             admission=access.admission,
             authenticator=access.authenticator,
+            limits=settings.objects,
             names_on_create=not settings.access.strict_names,
             heavy_work=access.heavy_work,
         )
@@ -125,6 +131,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
                 door=access.door,
                 audit=access.audit,
                 subresources=access.subresources,
+                limits=settings.requests,
                 metrics=_metrics(store, settings.directory / CONTROLLERS_ADDRESS),
                 checks={
                     "storage": lambda: store.problem,

@@ -8,6 +8,7 @@ from typing import Any
 
 from muster.hub.api import Api
 from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.limits import ObjectLimits
 from muster.hub.requests import AccessRules, AdmissionRequest, Admitted, Attributes, Decision, Given, User, WriteOptions
 from muster.hub.status import refused
 from muster.hub.storage import Unchanged
@@ -283,13 +284,14 @@ async def test_admission_changes_and_refuses_and_is_asked_again_when_what_it_rea
 @story
 async def test_a_full_hub_says_which_setting_makes_room() -> None:
     async with a_hub() as hub:
-        hub.api = Api(hub.store, MastersAuthorizer(), objects_per_kind=2)
+        hub.api = Api(hub.store, MastersAuthorizer(), limits=ObjectLimits(objects_per_kind=2))
         await hub.create(cluster("a"))
         await hub.create(cluster("b"))
         assert await complaint(hub.create(cluster("c"))) == (
             403,
             "Forbidden",
-            f'{CLUSTERS} "c" is forbidden: the hub holds 2 managedclusters and takes no more (setting objectsPerKind)',
+            f'{CLUSTERS} "c" is forbidden: the hub holds 2 managedclusters and takes no more '
+            "(setting objectsPerKind, option --objects-per-kind)",
         )
         await hub.create(config_map())
 

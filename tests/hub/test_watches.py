@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from muster.hub import watches
 from muster.hub.requests import WatchOptions
+from muster.hub.storage import Key, Record
 from tests.hub.a_hub import (
     ADMIN,
     CLUSTERS,
@@ -327,3 +328,44 @@ async def test_a_refused_watcher_is_told_the_verb() -> None:
             f'{CLUSTERS} is forbidden: User "admin" cannot watch resource "managedclusters" in API group '
             f'"{GROUP}" at the cluster scope'
         )
+
+
+def test_the_memory_of_shared_events_is_bounded_in_bytes() -> None:
+    hub = Hub(None, None, ())  # type: ignore[arg-type]  # only its targets are needed
+    target = hub.target(CLUSTERS)
+    cache = watches.EventCache(most=100, most_bytes=1_000_000)
+    events = [
+        cache.event("ADDED", Record(Key(CLUSTERS, "", f"c{number}"), number, number, b"x" * 100_000), target)
+        for number in range(1, 20)
+    ]
+    kept = cache._events.values()
+    assert 1 <= len(kept) <= 3
+    assert events[-1] in kept
+    one_large = cache.event("ADDED", Record(Key(CLUSTERS, "", "l"), 30, 30, b"x" * 5_000_000), target)
+    assert list(kept) == [one_large]
+
+
+@story
+async def test_what_a_watch_begins_with_comes_in_small_batches_and_is_shared() -> None:
+    async with a_hub() as hub:
+        for number in range(300):
+            await hub.create(cluster(f"c{number:03}", {"n": "x" * 60}))
+        stream = await hub.api.watch(ADMIN, hub.target(CLUSTERS), WatchOptions(label_selector="n"))
+        assert stream.holds == hub.store.size(CLUSTERS)
+        begun: list[bool] = []
+        stream.begun = lambda: begun.append(True)
+        seen = 0
+        async for batch in stream:
+            assert len(batch) <= 100
+            assert sum(len(event.object) for event in batch) < 128 * 1024
+            assert not begun
+            seen += len(batch)
+            stored = hub.store.get(Key(CLUSTERS, "", msgspec.json.decode(batch[0].object)["metadata"]["name"]))
+            assert stored is not None
+            assert batch[0].object is stored.value  # not a copy
+            if seen == 300:
+                break
+        asyncio.get_running_loop().call_later(0.05, stream.close)
+        async for _ in stream:
+            pass
+        assert begun == [True]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.classification.outcomes import LIMITS, failed, judged
+from muster.classification.outcomes import QUERY_LIMITS, failed, judged
 from muster.errors import BudgetExceededError, InvalidExpressionError
 from muster.jq import compile_query, short_json
 
@@ -48,7 +48,7 @@ def explain_query(query: str, inventory: Any) -> Explanation:
         program = compile_query(query)
     except InvalidExpressionError as error:
         return Explanation(failed(f"the query is not valid: {error.diagnostics[0].message}"), ())
-    told = program.explain(inventory, limits=LIMITS, at_most=_MOST_RECORDED)
+    told = program.explain(inventory, limits=QUERY_LIMITS.value.budgets(), at_most=_MOST_RECORDED)
     if told.error is None:
         outcome = judged(list(told.outputs))
     else:

@@ -12,12 +12,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.errors import BudgetExceededError, EvaluationError
 from muster.jq import Limits, short_json
+from muster.values.limits import InForce, Unit, limit
 
 if TYPE_CHECKING:
     from muster.jq import Program
 
-LIMITS: Final = Limits(steps=100_000, cells=200_000, outputs=1_000, seconds=1.0)
-"""The budgets of one run. Steps decide; the CPU time is a second net."""
+_FAILS = "the query fails on that host; paused after some such failures"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """The budgets of one run. Steps decide; the CPU time is a second net."""
+
+    steps: int = limit(100_000, "jq steps", "Steps of a classification's query on one host.", _FAILS)
+    cells: int = limit(200_000, "jq cells", "Values that such a query makes, in cells of memory.", _FAILS)
+    outputs: int = limit(1_000, "jq outputs", "Outputs of such a query.", _FAILS)
+    seconds: float = limit(1.0, "jq seconds", "The time such a query takes.", _FAILS, Unit.SECONDS, least=0.001)
+
+    def budgets(self) -> Limits:
+        return Limits(steps=self.steps, cells=self.cells, outputs=self.outputs, seconds=self.seconds)
+
+
+LIMITS: Final = QueryLimits().budgets()
+QUERY_LIMITS: Final = InForce(QueryLimits())
+"""The budgets of whoever names none."""
 
 EMPTY_INVENTORY: Final = b'{"memory":{},"cpu":{},"boot":{},"systemVendor":{}}'
 """What assisted-service stores for a host that has not reported yet, and so what a query sees of one."""
@@ -51,10 +69,10 @@ def failed(text: str, *, exhausted: bool = False) -> Outcome:
     return Outcome(Verdict.FAILED, text, exhausted)
 
 
-def judge(program: Program, inventory: Any, limits: Limits = LIMITS) -> Outcome:
+def judge(program: Program, inventory: Any, limits: Limits | None = None) -> Outcome:
     """Run the query on an inventory."""
     try:
-        outputs = program.run(inventory, limits=limits)
+        outputs = program.run(inventory, limits=limits or QUERY_LIMITS.value.budgets())
     except BudgetExceededError as error:
         return failed(str(error), exhausted=True)
     except EvaluationError as error:

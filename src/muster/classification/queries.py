@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.classification.outcomes import LIMITS, Verdict, failed, judge
+from muster.classification.outcomes import LIMITS, QUERY_LIMITS, Verdict, failed, judge
 from muster.errors import InvalidExpressionError
 from muster.jq import compile_query
 
@@ -57,7 +57,7 @@ class Query:
         "text",
     )
 
-    def __init__(self, text: str, work: Work | None = None, limits: Limits = LIMITS) -> None:
+    def __init__(self, text: str, work: Work | None = None, limits: Limits | None = None) -> None:
         self.text = text
         self.fault = ""
         self.program: Program | None = None
@@ -65,7 +65,7 @@ class Query:
         self.paths: frozenset[ReadPath] = frozenset()
         self.runs = 0
         self._is_slow = False
-        self._limits = limits
+        self._limits = limits or QUERY_LIMITS.value.budgets()
         self._work = work or Work()
         self._exhausted = 0
         self._outcomes: dict[Key, Outcome] = {}

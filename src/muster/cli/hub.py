@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,7 @@ import typer
 from muster.cli import token
 from muster.cli.catalogs import named_catalogs
 from muster.cli.exits import Exit
+from muster.cli.limits import ControllersLimits, HubLimits, ServerLimits, arguments, takes
 from muster.cli.options import Context, Kubeconfig, with_client
 from muster.cli.output import print_json
 from muster.hub.audit import AuditLevel
@@ -94,7 +96,9 @@ def _hub() -> None:
 
 
 @app.command()
+@takes(HubLimits)
 def run(
+    limits: HubLimits,
     data: Data = None,
     host: Host = "127.0.0.1",
     port: Port = 0,
@@ -125,6 +129,7 @@ def run(
     shared = ["--data", str(directory), "--supervised"]
     catalogs = (f"{name}={path}" for name, path in named_catalogs(catalog).items())
     options = [*shared, *(part for each in catalogs for part in ("--catalog", each))]
+    options += arguments(limits, ControllersLimits)
 
     def server() -> list[str]:
         # The port that was found free at the first start stays: clients know it by now.
@@ -138,6 +143,7 @@ def run(
         options += ["--strict-names"] if strict_names else []
         options += [] if default_cluster_set else ["--no-default-cluster-set"]
         options += [part for key in denied_key or () for part in ("--denied-key", key)]
+        options += arguments(limits, ServerLimits)
         return ["hub", "serve", *shared, *options, *(["--demo"] if demo else [])]
 
     if demo:
@@ -155,7 +161,9 @@ def run(
 
 
 @app.command()
+@takes(ServerLimits)
 def serve(
+    limits: ServerLimits,
     data: Data = None,
     host: Host = "127.0.0.1",
     port: Port = 0,
@@ -180,18 +188,21 @@ def serve(
     from muster.app import HubSettings, default_directory, run_hub
     from muster.demo import Fleet
     from muster.hub.access import AccessSettings
-    from muster.hub.audit import AuditSettings
+    from muster.selectors.cel import CEL_LIMITS
 
     _log_to_stderr()
+    CEL_LIMITS.value = limits.expressions
     access = AccessSettings(
         anonymous=anonymous,
         strict_names=strict_names,
-        audit=AuditSettings(audit),
+        users=limits.users,
+        audit=replace(limits.audit, level=audit),
         admission=AdmissionSettings(
             refuse_placements=placement_admission is WarnOrRefuse.REFUSE,
             refuse_queries=classification_admission is WarnOrRefuse.REFUSE,
             default_cluster_set=default_cluster_set,
             denied_keys=tuple(denied_key or ()),
+            cel_limits=limits.expressions,
         ),
     )
     settings = HubSettings(
@@ -204,6 +215,9 @@ def serve(
         tls_cert,
         tls_key,
         tls_ca,
+        requests=limits.requests,
+        objects=limits.objects,
+        store=limits.store,
     )
 
     def announce(running: Running) -> None:
@@ -218,7 +232,9 @@ def serve(
 
 
 @app.command()
+@takes(ControllersLimits)
 def controllers(
+    limits: ControllersLimits,
     data: Data = None,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
@@ -232,12 +248,15 @@ def controllers(
     import uvloop
 
     from muster.app import CONTROLLERS_KUBECONFIG, default_directory
+    from muster.classification.outcomes import QUERY_LIMITS
     from muster.client import Candidate, load_connection
     from muster.controllers.answers import CONTROLLERS_ADDRESS
     from muster.controllers.manager import Manager, Options, run_controllers
     from muster.controllers.permissions import COLLECTOR
+    from muster.selectors.cel import CEL_LIMITS
 
     _log_to_stderr()
+    CEL_LIMITS.value, QUERY_LIMITS.value = limits.expressions, limits.queries
     directory = None if kubeconfig or context else data or default_directory()
     catalogs = named_catalogs(catalog)
     patience = (5.0, 3.0, 1.0) if supervised else (15.0, 10.0, 2.0)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.fleet import Fleet
 from muster.placement import plan_of, visibility
 from muster.placement.lint import Survey, lint, vocabulary
-from muster.selectors.cel import CelLimits, cel_compiler
+from muster.selectors.cel import CEL_LIMITS, cel_compiler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _SHARE: Final = 20  # a copy serves so many times as long as it took to make
 _QUICK: Final = 0.02  # seconds: a copy that takes no longer is waited for
 _MOST_QUESTIONS: Final = 64  # after which what a survey has remembered is forgotten
-_LIMITS: Final = CelLimits()
 
 
 @dataclass(slots=True)
@@ -110,8 +109,8 @@ def _linted(
     if copy.questions % _MOST_QUESTIONS == 0:
         copy.known = replace(copy.known, survey=Survey(copy.fleet))
     copy.known.survey.tick = tick
-    plan = plan_of(placement, cel_compiler(copy.fleet.scores, _LIMITS))
+    plan = plan_of(placement, cel_compiler(copy.fleet.scores))
     if plan.fault is not None:
         return []  # admission has said so
     seen = visibility(plan.namespace, plan.cluster_sets, bindings, sets)
-    return lint(plan, seen, copy.known, _LIMITS.estimate, placement.get("spec") or {})
+    return lint(plan, seen, copy.known, CEL_LIMITS.value.estimate, placement.get("spec") or {})

@@ -17,8 +17,10 @@ from muster.api.codec import encode_split
 from muster.hub import bodies, lists, namespaces, options, status, watches
 from muster.hub.creation import Creation
 from muster.hub.deletion import Deletion
+from muster.hub.expiry import EventExpiry
 from muster.hub.gate import Gate
 from muster.hub.heavy_work import HeavyWork
+from muster.hub.limits import ObjectLimits
 from muster.hub.namespaces import HubCleaner
 from muster.hub.objects import key_of, shown
 from muster.hub.patching import applied, patched
@@ -53,8 +55,6 @@ if TYPE_CHECKING:
     )
     from muster.hub.storage import Store
 
-# How many objects of one kind the hub takes unless told otherwise: all of them are kept in memory.
-OBJECTS_PER_KIND = 1_000_000
 # How often a patch, or an update that names no revision, is made anew when somebody else writes in between.
 _UNLOCKED_ATTEMPTS = 50
 # Kinds whose PUT creates what is missing, and kinds that may be replaced without naming a revision.
@@ -91,18 +91,20 @@ class Api:
         clock: Callable[[], datetime] = utc_now,
         resources: Mapping[str, Resource] = RESOURCES,
         cleaner: NamespaceCleaner | None = None,
-        objects_per_kind: int = OBJECTS_PER_KIND,
+        limits: ObjectLimits | None = None,
         names_on_create: bool = True,
         heavy_work: HeavyWork | None = None,
     ) -> None:
         self._store = store
+        self._limits = limits or ObjectLimits()
         self._names_on_create = names_on_create
         self._clock = clock
         self._second = (datetime.min.replace(tzinfo=UTC), "")  # the last one, and its text: every write asks for it
         self._gate = Gate(authorizer, admission)
         self._heavy = heavy_work or HeavyWork()
         self._cleaner = cleaner or HubCleaner(store, resources.values(), self._now)
-        self._creation = Creation(store, self._gate, self._now, objects_per_kind, self._heavy)
+        self._expiry = EventExpiry(store, self._cleaner, self._limits.events_seconds, clock)
+        self._creation = Creation(store, self._gate, self._now, self._limits.objects_per_kind, self._heavy)
         self._replacement = Replacement(store, self._gate, self._cleaner, self._now, self._heavy)
         self._deletion = Deletion(store, self._gate, self._cleaner, self._now)
         self._reviews = Reviews(authorizer, authenticator, self._now)
@@ -123,8 +125,10 @@ class Api:
             await self._ensure_namespace(name)
         for name in namespaces.terminating(self._store.scan(namespaces.NAMESPACES)):
             self._cleaner.namespace_deleted(name)
+        self._expiry.start()
 
     async def close(self) -> None:
+        await self._expiry.close()
         await self._cleaner.close()
         self._heavy.close()
 
@@ -156,23 +160,28 @@ class Api:
 
     async def list(self, user: User, target: Target, selected: ListOptions) -> ListAnswer:
         """A collection, or a page of it."""
-        await self._authorize_collection(user, "list", target, selected.field_selector)
-        return await lists.listed(self._store, target, selected, _deprecation(target))
+        await self._authorize_collection(user, "list", target, selected)
+        return await lists.listed(self._store, target, selected, _deprecation(target), self._limits.list_page)
 
     async def watch(self, user: User, target: Target, selected: WatchOptions) -> WatchStream:
         """The changes of a collection from a revision on, or from now."""
-        await self._authorize_collection(user, "watch", target, selected.field_selector)
+        await self._authorize_collection(user, "watch", target, selected)
         return watches.opened(self._store, self._events, target, selected)
 
-    async def _authorize_collection(self, user: User, verb: str, target: Target, field_selector: str) -> None:
+    async def _authorize_collection(
+        self, user: User, verb: str, target: Target, selected: ListOptions | WatchOptions
+    ) -> None:
         """A collection narrowed down to one name is authorized as that object."""
-        name = None
-        if "metadata.name" in field_selector:
-            try:
-                name = selection(target, "", field_selector).name
-            except status.StatusError:
-                name = None  # the selector is refused after authorization, like everything else
+        name, too_large = None, None
+        try:
+            self._limits.check_selectors(selected)
+            if "metadata.name" in selected.field_selector:
+                name = selection(target, "", selected.field_selector).name
+        except status.StatusError as error:
+            too_large = error  # the selector is refused after authorization, like everything else
         await self._gate.authorize(user, verb, target, name or None)
+        if too_large is not None:
+            raise too_large
 
     # --- Writing ------------------------------------------------------------------------------------------
 
@@ -283,7 +292,7 @@ class Api:
         self, user: User, target: Target, selected: ListOptions, given: DeleteOptions, body: Body | None = None
     ) -> ListAnswer:
         """Remove everything a list would show."""
-        await self._authorize_collection(user, "deletecollection", target, selected.field_selector)
+        await self._authorize_collection(user, "deletecollection", target, selected)
         checked = await self._delete_options(user, given, body)
         return await self._deletion.delete_collection(user, target, selected, checked)
 

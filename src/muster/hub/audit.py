@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from muster.values.limits import Unit, limit
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -44,8 +46,10 @@ class AuditSettings:
     """How much is recorded, and how much of it is kept."""
 
     level: AuditLevel = AuditLevel.WRITES
-    file_bytes: int = 64 * 1024 * 1024
-    files: int = 5
+    file_bytes: int = limit(
+        64 * 1024 * 1024, "audit file bytes", "The audit log.", "a new file is begun", Unit.BYTES, least=1024
+    )
+    files: int = limit(5, "audit files", "Files of the audit log that are kept beside it.", "the oldest is deleted")
 
 
 class Entry(msgspec.Struct, omit_defaults=True, kw_only=True):

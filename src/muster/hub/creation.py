@@ -5,6 +5,7 @@ Called by `Api` with an object that is decoded, pruned and defaulted; gives it a
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,10 @@ from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
 from muster.hub.requests import Answer
 from muster.hub.storage import ConflictError, GuardFailedError, Put, StorageUnavailableError
+from muster.values.limits import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from muster.hub.gate import Gate
@@ -49,6 +51,7 @@ class Creation:
         self._store = store
         self._heavy = heavy_work
         self._objects_per_kind = objects_per_kind
+        self._coming: dict[str, int] = {}
         self._gate = gate
         self._now = now
 
@@ -68,7 +71,9 @@ class Creation:
         pristine = encode(obj)
         for attempt in range(GUARD_ATTEMPTS):
             try:
-                return await self._attempt(user, target, obj, options, warnings, owners, weight)
+                with contextlib.ExitStack() as coming:
+                    coming.enter_context(self._counted(target, obj["metadata"].get("name") or ""))
+                    return await self._attempt(user, target, obj, options, warnings, owners, weight, coming)
             except GuardFailedError:
                 # Something that admission looked at has changed: ask it again, with the object as it was sent.
                 obj = decode(pristine)
@@ -80,6 +85,23 @@ class Creation:
                 raise status.unavailable(str(error)) from None
         raise status.unavailable("the objects that this write depends on change too often; try again")
 
+    @contextlib.contextmanager
+    def _counted(self, target: Target, name: str) -> Iterator[None]:
+        """One more of its kind on the way, so that many at once do not slip in together. Raises 403 if it is too many.
+
+        Within a namespace that does not take it, that is what the client is told instead.
+        """
+        kind = target.resource.key
+        coming = self._coming.get(kind, 0)
+        if self._store.count(kind) + coming >= self._objects_per_kind:
+            namespaces.admitting_namespace(self._store, target, name)
+            raise _too_many(target, name, self._objects_per_kind)
+        self._coming[kind] = coming + 1
+        try:
+            yield
+        finally:
+            self._coming[kind] -= 1
+
     async def _attempt(
         self,
         user: User,
@@ -89,13 +111,12 @@ class Creation:
         warnings: tuple[str, ...],
         owners: list[dict[str, Any]] | None,
         weight: int,
+        coming: contextlib.ExitStack,
     ) -> Answer:
         resource = target.resource
         metadata: JsonObject = obj["metadata"]
         generated = bool(metadata.get("generateName")) and not metadata.get("name")
         guards = namespaces.admitting_namespace(self._store, target, metadata.get("name") or "")
-        if self._store.count(resource.key) >= self._objects_per_kind:
-            raise _too_many(target, metadata.get("name") or "", self._objects_per_kind)
 
         # 1. Identity, and what only the server sets.
         now = self._now()
@@ -143,6 +164,7 @@ class Creation:
             if generated:
                 raise _NameTakenError(key.name) from None
             raise status.already_exists(resource.group, resource.plural, key.name) from None
+        coming.close()  # it is there, and counted as such
         advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=False)
         return Answer(201, shown(records[0].value, target), (*warnings, *advice))
 
@@ -163,7 +185,7 @@ def _complete(target: Target, obj: JsonObject, owners: list[dict[str, Any]] | No
 
 def _too_many(target: Target, name: str, limit: int) -> status.StatusError:
     resource = target.resource
-    sentence = f"the hub holds {limit} {resource.plural} and takes no more (setting objectsPerKind)"
+    sentence = f"the hub holds {limit} {resource.plural} and takes no more ({named('objects per kind')})"
     return status.refused(resource.group, resource.plural, name, sentence)
 
 

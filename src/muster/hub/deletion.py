@@ -13,6 +13,7 @@ from muster.hub import namespaces, status
 from muster.hub.creation import GUARD_ATTEMPTS
 from muster.hub.lists import listed
 from muster.hub.objects import decode, encode, key_of, shown
+from muster.hub.pace import turn
 from muster.hub.requests import Answer, Target
 from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from muster.hub.storage import Guard, Record, Store
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
-_CONCURRENT = 64  # deletes of a collection under way at once: enough to fill the writer's transactions
+_CONCURRENT = 16  # deletes of a collection under way at once: they share transactions, and one turn of the loop
 
 
 class Deletion:
@@ -59,11 +60,12 @@ class Deletion:
     ) -> ListAnswer:
         """Delete everything a list would show, and answer with that list."""
         answer = await listed(self._store, target, selection)
-        pending = list(answer.items)
+        pending = answer.items
         for start in range(0, len(pending), _CONCURRENT):
             await asyncio.gather(
                 *(self._delete_item(user, target, item, options) for item in pending[start : start + _CONCURRENT])
             )
+            await turn()
         return answer
 
     async def _delete_item(self, user: User, collection: Target, item: bytes, options: DeleteOptions) -> None:

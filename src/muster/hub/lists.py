@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import base64
 import binascii
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from muster.hub import options as checks
 from muster.hub import status
-from muster.hub.objects import in_version
+from muster.hub.objects import Shown
+from muster.hub.pace import Pace
 from muster.hub.requests import ListAnswer
 from muster.hub.selection import selection
 from muster.hub.storage import CompactedError, FutureRevisionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Sequence
 
     from muster.hub.requests import ListOptions, Target
     from muster.hub.selection import Selection
@@ -44,22 +44,16 @@ class Page(NamedTuple):
     start: str
 
 
-class _Records(NamedTuple):
-    """What there is to list: from where the page begins, how many, and as of when."""
-
-    records: Iterable[Record]
-    total: int | None
-    revision: int
-
-
 class _Token(msgspec.Struct):
     v: str = ""
     rv: int = 0
     start: str = ""
 
 
-async def listed(store: Store, target: Target, options: ListOptions, warnings: tuple[str, ...] = ()) -> ListAnswer:
-    """Answer a list. Raises 400, 410, 422 and 504 as the real server does."""
+async def listed(
+    store: Store, target: Target, options: ListOptions, warnings: tuple[str, ...] = (), most: int = 0
+) -> ListAnswer:
+    """Answer a list with `most` objects, if that is not 0. Raises 400, 410, 422 and 504 as the real server does."""
     selected = selection(target, options.label_selector, options.field_selector)
     checks.list_options(options)
     page = _page(options)
@@ -67,6 +61,8 @@ async def listed(store: Store, target: Target, options: ListOptions, warnings: t
     limit = max(options.limit, 0)
     if page is None and options.resource_version == "0":
         limit = 0  # such lists come from memory in any case; the real server ignores the limit too
+    if most:
+        limit = min(limit or most, most)
     revision = store.revision
     if wanted > revision:
         raise status.future_revision(wanted, revision)
@@ -76,13 +72,12 @@ async def listed(store: Store, target: Target, options: ListOptions, warnings: t
     )
     namespace = target.namespace or None
     after = _key_behind(page.start, namespace) if page is not None else None
-    records: Iterable[Record]
-    count: int | None = None
+    records: Sequence[Record]
+    present: Sequence[Record] | None = None
     if page is not None and page.revision != _INCONSISTENT:
         revision = page.revision
         try:
-            records = past = await store.scan_at(target.resource.key, namespace, revision, after)
-            count = len(past)
+            records = await store.scan_at(target.resource.key, namespace, revision, after)
         except CompactedError:
             token = _encoded(Page(_INCONSISTENT, page.start))
             raise status.expired(_TOKEN_TOO_OLD, continue_token=token) from None
@@ -91,37 +86,40 @@ async def listed(store: Store, target: Target, options: ListOptions, warnings: t
     elif exact:
         revision = wanted
         try:
-            records = past = await store.scan_at(target.resource.key, namespace, revision)
-            count = len(past)
+            records = await store.scan_at(target.resource.key, namespace, revision)
         except CompactedError:
             raise status.expired(_TOO_OLD) from None
     else:
-        records = store.scan(target.resource.key, namespace, after)
-        count = store.count(target.resource.key, namespace) if after is None else None
-    return _answer(target, selected, _Records(records, count, revision), limit, warnings)
-
-
-def _answer(
-    target: Target, selected: Selection, records: _Records, limit: int, warnings: tuple[str, ...]
-) -> ListAnswer:
-    revision = records.revision
-    matching: Iterator[Record] = iter(records.records)
-    if not selected.everything:
-        matches = selected.matches
-        matching = (record for record in matching if matches(record))
-    if not limit:
-        return ListAnswer(target, str(revision), in_version(matching, target), warnings=warnings)
-    found = list(islice(matching, limit))
-    following = next(matching, None)
-    if following is None:
-        return ListAnswer(target, str(revision), in_version(found, target), warnings=warnings)
+        records = store.rows(target.resource.key, namespace, after)
+        present = records if after is None else None
+    found: Sequence[Record] = records if selected.everything else await _matching(records, selected, limit)
+    if not limit or len(found) <= limit:
+        size = store.size(target.resource.key, namespace) if found is present else _size(found)
+        return ListAnswer(target, str(revision), Shown(found, target), size, warnings=warnings)
+    found = found[:limit]
     last = found[-1].key
     start = f"/{last.name}\0" if target.namespace or not last.namespace else f"/{last.namespace}/{last.name}\0"
-    remaining: int | None = None
-    if selected.everything:  # else counting would need a look at every object
-        remaining = 1 + sum(1 for _ in matching) if records.total is None else records.total - limit
+    remaining = len(records) - limit if selected.everything else None  # else every object would need a look
     token = _encoded(Page(revision, start))
-    return ListAnswer(target, str(revision), in_version(found, target), token, remaining, warnings)
+    return ListAnswer(target, str(revision), Shown(found, target), _size(found), token, remaining, warnings)
+
+
+def _size(records: Sequence[Record]) -> int:
+    return sum([len(record.value) for record in records])
+
+
+async def _matching(records: Sequence[Record], selected: Selection, limit: int) -> list[Record]:
+    """Those the selectors let through: all of them, or one more than the limit if there are as many."""
+    found: list[Record] = []
+    pace = Pace()
+    for record in records:
+        if selected.matches(record):
+            found.append(record)
+            if limit and len(found) > limit:
+                break
+        if pace.is_due():
+            await pace.pause()
+    return found
 
 
 def _page(options: ListOptions) -> Page | None:

@@ -7,8 +7,8 @@ within the hub itself. A controller may take its place without anybody else noti
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from muster.api.codec import encode_split
@@ -17,10 +17,11 @@ from muster.errors import StorageError
 from muster.hub import status
 from muster.hub.identities import new_uid
 from muster.hub.objects import decode, is_deleting
+from muster.hub.pace import Pace
 from muster.hub.storage import ConflictError, Delete, Key, Put, Unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from muster.api.resource import Resource
     from muster.hub.requests import JsonObject, Target
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 NAMESPACES = "namespaces"
 IMMORTAL = ("default", "kube-public", "kube-system")
-BATCH = 200  # objects deleted in one transaction while a namespace is emptied
+BATCH, BATCH_BYTES = 200, 512 * 1024  # deleted in one transaction while a namespace is emptied
 
 log = logging.getLogger(__name__)
 
@@ -150,17 +151,39 @@ class HubCleaner:
 
     async def empty(self, name: str) -> None:
         """Delete what the namespace holds; delete the namespace once nothing is left."""
-        while batch := self._batch(name):
-            try:
-                await self._store.commit(batch)
-            except ConflictError:
-                continue  # something changed under our hands: look again
+        while True:
+            if any([await self._emptied(resource, name) for resource in self._resources]):
+                continue  # look again: something may have changed under our hands
+            if not (last := self._last(name)):
+                return
+            await self._commit(last)
 
-    def _batch(self, name: str) -> list[Change]:
-        """The next changes on the way to an empty namespace, and then to none."""
-        for resource in self._resources:
-            if changes := list(islice(self._changes(resource, name), BATCH)):
-                return changes
+    async def _emptied(self, resource: Resource, name: str) -> bool:
+        """Go over the objects of a kind once, in order and in slices; whether there was anything to do."""
+        pace = Pace()
+        batch: list[Change] = []
+        size, changed = 0, False
+        for record in self._store.rows(resource.key, name):
+            change = self._change(record)
+            if change is not None:
+                changed = True
+                batch.append(change)
+                size += len(record.value)
+            if len(batch) >= BATCH or size >= BATCH_BYTES:
+                await self._commit(batch)
+                batch, size = [], 0
+            if pace.is_due():
+                await pace.pause()
+        if batch:
+            await self._commit(batch)
+        return changed
+
+    async def _commit(self, batch: list[Change]) -> None:
+        with contextlib.suppress(ConflictError):  # something changed under our hands: the next round looks again
+            await self._store.commit(batch)
+
+    def _last(self, name: str) -> list[Change]:
+        """The last steps: from an empty namespace to none."""
         record = self._store.get(namespace_key(name))
         if record is None or not is_deleting(record):
             return []
@@ -173,17 +196,15 @@ class HubCleaner:
             return []  # empty, and held by somebody else
         return [Put(record.key, *encode_split(obj), record.revision)]
 
-    def _changes(self, resource: Resource, namespace: str) -> Iterator[Change]:
-        for record in self._store.scan(resource.key, namespace):
-            obj = decode(record.value)
-            metadata = obj["metadata"]
-            if not metadata.get("finalizers"):
-                head, tail = encode_split(obj)
-                yield Delete(record.key, head, tail, record.revision)
-            elif "deletionTimestamp" not in metadata:
-                mark_deleted(metadata, self._now())
-                head, tail = encode_split(obj)
-                yield Put(record.key, head, tail, record.revision)
+    def _change(self, record: Record) -> Change | None:
+        obj = decode(record.value)
+        metadata = obj["metadata"]
+        if not metadata.get("finalizers"):
+            return Delete(record.key, *encode_split(obj), record.revision)
+        if "deletionTimestamp" in metadata:
+            return None  # it waits for its finalizers
+        mark_deleted(metadata, self._now())
+        return Put(record.key, *encode_split(obj), record.revision)
 
 
 def mark_deleted(metadata: JsonObject, now: str) -> None:

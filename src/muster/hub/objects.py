@@ -5,8 +5,10 @@ The one place that knows what is decoded and what is passed on as bytes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, overload
 
 import msgspec
 
@@ -17,7 +19,7 @@ from muster.hub.patches.structure import object_type
 from muster.hub.storage import Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
     from muster.api.resource import Resource
     from muster.hub.requests import JsonObject, Target
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 3 * 1024 * 1024  # of a stored object: no patch may grow one beyond what could be sent at once
 MAX_DEPTH = 128  # of nesting, for the same reason
 
+_VALUE = attrgetter("value")
 _decoder = msgspec.json.Decoder(dict[str, Any])
 _encoder = msgspec.json.Encoder()
 _sorted_encoder = msgspec.json.Encoder(order="sorted")
@@ -59,18 +62,44 @@ def key_of(target: Target, name: str = "") -> Key:
     return Key(target.resource.key, namespace, name or target.name)
 
 
+def is_shown_as_stored(target: Target) -> bool:
+    return target.resource.convert is None or target.version is target.resource.storage_version
+
+
 def shown(value: bytes, target: Target) -> bytes:
     """Stored bytes in the version that was asked for: the same bytes when that is how the kind is stored."""
-    if target.resource.convert is None or target.version is target.resource.storage_version:
+    if is_shown_as_stored(target):
         return value
     return encode(target.resource.to_version(decode(value), target.version))
 
 
-def in_version(records: Iterable[Record], target: Target) -> list[bytes]:
-    """The values of records in the version that was asked for."""
-    if target.resource.convert is None or target.version is target.resource.storage_version:
-        return [record.value for record in records]
-    return [shown(record.value, target) for record in records]
+class Shown(Sequence[bytes]):
+    """The values of records in the version that was asked for, each made when it is looked at and kept by nobody."""
+
+    __slots__ = ("_records", "_target")
+
+    def __init__(self, records: Sequence[Record], target: Target) -> None:
+        self._records = records
+        self._target = target
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[bytes]:
+        if is_shown_as_stored(self._target):
+            return map(_VALUE, self._records)
+        return (shown(record.value, self._target) for record in self._records)
+
+    @overload
+    def __getitem__(self, place: int) -> bytes: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[bytes]: ...
+
+    def __getitem__(self, place: int | slice) -> bytes | Sequence[bytes]:
+        if isinstance(place, slice):
+            return Shown(self._records[place], self._target)
+        return shown(self._records[place].value, self._target)
 
 
 def stored_form(target: Target, obj: JsonObject) -> tuple[bytes, bytes]:

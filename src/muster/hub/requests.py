@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from muster.api.resource import Resource, Version
     from muster.hub.storage import Guard
@@ -199,11 +199,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ListAnswer:
-    """A list, its items as JSON in the version that was asked for."""
+    """A list, its items as JSON in the version that was asked for. `size` is what they have in the store."""
 
     target: Target
     resource_version: str
     items: Sequence[bytes]
+    size: int
     continue_token: str = ""
     remaining: int | None = None
     warnings: tuple[str, ...] = ()
@@ -218,16 +219,17 @@ class ListAnswer:
         meta["resourceVersion"] = self.resource_version
         return meta
 
+    def head(self) -> JsonObject:
+        """Everything of the list but its items."""
+        return {
+            "apiVersion": self.target.api_version,
+            "kind": self.target.resource.list_kind,
+            "metadata": self.metadata(),
+        }
+
     def encode(self) -> bytes:
-        """The whole list object; the items are joined, never decoded."""
-        head = msgspec.json.encode(
-            {
-                "apiVersion": self.target.api_version,
-                "kind": self.target.resource.list_kind,
-                "metadata": self.metadata(),
-            }
-        )
-        return b"".join((head[:-1], b',"items":[', b",".join(self.items), b"]}\n"))
+        """The whole list object, for those who have no reader to wait for."""
+        return b"".join((msgspec.json.encode(self.head())[:-1], b',"items":[', b",".join(self.items), b"]}\n"))
 
 
 class WatchEvent:
@@ -246,9 +248,13 @@ class WatchEvent:
         """The event as one line of a JSON watch stream."""
         line = self.forms.get("json")
         if line is None:
-            line = b"".join((b'{"type":"', self.type.encode(), b'","object":', self.object, b"}\n"))
+            line = b"".join(self.around(self.object))
             self.forms["json"] = line
         return line
+
+    def around(self, shown: bytes) -> tuple[bytes, bytes, bytes]:
+        """The parts of a line that shows the object so."""
+        return (b'{"type":"%b","object":' % self.type.encode(), shown, b"}\n")
 
     def __repr__(self) -> str:
         return f"WatchEvent({self.type!r}, {self.object!r}, {self.revision})"
@@ -257,8 +263,12 @@ class WatchEvent:
 class WatchStream(Protocol):
     """A running watch: batches of events, each with everything that was ready, until timeout, error or `close`.
 
-    After an ERROR event the stream ends. Close it when the client goes away; closing twice is fine.
+    After an ERROR event the stream ends. Close it when the client goes away; closing twice is fine. `holds` is what the
+    events it begins with keep alive in the store; it calls `begun` once they have been taken.
     """
+
+    holds: int
+    begun: Callable[[], None]
 
     def __aiter__(self) -> AsyncIterator[Sequence[WatchEvent]]: ...
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 from muster.hub import options as checks
 from muster.hub import status
 from muster.hub.objects import encode, shown, with_revision
+from muster.hub.pace import Pace, turn
 from muster.hub.requests import WatchEvent
 from muster.hub.selection import selection
 from muster.hub.storage import CompactedError, EventType, WatchOverflowError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from muster.hub.requests import Target, WatchOptions
     from muster.hub.selection import Selection
@@ -27,16 +28,18 @@ if TYPE_CHECKING:
 BOOKMARK_SECONDS = 60.0
 LAST_BOOKMARK_SECONDS = 2.0  # before the end, so that the client's next watch starts late
 _SHORTEST, _LONGEST = 1800.0, 3600.0  # how long a watch lasts when the client does not say
-_CHUNK = 500  # of what exists, sent at a time
-_CACHED = 4096
+_CHUNK, _CHUNK_BYTES = 100, 64 * 1024  # of what exists, sent at a time
+_CACHED, _CACHED_BYTES = 4096, 32 * 1024 * 1024
 _INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 
 
 class EventCache:
     """Events by revision, version and type. Watchers of the same things share them, encoded lines included."""
 
-    def __init__(self, size: int = _CACHED) -> None:
-        self._size = size
+    def __init__(self, most: int = _CACHED, most_bytes: int = _CACHED_BYTES) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._bytes = 0
         self._events: dict[tuple[int, str, str, bool], WatchEvent] = {}
 
     def event(self, type_: str, record: Record, target: Target, last_seen: Record | None = None) -> WatchEvent:
@@ -46,10 +49,16 @@ class EventCache:
         if event is None:
             value = record.value if last_seen is None else with_revision(last_seen.value, record.revision)
             event = WatchEvent(type_, shown(value, target), record.revision)
-            if len(self._events) >= self._size:
-                del self._events[next(iter(self._events))]
             self._events[key] = event
+            self._bytes += _weight(event)
+            while len(self._events) > self._most or (self._bytes > self._most_bytes and len(self._events) > 1):
+                self._bytes -= _weight(self._events.pop(next(iter(self._events))))
         return event
+
+
+def _weight(event: WatchEvent) -> int:
+    """What an event may keep in memory: the object, and lines of it in two forms."""
+    return 3 * len(event.object) + 500
 
 
 def opened(store: Store, cache: EventCache, target: Target, options: WatchOptions) -> Stream:
@@ -57,13 +66,13 @@ def opened(store: Store, cache: EventCache, target: Target, options: WatchOption
     selected = selection(target, options.label_selector, options.field_selector)
     options = checks.watch_options(options)
     wanted = checks.revision(options.resource_version)
-    initial: list[Record] | None = None
+    initial: Sequence[Record] | None = None
     namespace = target.namespace or None
     if options.send_initial_events:
         if wanted > store.revision:
             raise status.future_revision(wanted, store.revision)
         after = store.revision
-        initial = list(store.scan(target.resource.key, namespace))
+        initial = store.rows(target.resource.key, namespace)
     else:
         after = wanted or store.revision
     timeout = options.timeout
@@ -74,7 +83,10 @@ def opened(store: Store, cache: EventCache, target: Target, options: WatchOption
         watch = store.watch(target.resource.key, namespace, after)
     except CompactedError as error:
         return Stream(store, view, None, failure=_too_old(error), timeout=timeout)
-    return Stream(store, view, watch, initial=initial, start=after, bookmarks=options.bookmarks, timeout=timeout)
+    stream = Stream(store, view, watch, initial=initial, start=after, bookmarks=options.bookmarks, timeout=timeout)
+    if initial is not None:
+        stream.holds = store.size(target.resource.key, namespace)
+    return stream
 
 
 def _too_old(error: CompactedError) -> status.StatusError:
@@ -89,11 +101,15 @@ class View:
         self._target = target
         self._selected = selected
 
-    def initial(self, records: Sequence[Record]) -> list[WatchEvent]:
-        """What exists, as additions."""
+    def initial(self, records: Iterable[Record]) -> Iterator[WatchEvent | None]:
+        """What exists, as additions; None for what the selectors do not show."""
         target = self._target
-        seen = records if self._selected.everything else filter(self._selected.matches, records)
-        return [WatchEvent("ADDED", shown(record.value, target), record.revision) for record in seen]
+        matches = None if self._selected.everything else self._selected.matches
+        for record in records:
+            if matches is None or matches(record):
+                yield WatchEvent("ADDED", shown(record.value, target), record.revision)
+            else:
+                yield None
 
     def events(self, happened: Sequence[Event]) -> list[WatchEvent]:
         """Changes as the selectors show them: an object that begins to match is added, one that stops is deleted."""
@@ -136,7 +152,7 @@ class Stream:
         watch: Watch | None,
         *,
         timeout: float,
-        initial: list[Record] | None = None,
+        initial: Sequence[Record] | None = None,
         start: int = 0,
         bookmarks: bool = False,
         failure: status.StatusError | None = None,
@@ -144,7 +160,10 @@ class Stream:
         self._store = store
         self._view = view
         self._watch = watch
-        self._initial = initial
+        self._initial = None if initial is None else view.initial(initial)
+        #: What the events of the beginning keep alive in the store; `begun` is called once they have been taken.
+        self.holds = 0
+        self.begun: Callable[[], None] = lambda: None
         self._start = start
         self._bookmarks = bookmarks
         self._opened_at = store.revision
@@ -185,14 +204,23 @@ class Stream:
 
     async def _next_initial(self) -> list[WatchEvent] | None:
         """The next part of what existed when the watch began; None when all has been told."""
-        while self._initial:
-            batch = self._view.initial(self._initial[:_CHUNK])
-            self._initial = self._initial[_CHUNK:]
-            await asyncio.sleep(0)  # a large collection must not keep everybody else waiting
-            if batch:
-                return batch
-        self._initial = None
-        return None
+        assert self._initial is not None  # noqa: S101 - asked before
+        pace = Pace()
+        batch: list[WatchEvent] = []
+        size = 0
+        for event in self._initial:
+            if event is not None:
+                batch.append(event)
+                size += len(event.object)
+                if len(batch) >= _CHUNK or size >= _CHUNK_BYTES:
+                    await turn()  # a large collection must not keep everybody else waiting
+                    return batch
+            if pace.is_due():
+                await pace.pause()
+        if not batch:
+            self._initial = None
+            self.begun()
+        return batch or None
 
     async def _happened(self, watch: Watch) -> Sequence[Event] | None:
         """The next events; None when it is time for something else. Raises StopAsyncIteration at the end."""

@@ -15,6 +15,7 @@ from muster.selectors.budgets import Budget, compile_within
 from muster.selectors.cel_costs import costliest_part
 from muster.selectors.match import Match, failed, no, yes
 from muster.selectors.paths import ALL_SCORES, PRESENT, SCORES, Element, Path, describe
+from muster.values.limits import InForce, limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,9 +34,28 @@ _SHOWN_LENGTH: Final = 60
 class CelLimits:
     """What an expression may cost: at worst by estimate, when it runs, and all of a selector's on one cluster."""
 
-    estimate: int = STATIC_COST_LIMIT
-    expression: int = 1_000_000
-    cluster: int = 10_000_000
+    estimate: int = limit(
+        STATIC_COST_LIMIT,
+        "cel estimated cost",
+        "What an expression of a placement may cost at worst, by CEL's estimate.",
+        "the placement is misconfigured; refused where placements are",
+    )
+    expression: int = limit(
+        1_000_000,
+        "cel cost per expression",
+        "What an expression may cost on one cluster, in CEL's units.",
+        "an error on that cluster, which is not selected",
+    )
+    cluster: int = limit(
+        10_000_000,
+        "cel cost per cluster",
+        "What all expressions of a selector may cost on one cluster.",
+        "an error on that cluster, which is not selected",
+    )
+
+
+CEL_LIMITS: Final = InForce(CelLimits())
+"""The limits of whoever names none."""
 
 
 class CostLimitError(InvalidObjectError):
@@ -107,7 +127,7 @@ class CelSelector:
 
 def cel_compiler(scores: ScoreItems | None = None, limits: CelLimits | None = None) -> CelCompiler:
     """A compiler of celExpressions. They are kept apart as long as their limits together stay within the cluster's."""
-    source, bounds = scores or NoScores(), limits or CelLimits()
+    source, bounds = scores or NoScores(), limits or CEL_LIMITS.value
 
     def compile_expressions(expressions: Sequence[str]) -> tuple[Selector, ...]:
         programs = tuple(compile_cel(text, bounds) for text in expressions)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeAlias
 
 from muster.errors import MusterError
 from muster.values.quoting import go_quote
+from muster.values.remembering import remembered
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _HEX = re.compile("[0-9a-fA-F]*")
@@ -45,7 +45,7 @@ class Network:
         return Network(type(self.address)(int(self.address) >> space << space), self.bits)
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def parse_address(text: str) -> tuple[Address, str]:
     """The address and its zone ("" for most); raises InvalidAddressError."""
     first = re.search("[.:%]", text)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache, total_ordering
+from functools import total_ordering
 
 from muster.errors import MusterError
+from muster.values.remembering import remembered
 
 WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 WRONG_NUMBER = "unable to parse numeric part of quantity"
@@ -113,7 +114,7 @@ def of_int(number: int) -> Quantity:
     return Quantity(number, 0, Format.DECIMAL_EXPONENT)
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def parse(text: str) -> Quantity:
     """Read a quantity; raises InvalidQuantityError."""
     shape = _SHAPE.fullmatch(text)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache, total_ordering
+from functools import total_ordering
 from typing import Any
 
 from muster.errors import MusterError
 from muster.values.quoting import go_quote
+from muster.values.remembering import remembered
 
 MAX_UINT64 = 2**64 - 1
 _NUMBER = re.compile("[0-9]*")
@@ -61,7 +62,7 @@ class Version:
         return (self.key > other.key) - (self.key < other.key)
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def parse(text: str) -> Version:
     """Read a version, strictly; raises InvalidVersionError."""
     if not text:

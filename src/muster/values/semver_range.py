@@ -6,11 +6,11 @@ Spaces mean "and", `||` means "or", and binds weaker. The resolver asks for vers
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING
 
 from muster.values.quoting import go_quote
+from muster.values.remembering import remembered
 from muster.values.semver import InvalidVersionError, Version, parse
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class VersionRange:
         return self.text
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def parse_range(text: str) -> VersionRange:
     """Read a range; raises InvalidVersionError in the words of blang/semver."""
     alternatives = _alternatives(list(_terms(text)))

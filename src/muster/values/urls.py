@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from muster.errors import MusterError
 from muster.values.ip import InvalidAddressError, parse_address
 from muster.values.quoting import go_quote
+from muster.values.remembering import remembered
 
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
 _IN_HOST = _UNRESERVED | frozenset(b"!$&'()*+,;=:[]<>\"")
@@ -78,7 +78,7 @@ class Url:
         return f"{text}#{self.fragment}" if self.fragment else text
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def parse_request_uri(text: str) -> Url:
     """An absolute URI or an absolute path; a # is part of the path. Raises InvalidUrlError."""
     try:
@@ -87,7 +87,7 @@ def parse_request_uri(text: str) -> Url:
         raise InvalidUrlError(f"parse {go_quote(text)}: {error}") from None
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def parse_url(text: str) -> Url:
     """Any URL reference, with its fragment. Raises InvalidUrlError."""
     rest, _, fragment = text.partition("#")

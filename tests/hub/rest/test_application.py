@@ -328,5 +328,20 @@ def test_our_kinds_have_definitions(hub: RunningHub) -> None:
 def test_more_requests_than_the_limit_are_told_to_come_back() -> None:
     with running_hub(limits=Limits(requests_in_flight=0)) as busy:
         answer = busy.request("GET", CLUSTERS)
-        assert refusal(answer) == (429, "TooManyRequests", "Too many requests, please try again later.")
+        text = (
+            "Too many requests, please try again later: more than 0 under way "
+            "(setting requestsInFlight, option --requests-in-flight)"
+        )
+        assert refusal(answer) == (429, "TooManyRequests", text)
         assert answer[1]["retry-after"] == "1"
+
+
+def test_nothing_a_client_makes_up_becomes_part_of_a_metric(hub: RunningHub) -> None:
+    for number in range(30):
+        hub.request("GET", f"{CLUSTERS}/a/made-up-{number}")
+        hub.request("GET", f"/apis/made-up-{number}/v1/things")
+        hub.request("GET", f"/made-up-{number}")
+        hub.request("DELETE", f"{CLUSTERS}/a/made-up-{number}/more")
+    metrics = hub.request("GET", "/metrics")[2]
+    assert b"made-up" not in metrics
+    assert b'subresource="other"' in metrics

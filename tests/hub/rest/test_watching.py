@@ -91,7 +91,8 @@ def test_the_old_path_watches_one_object(hub: RunningHub) -> None:
 def test_more_watches_than_the_limit_are_refused_until_one_ends(hub: RunningHub) -> None:
     watching = [opened(hub, "") for _ in range(3)]
     answer = hub.request("GET", f"{CLUSTERS}?watch=true&timeoutSeconds=1")
-    assert refusal(answer) == (429, "TooManyRequests", "too many watches are open (limit 3), please try again later")
+    text = "too many watches are open (limit 3, setting watches, option --watches), please try again later"
+    assert refusal(answer) == (429, "TooManyRequests", text)
     assert answer[1]["retry-after"] == "5"
     for client in watching:
         client.close()

@@ -11,6 +11,7 @@ from muster.hub.storage import CompactedError, Event, EventType, Store, StoreSet
 from tests.hub.storage.stories import BY_HAND, FORGETFUL, PODS, delete, put, record, story, take, tombstone
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from muster.hub.storage import Watch
@@ -173,3 +174,76 @@ async def test_closing_a_watch_or_the_store_ends_the_iteration() -> None:
 
 async def _count(watch: Watch) -> int:
     return len([event async for event in watch])
+
+
+@story
+async def test_a_reader_is_cut_off_by_the_bytes_that_wait_too() -> None:
+    async with Store.open(None, StoreSettings(watch_bytes=50_000)) as store:
+        slow, quick = store.watch(PODS, "default", 1), store.watch(PODS, None, 1)
+        taken = 0
+        for _ in range(6):
+            await store.commit([put("a", text=" " * 10_000)])
+            taken += len(await take(quick, 1))
+        with pytest.raises(WatchOverflowError, match="more than 50000 bytes of events were waiting"):
+            await anext(slow)
+        await store.commit([put("a", text=" " * 90_000)])  # one that is larger alone reaches whoever keeps up
+        assert taken + len(await take(quick, 1)) == 7
+
+
+@story
+async def test_how_many_events_may_wait_is_a_setting() -> None:
+    async with Store.open(None, StoreSettings(watch_events=3)) as store:
+        slow = store.watch(PODS, None, 1)
+        for _ in range(4):
+            await store.commit([put("a")])
+        with pytest.raises(WatchOverflowError, match="more than 3 events were waiting"):
+            await anext(slow)
+
+
+@story
+async def test_a_batch_is_small_and_what_it_leaves_comes_next() -> None:
+    async with Store.open(None) as store:
+        watch = store.watch(PODS, None, 1)
+        await store.commit([put(f"p{number}", text=" " * 30_000) for number in range(9)])
+        await store.commit([put(f"q{number}") for number in range(1000)])
+        batches: list[Sequence[Event]] = []
+        while sum(len(batch) for batch in batches) < 1009:
+            batches.append(await watch.batch())
+        assert max(map(len, batches)) <= 256
+        assert max(sum(len(event.record.value) for event in batch) for batch in batches) < 100_000
+        assert [event.record.revision for batch in batches for event in batch] == list(range(2, 1011))
+
+
+@story
+async def test_a_past_of_large_objects_is_read_in_parts_that_are_small_in_bytes(tmp_path: Path) -> None:
+    async with Store.open(tmp_path / "hub.db", FORGETFUL) as store:
+        for _ in range(12):
+            await store.commit([put("a", text=" " * 100_000)])
+        watch = store.watch(PODS, None, 1)
+        first = await anext(watch)
+        waiting = watch._pending_bytes
+        assert waiting < 400_000
+        assert [event.record.revision for event in (first, *await take(watch, 11))] == list(range(2, 14))
+
+
+@story
+async def test_a_store_knows_how_many_bytes_its_objects_have() -> None:
+    async with Store.open(None) as store:
+        await store.commit([put("a"), put("b"), put("c", "other"), put("a", text="more")])
+        await store.commit([delete("b")])
+        for namespace in (None, "default", "other", "none"):
+            assert store.size(PODS, namespace) == sum(len(each.value) for each in store.scan(PODS, namespace))
+        await store.commit([delete("c", "other"), delete("a")])
+        assert (store.size(PODS), store.size("nodes")) == (0, 0)
+
+
+@story
+async def test_rows_are_those_of_one_moment_and_a_sequence() -> None:
+    async with Store.open(None) as store:
+        await store.commit([put(f"p{number:04}") for number in range(1500)])
+        rows = store.rows(PODS, "default", ("default", "p0009"))
+        await store.commit([delete("p0020"), put("p0010", text="new")])
+        assert (len(rows), rows[0].key.name, rows[-1].key.name) == (1490, "p0010", "p1499")
+        assert [each.key.name for each in rows[9:12]] == ["p0019", "p0020", "p0021"]
+        assert b"new" not in rows[0].value
+        assert [each.key for each in rows] == [rows[place].key for place in range(1490)]

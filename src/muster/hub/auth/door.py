@@ -16,7 +16,7 @@ from muster.hub.auth.tokens import ANONYMOUS, MASTERS
 from muster.hub.requests import Attributes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from muster.hub.auth.peers import Peer
@@ -76,10 +76,20 @@ class Door:
             return contextlib.nullcontext()
         return self._fairness.watching(user.name)
 
+    async def hold(self, user: User, size: int) -> Callable[[], None]:
+        """Room for an answer of this size until it is read; see `Fairness.hold`. Raises 429."""
+        if not size or MASTERS in user.groups or user.name.startswith(_OWN):
+            return _nothing
+        return await self._fairness.hold(user.name, size)
+
     def leave(self, user: User, size: int) -> None:
         """The request has been answered."""
         if size >= 0:
             self._fairness.leave(user.name, size)
+
+
+def _nothing() -> None:
+    """What gives back the room of those who are not counted."""
 
 
 _COLLECTION_VERBS = {"GET": "list", "HEAD": "list", "DELETE": "deletecollection"}

@@ -1,7 +1,7 @@
 """Answers on their way out: bytes, headers, compression. The one place that speaks ASGI's `http.response.*`.
 
-Every other module returns a `Reply`; `send_reply` sends it. Large answers are compressed in a thread when the client
-takes gzip, as a real server does from 128 KiB on.
+Every other module returns a `Reply`; `send_reply` sends it, large ones part by part as the client reads them. They are
+compressed in a thread when the client takes gzip, as a real server does from 128 KiB on.
 """
 
 from __future__ import annotations
@@ -9,21 +9,24 @@ from __future__ import annotations
 import asyncio
 import random
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from muster.hub.pace import turn
 from muster.hub.rest.negotiation import NotAcceptableError
+from muster.hub.rest.parts import PART, Streamed, packed
 from muster.hub.rest.protobuf import encode_status
 from muster.hub.rest.yaml_text import encode_yaml
 from muster.hub.status import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 
-    from muster.hub.rest.limits import Limits
     from muster.hub.rest.negotiation import Form
+    from muster.hub.rest.parts import Listing
     from muster.hub.status import StatusError
 
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -31,24 +34,38 @@ if TYPE_CHECKING:
 GZIP_FROM = 128 * 1024
 _JSON = b"application/json"
 _NO_CACHE = (b"cache-control", b"no-cache, private")
-_GUARDED = 256 * 1024  # a smaller answer fits the socket's buffers, so that no slow reader can hold it up
-_PART = 2 * 1024 * 1024
 MOST_WARNINGS = 20  # headers
 MOST_WARNING_TEXT = 2 * 1024  # characters of one
 MOST_WARNING_BYTES = 8 * 1024  # of all
+_YAML = b"application/yaml"
+_RENDERED_AT_ONCE = 32 * 1024  # indenting, or YAML, of more than this is too much for the loop
+# Half of what compression usually keeps for a connection: enough for a few objects to look back on.
+_WINDOW, _MEMORY = 16 + 14, 7
+
+# One thread each: more of them would only take the processor from the loop more often.
+_renderer = ThreadPoolExecutor(1, thread_name_prefix="muster-renderer")
+_packer = ThreadPoolExecutor(1, thread_name_prefix="muster-packer")
 
 Header = tuple[bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete answer."""
+    """A complete answer. `streamed` is sent instead of the body if there is one: how it is made while it is sent."""
 
     code: int
     body: bytes
     content_type: bytes = _JSON
     headers: tuple[Header, ...] = ()
     cache: Header = _NO_CACHE
+    streamed: Streamed | None = None
+
+    @property
+    def holds(self) -> int:
+        """What it keeps in memory until it has been read; nothing to speak of for a small one."""
+        if self.streamed is not None:
+            return self.streamed.holds
+        return len(self.body) if len(self.body) > PART else 0
 
 
 def audit_id() -> bytes:
@@ -60,11 +77,40 @@ def audit_id() -> bytes:
 def object_reply(code: int, body: bytes, form: Form, warnings: tuple[str, ...] = ()) -> Reply:
     """An object's JSON in the media type the client asked for."""
     headers = warning_headers(warnings) if warnings else ()
-    if form.media_type == "application/yaml":
-        return Reply(code, encode_yaml(msgspec.json.decode(body)), b"application/yaml", headers)
-    if form.pretty:
-        body = msgspec.json.format(body, indent=2)
+    in_yaml = form.media_type == "application/yaml"
+    content_type = _YAML if in_yaml else _JSON
+    if in_yaml or form.pretty:
+        render = _in_yaml if in_yaml else _indented
+        if len(body) > _RENDERED_AT_ONCE:
+            later = (render(each) for each in (body,))
+            return Reply(code, body, content_type, headers, streamed=Streamed(later, len(body), slow=True))
+        return Reply(code, render(body), content_type, headers)
+    if len(body) > PART:  # as it is stored: one byte more at its end would be a copy
+        ended = body.endswith(b"\n")
+        pieces = (body,) if ended else (body, b"\n")
+        streamed = Streamed(pieces, len(body), len(body) + (not ended))
+        return Reply(code, body, content_type, headers, streamed=streamed)
     return Reply(code, body if body.endswith(b"\n") else body + b"\n", headers=headers)
+
+
+def list_reply(listing: Listing, size: int, form: Form, warnings: tuple[str, ...], length: int | None = None) -> Reply:
+    """A list in the media type the client asked for; `size` is what its items have in the store."""
+    headers = warning_headers(warnings) if warnings else ()
+    in_yaml = form.media_type == "application/yaml"
+    content_type = _YAML if in_yaml else _JSON
+    pieces = listing.yaml() if in_yaml else listing.indented() if form.pretty else listing.json()
+    if size <= _RENDERED_AT_ONCE:
+        return Reply(200, b"".join(pieces), content_type, headers)
+    return Reply(200, b"", content_type, headers, streamed=Streamed(pieces, size, length, slow=in_yaml))
+
+
+def _in_yaml(body: bytes) -> bytes:
+    return encode_yaml(msgspec.json.decode(body))
+
+
+def _indented(body: bytes) -> bytes:
+    body = msgspec.json.format(body, indent=2)
+    return body if body.endswith(b"\n") else body + b"\n"
 
 
 def status_reply(error: StatusError) -> Reply:
@@ -104,27 +150,52 @@ def _quoted(text: str) -> str:
     return cleaned.replace("\\", "\\\\").replace('"', '\\"')
 
 
-async def send_reply(send: Send, reply: Reply, accept_encoding: bytes, limits: Limits, audit: bytes) -> None:
-    """Send an answer, compressed if it is large and the client takes that; cut off a client that does not read."""
-    body = reply.body
+async def send_reply(
+    send: Send, reply: Reply, accept_encoding: bytes, audit: bytes, is_gone: Callable[[], bool] = lambda: False
+) -> None:
+    """Send an answer, compressed if it is large and the client takes that. Gives up once `is_gone`."""
     headers: list[Header] = [(b"audit-id", audit), reply.cache, (b"content-type", reply.content_type), *reply.headers]
-    if len(body) >= GZIP_FROM and b"gzip" in accept_encoding:
-        body = await asyncio.to_thread(_gzip, body)
-        headers += [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
-    headers.append((b"content-length", str(len(body)).encode()))
-    await send({"type": "http.response.start", "status": reply.code, "headers": headers})
-    if len(body) < _GUARDED:
+    body, streamed = reply.body, reply.streamed
+    if streamed is None and len(body) > PART:
+        streamed = Streamed((body,), len(body), len(body))
+    if streamed is None:
+        headers.append((b"content-length", str(len(body)).encode()))
+        await send({"type": "http.response.start", "status": reply.code, "headers": headers})
         await send({"type": "http.response.body", "body": body})
         return
-    # A large body waits for the client to read. The time-out is per part, so that a slow but steady reader is served.
-    view = memoryview(body)
-    for start in range(0, len(body), _PART):
-        more = start + _PART < len(body)
-        async with asyncio.timeout(limits.write_seconds):
-            # The transport takes any buffer; a slice of the view spares a copy of it all.
-            await send({"type": "http.response.body", "body": view[start : start + _PART], "more_body": more})
+    parts = packed(streamed.pieces)
+    sent = _in_turns(parts, slow=streamed.slow)
+    if b"gzip" in accept_encoding and (streamed.length or streamed.holds) >= GZIP_FROM:
+        headers += [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
+        sent = _compressed(sent)
+    elif streamed.length is not None:
+        headers.append((b"content-length", str(streamed.length).encode()))
+    await send({"type": "http.response.start", "status": reply.code, "headers": headers})
+    async for part in sent:
+        # The transport takes any buffer. It waits here until the client has read the part before.
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+        if is_gone():
+            return
+    await send({"type": "http.response.body", "body": b""})
 
 
-def _gzip(body: bytes) -> bytes:
-    compressor = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-    return compressor.compress(body) + compressor.flush()
+async def _in_turns(parts: Iterator[bytes | memoryview], *, slow: bool) -> AsyncIterator[bytes | memoryview]:
+    """The parts, with a turn for everybody else between two of them."""
+    while True:
+        if slow:
+            part = await asyncio.get_running_loop().run_in_executor(_renderer, next, parts, None)
+        else:
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part
+        if not slow:
+            await turn()
+
+
+async def _compressed(parts: AsyncIterator[bytes | memoryview]) -> AsyncIterator[bytes | memoryview]:
+    compressor = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY)
+    async for part in parts:
+        if data := await asyncio.get_running_loop().run_in_executor(_packer, compressor.compress, part):
+            yield data
+    yield compressor.flush()

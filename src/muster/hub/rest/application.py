@@ -13,6 +13,7 @@ import logging
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -25,9 +26,10 @@ from muster.hub.rest import health
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, Reply, audit_id, send_reply, status_reply
 from muster.hub.rest.bodies import JSON, ClientGoneError
+from muster.hub.rest.connections import CLOSED
 from muster.hub.rest.definitions import Definitions, FixedStream, is_definition
 from muster.hub.rest.discovery import Discovery
-from muster.hub.rest.limits import ABORT, Limits
+from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import CONTENT_TYPE, Metrics
 from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError, form_of, prettier
 from muster.hub.rest.openapi import OpenApi
@@ -37,6 +39,7 @@ from muster.hub.rest.stalls import Stalls
 from muster.hub.rest.tables import Tables
 from muster.hub.rest.verbs import Call, Verbs, verb_of
 from muster.hub.rest.watching import PROTOCOLS, Watches
+from muster.values.limits import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from muster.hub.rest.discovery import Document
     from muster.hub.rest.query import Query
     from muster.hub.rest.subresources import Described, Descriptions
+    from muster.hub.rest.watching import Hold
 
     Scope = MutableMapping[str, Any]
     Headers = dict[bytes, bytes]
@@ -57,10 +61,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io."
 _PUBLIC = (b"cache-control", b"public")
+_LONGEST_AGENT = 1024  # its beginning names the manager of fields; the rest is for the audit log
+_TRY_AGAIN_LATER = 1013  # the code of WebSocket for a server that is too busy
 _FOREVER = (b"cache-control", b"public, immutable")
-_TOO_MANY = status.StatusError(
-    429, "TooManyRequests", "Too many requests, please try again later.", {"retryAfterSeconds": 1}
-)
 
 
 class Subresource(Protocol):
@@ -129,11 +132,42 @@ class Application:
         headers: Headers = dict(scope["headers"])
         seen = Seen()
         audit = audit_id()
+        try:
+            reply = await self._reply(scope, headers, receive, send, seen, audit)
+            if reply is None:  # a watch, which has been served
+                return
+            seconds = time.perf_counter() - started
+            release = _nothing
+            # Only what was asked for can be refused: a write has happened by now.
+            if reply.holds and seen.known is not None and scope["method"] == "GET":
+                try:
+                    release = await self._door.hold(seen.known, reply.holds)
+                except status.StatusError as error:
+                    self.metrics.refused.labels("unread answers").inc()
+                    reply = status_reply(error)
+            self.metrics.observe(seen.what, reply.code, seconds)
+            if self._audit is not None:
+                self._record(scope, seen, reply, seconds, audit)
+            if scope["method"] == "HEAD":
+                reply = Reply(reply.code, b"", reply.content_type, reply.headers, reply.cache)
+            is_gone = scope.get("extensions", {}).get(CLOSED, _is_here)
+            try:
+                await send_reply(send, reply, headers.get(b"accept-encoding", b""), audit, is_gone)
+            finally:
+                release()
+        finally:
+            self._leave(seen)
+
+    async def _reply(
+        self, scope: Scope, headers: Headers, receive: Receive, send: Send, seen: Seen, audit: bytes
+    ) -> Reply | None:
+        """The answer, whatever happens. None for a watch, or when nobody is left to answer."""
+        started = time.perf_counter()
         watching = False
         try:
             if self._in_flight >= self.limits.requests_in_flight:
                 self.metrics.refused.labels("in flight").inc()
-                raise _TOO_MANY  # noqa: TRY301 - it is answered like every other refusal
+                return status_reply(_too_many(self.limits.requests_in_flight))
             self._in_flight += 1
             try:
                 reply = self._open(scope)
@@ -141,42 +175,56 @@ class Application:
                     reply = await self._answered(scope, headers, receive, seen)
             finally:
                 self._in_flight -= 1
-            if reply is None:
-                assert seen.call is not None  # noqa: S101 - only a watch has no reply
-                assert seen.known is not None  # noqa: S101 - identified before
-                with self._door.watching(seen.known):
-                    stream = await self._opened(seen.call)
+            if reply is not None:
+                return reply
+            assert seen.call is not None  # noqa: S101 - only a watch has no reply
+            assert seen.known is not None  # noqa: S101 - identified before
+            self._leave(seen)  # from now on it counts as a watch
+            with self._door.watching(seen.known):
+                stream = await self._opened(seen.call)
+                release = await self._held(seen.known, stream)
+                try:
                     if self._audit is not None:
                         self._record(scope, seen, Reply(200, b""), time.perf_counter() - started, audit)
                     watching = True
-                    await self._watch(seen.call, stream, send)
-                self.metrics.observe(seen.what, 200, None)
-                return
+                    await self._watch(seen.call, stream, send, partial(self._door.hold, seen.known))
+                finally:
+                    release()
+            self.metrics.observe(seen.what, 200, None)
         except status.StatusError as error:
-            reply = status_reply(error)
+            if not watching:
+                return status_reply(error)
+            # Too much of what was sent to this user is not read. The client lists again, as after any lost connection.
+            self.metrics.refused.labels("unread answers").inc()
+            await send({"type": "http.response.body", "body": b""})
         except ClientGoneError:
-            return
+            return None
         except TimeoutError:
-            if watching:
-                _drop(scope)
-                return
-            reply = status_reply(_took_too_long(self.limits.request_seconds))
+            return status_reply(_took_too_long(self.limits.request_seconds))
         except Exception:
             # A bug of ours. The client learns that it happened and where to find it, not how the hub is built.
             _log.exception("request %s failed: %s %s", audit.decode(), scope["method"], scope["path"])
             if watching:
                 raise
-            reply = status_reply(status.internal_error(f"unexpected failure, see the hub's log for {audit.decode()}"))
-        seconds = time.perf_counter() - started
-        self.metrics.observe(seen.what, reply.code, seconds)
-        if self._audit is not None:
-            self._record(scope, seen, reply, seconds, audit)
-        if scope["method"] == "HEAD":
-            reply = Reply(reply.code, b"", reply.content_type, reply.headers, reply.cache)
+            return status_reply(status.internal_error(f"unexpected failure, see the hub's log for {audit.decode()}"))
+        return None
+
+    async def _held(self, user: User, stream: WatchStream) -> Callable[[], None]:
+        """Room for the events that a watch begins with, given back when they have been sent. Raises 429."""
         try:
-            await send_reply(send, reply, headers.get(b"accept-encoding", b""), self.limits, audit)
-        except TimeoutError:
-            _drop(scope)
+            release = await self._door.hold(user, stream.holds)
+        except status.StatusError:
+            self.metrics.refused.labels("unread answers").inc()
+            stream.close()
+            raise
+        stream.begun = release
+        return release
+
+    def _leave(self, seen: Seen) -> None:
+        """The request no longer counts among those its user has under way."""
+        if seen.known is not None and seen.entered is not None:
+            self._door.leave(seen.known, seen.entered)
+            seen.entered = None
 
     def _open(self, scope: Scope) -> Reply | None:
         """The paths that need no credentials."""
@@ -196,19 +244,16 @@ class Application:
     async def _answered(self, scope: Scope, headers: Headers, receive: Receive, seen: Seen) -> Reply | None:
         """The answer to anything but a watch, which has none."""
         known = seen.known = seen.user = await self._door.identify(scope)
-        size = self._door.enter(known, headers)
-        try:
-            call = await self._called(scope, headers, receive, seen)
-            if call is None:
-                return await self._fixed(scope, headers, seen.user)
-            if call.verb == "watch":
-                return None
-            with self._overdue.guarded() as guard:
-                guard.begins()
-                special = self._subresources.get((call.route.resource.key, call.route.subresource))
-                return await (self._verbs.answer(call) if special is None else special.answer(call, self.limits))
-        finally:
-            self._door.leave(known, size)
+        seen.entered = self._door.enter(known, headers)
+        call = await self._called(scope, headers, receive, seen)
+        if call is None:
+            return await self._fixed(scope, headers, seen.user)
+        if call.verb == "watch":
+            return None
+        with self._overdue.guarded() as guard:
+            guard.begins()
+            special = self._subresources.get((call.route.resource.key, call.route.subresource))
+            return await (self._verbs.answer(call) if special is None else special.answer(call, self.limits))
 
     async def _called(self, scope: Scope, headers: Headers, receive: Receive, seen: Seen) -> Call | None:
         """The verb and resource that are asked for, by the user the request acts as."""
@@ -218,7 +263,11 @@ class Application:
             seen.what = (scope["method"].lower(), "", "", "", "")
         else:
             resource = call.route.resource
-            seen.what = (call.verb, resource.group, call.route.version.name, resource.plural, call.route.subresource)
+            # Metrics are kept for ever, so that nothing a client makes up may be part of their names.
+            subresource = call.route.subresource
+            if subresource not in ("", "status") and (resource.key, subresource) not in self._subresources:
+                subresource = "other"
+            seen.what = (call.verb, resource.group, call.route.version.name, resource.plural, subresource)
         if wants_to_act(headers):
             asked = path_attributes(scope["method"], scope["path"]) if call is None else call.attributes()
             seen.user = await self._door.acting(seen.user, scope, asked)
@@ -242,7 +291,7 @@ class Application:
         if route is None:
             return None
         query = queries.parse_query(scope["query_string"])
-        user_agent = headers.get(b"user-agent", b"").decode("latin-1")
+        user_agent = headers.get(b"user-agent", b"")[:_LONGEST_AGENT].decode("latin-1")
         form = form_of(headers.get(b"accept", b"").decode("latin-1"))
         return Call(
             user,
@@ -305,9 +354,9 @@ class Application:
         with self.watches.admitted():
             return await self._stream(call)
 
-    async def _watch(self, call: Call, stream: WatchStream, send: Send) -> None:
+    async def _watch(self, call: Call, stream: WatchStream, send: Send, hold: Hold) -> None:
         include = queries.text(call.query, "includeObject")
-        await self.watches.http(stream, call.target(named=False), call.form, include, call.receive, send)
+        await self.watches.http(stream, call.target(named=False), call.form, include, call.receive, send, hold)
 
     async def _stream(self, call: Call) -> WatchStream:
         route = call.route
@@ -346,6 +395,7 @@ class Application:
                 return
             held.enter_context(self._door.watching(seen.known))
             stream = await self._opened(call)
+            held.callback(await self._held(seen.known, stream))
             if self._audit is not None:
                 self._record(scope, seen, Reply(200, b""), time.perf_counter() - started, audit)
         except status.StatusError as error:
@@ -363,8 +413,12 @@ class Application:
         protocol = next((name for name in PROTOCOLS if name in offered), "")
         await socket.accept(subprotocol=protocol or None)
         include = queries.text(call.query, "includeObject")
-        with contextlib.suppress(TimeoutError):  # it stopped reading
-            await self.watches.websocket(stream, call.target(named=False), call.form, include, socket, protocol)
+        hold = partial(self._door.hold, seen.known)
+        try:
+            await self.watches.websocket(stream, call.target(named=False), call.form, include, socket, protocol, hold)
+        except status.StatusError:  # too much of what was sent to this user is not read
+            self.metrics.refused.labels("unread answers").inc()
+            await socket.close(_TRY_AGAIN_LATER)
 
 
 def _descriptions(subresources: Mapping[tuple[str, str], Subresource]) -> Descriptions:
@@ -373,14 +427,6 @@ def _descriptions(subresources: Mapping[tuple[str, str], Subresource]) -> Descri
         if subresource.described is not None:
             found.setdefault(resource, []).append(subresource.described)
     return found
-
-
-def _drop(scope: Scope) -> None:
-    """End the connection of a client that has stopped reading, without waiting for it to read on."""
-    _log.info("the client of %s %s does not read its answer; cut off", scope.get("method", ""), scope["path"])
-    abort = scope.get("extensions", {}).get(ABORT)
-    if abort is not None:
-        abort()
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:
@@ -418,6 +464,20 @@ def _unpadded(text: str) -> bytes:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (ValueError, binascii.Error):
         return b""
+
+
+def _nothing() -> None:
+    """What gives back room that was not needed."""
+
+
+def _is_here() -> bool:
+    """For servers that do not tell whether a client is gone."""
+    return False
+
+
+def _too_many(limit: int) -> status.StatusError:
+    text = f"Too many requests, please try again later: more than {limit} under way ({named('requests in flight')})"
+    return status.StatusError(429, "TooManyRequests", text, {"retryAfterSeconds": 1})
 
 
 def _took_too_long(seconds: float) -> status.StatusError:

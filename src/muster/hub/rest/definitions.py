@@ -17,7 +17,7 @@ from muster.hub import status
 from muster.hub.requests import Answer, ListAnswer, WatchEvent
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     from muster.api.resource import Resource
     from muster.hub.requests import Target
@@ -44,7 +44,8 @@ class Definitions:
         return Answer(200, found)
 
     def listed(self, target: Target) -> ListAnswer:
-        return ListAnswer(target, "1", list(self._objects.values()))
+        found = list(self._objects.values())
+        return ListAnswer(target, "1", found, sum(map(len, found)))
 
     def events(self) -> list[WatchEvent]:
         return [WatchEvent("ADDED", found, 1) for found in self._objects.values()]
@@ -57,6 +58,8 @@ class FixedStream:
         self._events = events
         self._timeout = timeout
         self._closed = asyncio.Event()
+        self.holds = 0
+        self.begun: Callable[[], None] = lambda: None
 
     async def __aiter__(self) -> AsyncIterator[Sequence[WatchEvent]]:
         if self._events:

@@ -9,23 +9,45 @@ from dataclasses import dataclass
 from typing import Any
 
 from muster.hub import status
+from muster.values.limits import Unit, limit
 
 MAX_DEPTH = 100  # levels of nesting in a body; the deepest real objects have less than twenty
 MAX_YAML_NODES = 200_000  # after aliases are expanded
-ABORT = "muster.abort"  # the ASGI extension by which the server lets an answer drop its connection
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The settings; the defaults suit one hub on a small machine."""
 
-    body_bytes: int = 3 * 1024 * 1024
-    body_seconds: float = 60.0  # a client has this long to send its body
-    write_seconds: float = 60.0  # a client that takes nothing for this long is cut off
-    request_seconds: float = 60.0  # everything but a watch
-    watches: int = 10_000
+    body_bytes: int = limit(
+        3 * 1024 * 1024,
+        "body bytes",
+        "The body of a request. A stored object has 3 MiB at most in any case.",
+        "413 `RequestEntityTooLarge`",
+        Unit.BYTES,
+    )
+    body_seconds: float = limit(
+        60.0, "body seconds", "The time a client has to send its body.", "408", Unit.SECONDS, least=0.1
+    )
+    write_seconds: float = limit(
+        60.0,
+        "write seconds",
+        "The time in which a client has to take something of what waits for it.",
+        "the connection ends",
+        Unit.SECONDS,
+        least=0.1,
+    )
+    request_seconds: float = limit(
+        60.0, "request seconds", "The time for a request that is no watch.", "504", Unit.SECONDS, least=0.1
+    )
+    requests_in_flight: int = limit(
+        2_000, "requests in flight", "Requests of all users that are being answered.", "429, Retry-After 1", least=0
+    )
+    watches: int = limit(10_000, "watches", "Watches of all users that are open.", "429, Retry-After 5", least=0)
     watch_seconds: float = 1800.0  # at least, when the client names no time-out; at most twice that
-    requests_in_flight: int = 2_000
+    connections: int = limit(
+        20_000, "connections", "Connections that are open, with or without credentials.", "the connection ends"
+    )
 
 
 def check_depth(value: Any, *, openings: int = MAX_DEPTH + 1, unbounded: bool = False) -> None:

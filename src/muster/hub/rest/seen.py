@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class Seen:
     """`known` is whose credentials a request carries, `user` whom it acts as, `what` its verb, group, version,
-    resource and subresource."""
+    resource and subresource. `entered` is what the door has to be told when it leaves."""
 
     known: User | None = None
     user: User | None = None
     call: Call | None = None
     what: tuple[str, str, str, str, str] = ("", "", "", "", "")
+    entered: int | None = None
 
     @property
     def acting(self) -> bool:
@@ -61,6 +62,7 @@ def audit_entry(scope: Mapping[str, Any], seen: Seen, reply: Reply, seconds: flo
         entry.path = scope["path"]
         return entry
     entry.agent = call.user_agent
+    entry.subresource = call.route.subresource
     entry.namespace, entry.name = call.route.namespace, call.route.name
     entry.dry_run = bool(call.query) and bool(queries.text(call.query, "dryRun"))
     if reply.code < 300 and call.verb in ("create", "update", "patch"):

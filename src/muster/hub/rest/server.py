@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from muster.errors import MusterError
 from muster.hub.auth.door import PEER
 from muster.hub.auth.peers import peer_of
-from muster.hub.rest.limits import ABORT
+from muster.hub.rest.connections import CLOSED, SlowReaders
+from muster.hub.rest.parts import PART
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, MutableMapping
 
     from muster.hub.auth.certificates import ServingCertificate
     from muster.hub.auth.peers import Peer
@@ -65,22 +68,48 @@ class HeadWithBody:
         return getattr(self._transport, name)
 
 
-class BoundedProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with limits on the size of a request's head and on the time to send it."""
+class _Config(uvicorn.Config):
+    """What uvicorn hands to every connection, with what ours need."""
 
+    def __init__(self, application: Application, **options: Any) -> None:
+        super().__init__(application, **options)
+        self.most_connections = application.limits.connections
+        self.slow_readers = SlowReaders(application.limits.write_seconds)
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with limits on the size of a request's head, on the time to send it, and on what is unread."""
+
+    config: _Config
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
     _peer: Peer | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own signature
         super().connection_made(HeadWithBody(transport))  # type: ignore[arg-type]  # it stands in for one
+        if len(self.connections) > self.config.most_connections:
+            transport.abort()
+            return
         tls = transport.get_extra_info("ssl_object")
         self._peer = None if tls is None else peer_of(tls.getpeercert())
         self._await_head()
+        # Whoever sends waits until all of what was sent before is with the kernel: we keep one part, not half a
+        # megabyte, and know of every connection that owes anything. Not before the handshake has left our hands.
+        self.loop.call_soon(transport.set_write_buffer_limits, 1, 0)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_done()
+        self.config.slow_readers.read(self)
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        # Closing waits until the client has read what is buffered; one that does not read must be dropped instead.
+        self.config.slow_readers.owes(self, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.config.slow_readers.read(self)
 
     def data_received(self, data: bytes) -> None:
         if self._head_timer is not None:
@@ -110,8 +139,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_done()
-        # Closing waits until the client has read what is buffered; one that does not read must be dropped instead.
-        self.scope["extensions"] = {ABORT: self.transport.abort}  # type: ignore[dict-item]  # our own extension is a function
+        self.scope["extensions"] = {CLOSED: self.transport.is_closing}  # type: ignore[dict-item]  # our own extension is a function
         super().on_headers_complete()
 
     def _head_complete_in(self, data: bytes) -> bool:
@@ -133,6 +161,39 @@ class BoundedProtocol(HttpToolsProtocol):
         if not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 " + why + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
             self.transport.close()
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """uvicorn's protocol for WebSockets, which sends a large message in frames that wait for each other."""
+
+    config: _Config
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.config.slow_readers.read(self)
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.config.slow_readers.owes(self, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.config.slow_readers.read(self)
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:  # type: ignore[override]  # uvicorn's own types
+        binary, text = message.get("bytes"), message.get("text")
+        data: bytes = binary if binary is not None else (text or "").encode()
+        if message["type"] != "websocket.send" or len(data) <= PART or self.close_sent:
+            await super().send(message)  # type: ignore[arg-type]
+            return
+        begin = self.conn.send_text if binary is None else self.conn.send_binary
+        for start in range(0, len(data), PART):
+            await self.writable.wait()
+            if self.disconnected or self.transport.is_closing():
+                raise ClientDisconnected
+            frame, last = data[start : start + PART], start + PART >= len(data)
+            (self.conn.send_continuation if start else begin)(frame, last)
+            self.transport.write(b"".join(self.conn.data_to_send()))
 
 
 class _Server(uvicorn.Server):
@@ -182,10 +243,11 @@ async def serve(
     listener = bind(host, port)
     address = listener.getsockname()
     shown = f"[{address[0]}]" if ":" in address[0] else address[0]
-    config = uvicorn.Config(
+    config = _Config(
         application,
         http=BoundedProtocol,
-        ws="websockets-sansio",
+        ws=BoundedWebSocket,
+        ws_per_message_deflate=False,  # compressing megabytes has no place on the loop
         loop="none",
         lifespan="off",
         log_config=None,

@@ -1,7 +1,6 @@
 """Ends what takes too long. One look per second at all of it instead of a timer for each.
 
-`watching` cuts off clients that have stopped reading: with a thousand watchers and a hundred changes a second, a timer
-per message would be a third of all the work. `application` ends requests that are overdue.
+`application` ends requests that are overdue. Clients that have stopped reading are a matter of `connections`.
 """
 
 from __future__ import annotations

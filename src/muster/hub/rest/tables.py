@@ -12,9 +12,10 @@ import msgspec
 
 from muster.api.table import cells, column_definitions
 from muster.hub import status
+from muster.hub.rest.parts import PART, Listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from muster.hub.requests import ListAnswer, Target, WatchEvent
@@ -49,12 +50,13 @@ class Tables:
             return _partial(body, form.version)
         _check_include(include)
         version = msgspec.json.decode(body)["metadata"].get("resourceVersion")
-        return self._table(target, [body], {"resourceVersion": version} if version else {}, form, include)
+        metadata = {"resourceVersion": version} if version else {}
+        return b"".join(self._table(target, [body], metadata, form, include).json())
 
-    def list(self, target: Target, answer: ListAnswer, form: Form, include: str) -> bytes:
-        """A list in the form."""
+    def list(self, target: Target, answer: ListAnswer, form: Form, include: str) -> Listing:
+        """A list in the form. Its items are made one by one, when they are sent."""
         if not form.transform:
-            return answer.encode()
+            return Listing(answer.head(), "items", answer.items)
         if form.transform == "PartialObjectMetadata":
             raise _wrong_shape("you requested PartialObjectMetadata, but the requested object is a list")
         metadata = {"resourceVersion": answer.resource_version}
@@ -63,45 +65,49 @@ class Tables:
             _check_include(include)
             return self._table(target, answer.items, metadata, form, include)
         head = {"kind": "PartialObjectMetadataList", "apiVersion": f"meta.k8s.io/{form.version}", "metadata": metadata}
-        items = b",".join(_partial(item, form.version) for item in answer.items)
-        return b"".join((msgspec.json.encode(head)[:-1], b',"items":[', items, b"]}"))
+        return Listing(head, "items", (_partial(item, form.version) for item in answer.items))
 
-    def lines(self, target: Target, form: Form, include: str) -> Callable[[Sequence[WatchEvent]], bytes]:
-        """What turns batches of one watch into its lines. A Table watch names its columns in the first event only."""
+    def lines(self, target: Target, form: Form, include: str) -> Callable[[WatchEvent], Sequence[bytes]]:
+        """What turns an event of one watch into pieces of its line. A Table watch names its columns in the first."""
         if not form.transform:
-            return _plain_lines
+            return _plain_line
         if not form.table:
-            return lambda batch: b"".join(_partial_line(event, form.version) for event in batch)
+            return lambda event: (_partial_line(event, form.version),)
         _check_include(include)
         first = True
 
-        def lines(batch: Sequence[WatchEvent]) -> bytes:
+        def line(event: WatchEvent) -> Sequence[bytes]:
             nonlocal first
-            rendered = []
-            for event in batch:
-                version = msgspec.json.decode(event.object).get("metadata", {}).get("resourceVersion", "")
-                rows = [] if event.type == "BOOKMARK" else [event.object]
-                shown = event.object
-                if event.type != "ERROR":
-                    shown = self._table(target, rows, {"resourceVersion": version}, form, include, columns=first)
-                    first = False
-                rendered.append(_line(event, shown))
-            return b"".join(rendered)
+            if event.type == "ERROR":
+                return event.around(event.object)
+            version = str(event.revision)
+            rows = () if event.type == "BOOKMARK" else (event.object,)
+            shown = self._table(target, rows, {"resourceVersion": version}, form, include, columns=first)
+            first = False
+            return event.around(b"".join(shown.json()).rstrip(b"\n"))
 
-        return lines
+        return line
 
     def _table(
         self,
         target: Target,
-        items: Sequence[bytes],
+        items: Iterable[bytes],
         metadata: dict[str, Any],
         form: Form,
         include: str,
         *,
         columns: bool = True,
-    ) -> bytes:
+    ) -> Listing:
+        head = {
+            "kind": "Table",
+            "apiVersion": f"meta.k8s.io/{form.version}",
+            "metadata": metadata,
+            "columnDefinitions": column_definitions(target.resource, target.version) if columns else None,
+        }
+        return Listing(head, "rows", self._rows(target, items, form, include))
+
+    def _rows(self, target: Target, items: Iterable[bytes], form: Form, include: str) -> Iterator[bytes]:
         now = self._clock()
-        rows = []
         for item in items:
             obj = msgspec.json.decode(item)
             row: dict[str, Any] = {"cells": cells(target.resource, target.version, obj, now)}
@@ -115,23 +121,12 @@ class Tables:
                     "apiVersion": f"meta.k8s.io/{form.version}",
                     "metadata": obj.get("metadata", {}),
                 }
-            rows.append(row)
-        return msgspec.json.encode(
-            {
-                "kind": "Table",
-                "apiVersion": f"meta.k8s.io/{form.version}",
-                "metadata": metadata,
-                "columnDefinitions": column_definitions(target.resource, target.version) if columns else None,
-                "rows": rows,
-            }
-        )
+            yield msgspec.json.encode(row)
 
 
-def _plain_lines(batch: Sequence[WatchEvent]) -> bytes:
-    """The events of a batch in plain JSON."""
-    if len(batch) == 1:
-        return batch[0].line
-    return b"".join([event.line for event in batch])
+def _plain_line(event: WatchEvent) -> Sequence[bytes]:
+    """The event in plain JSON. A large object goes out as it is stored: a line of it would be a copy."""
+    return (event.line,) if len(event.object) <= PART else event.around(event.object)
 
 
 def _partial(body: bytes, version: str) -> bytes:
@@ -147,12 +142,8 @@ def _partial_line(event: WatchEvent, version: str) -> bytes:
     form = f"PartialObjectMetadata/{version}"
     line = event.forms.get(form)
     if line is None:
-        line = event.forms[form] = _line(event, _partial(event.object, version))
+        line = event.forms[form] = b"".join(event.around(_partial(event.object, version)))
     return line
-
-
-def _line(event: WatchEvent, shown: bytes) -> bytes:
-    return b"".join((b'{"type":"', event.type.encode(), b'","object":', shown, b"}\n"))
 
 
 def _check_include(include: str) -> None:

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 from muster.hub import status
 from muster.hub.gate import attributes_of
+from muster.hub.objects import is_shown_as_stored
 from muster.hub.requests import Target
 from muster.hub.rest import query as queries
-from muster.hub.rest.answers import NOT_FOUND, Reply, object_reply, warning_headers
+from muster.hub.rest.answers import NOT_FOUND, list_reply, object_reply
 from muster.hub.rest.bodies import body_of, delete_body, patch_of, receive_body
 from muster.hub.rest.definitions import is_definition
 
 if TYPE_CHECKING:
     from muster.hub.api import Api
     from muster.hub.requests import Answer, Attributes, ListAnswer, User
+    from muster.hub.rest.answers import Reply
     from muster.hub.rest.bodies import Receive
     from muster.hub.rest.definitions import Definitions
     from muster.hub.rest.limits import Limits
@@ -157,10 +159,11 @@ class Verbs:
         return object_reply(answer.code, shown, call.form, answer.warnings)
 
     def _items(self, call: Call, target: Target, answer: ListAnswer) -> Reply:
-        if call.form.plain:
-            return Reply(200, answer.encode(), headers=warning_headers(answer.warnings))
-        shown = self._tables.list(target, answer, call.form, queries.text(call.query, "includeObject"))
-        return object_reply(200, shown, call.form, answer.warnings)
+        listing = self._tables.list(target, answer, call.form, queries.text(call.query, "includeObject"))
+        length = None
+        if call.form.plain and is_shown_as_stored(target):
+            length = listing.length(len(answer.items), answer.size)
+        return list_reply(listing, answer.size, call.form, answer.warnings, length)
 
 
 def _refusal(call: Call) -> Reply | None:

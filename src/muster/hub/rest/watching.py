@@ -1,7 +1,8 @@
 """Watches over HTTP and WebSocket: a stream of events until the client leaves, its time is over or the hub stops.
 
-Events are encoded once and shared by all watchers. A client that reads too slowly is cut off, first by the bounded
-buffer of the store, then by a time-out on sending; it lists again, as clients of Kubernetes do.
+Events are encoded once and shared by all watchers, and sent in parts: a client that does not read holds one part. One
+that reads too slowly is cut off by the bounded buffer of the store, or with its connection (`connections`); it lists
+again, as clients of Kubernetes do.
 """
 
 from __future__ import annotations
@@ -11,22 +12,28 @@ import base64
 import contextlib
 from typing import TYPE_CHECKING
 
+from starlette.websockets import WebSocketDisconnect
+
 from muster.hub.rest.answers import audit_id, warning_headers
-from muster.hub.rest.stalls import Stalls
+from muster.hub.rest.parts import PART, packed
 from muster.hub.status import StatusError
+from muster.values.limits import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from starlette.websockets import WebSocket
 
-    from muster.hub.requests import Target, WatchStream
+    from muster.hub.requests import Target, WatchEvent, WatchStream
     from muster.hub.rest.answers import Send
     from muster.hub.rest.bodies import Receive
     from muster.hub.rest.limits import Limits
     from muster.hub.rest.metrics import Metrics
     from muster.hub.rest.negotiation import Form
     from muster.hub.rest.tables import Tables
+
+    #: Room for what a client has yet to read, by size; gives what gives it back.
+    Hold = Callable[[int], Awaitable[Callable[[], None]]]
 
 BASE64 = "base64.binary.k8s.io"
 BINARY = "binary.k8s.io"
@@ -40,7 +47,7 @@ _FEW_WATCHES = 50
 
 
 def too_many_watches(limit: int) -> StatusError:
-    text = f"too many watches are open (limit {limit}), please try again later"
+    text = f"too many watches are open (limit {limit}, {named('watches')}), please try again later"
     return StatusError(429, "TooManyRequests", text, {"retryAfterSeconds": 5})
 
 
@@ -52,7 +59,6 @@ class Watches:
         self._metrics = metrics
         self._tables = tables
         self._open: set[WatchStream] = set()
-        self._stalls = Stalls(limits.write_seconds)
         self._pending = 0
         self.stopping = False
 
@@ -94,9 +100,9 @@ class Watches:
             stream.close()
 
     async def http(
-        self, stream: WatchStream, target: Target, form: Form, include: str, receive: Receive, send: Send
+        self, stream: WatchStream, target: Target, form: Form, include: str, receive: Receive, send: Send, hold: Hold
     ) -> None:
-        """Send the events as chunks, one JSON object per line. Raises TimeoutError when the client stopped reading."""
+        """Send the events as chunks, one JSON object per line. Raises 429 when there is no room for what is unread."""
         headers = [
             (b"audit-id", audit_id()),
             (b"cache-control", b"no-cache, private"),
@@ -104,51 +110,77 @@ class Watches:
         ]
         if target.version.deprecated:
             headers.extend(warning_headers((target.version.deprecated,)))
-        lines = self._tables.lines(target, form, include)
+        line = self._tables.lines(target, form, include)
         counter = self._metrics.watch_events.labels(target.resource.group, target.resource.plural)
         sent = 0
-        with self._running(stream, target), self._stalls.guarded() as guard:
+        with self._running(stream, target):
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             await send({"type": "http.response.body", "body": b"", "more_body": True})
             leaving = asyncio.create_task(_close_when_gone(stream, receive))
             try:
                 async for batch in stream:
-                    guard.begins()
-                    await send({"type": "http.response.body", "body": lines(batch), "more_body": True})
-                    guard.ended()
+                    pieces = [piece for event in batch for piece in line(event)]
+                    if sum(map(len, pieces)) <= PART:
+                        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+                        await send({"type": "http.response.body", "body": body, "more_body": True})
+                    else:
+                        await _send_large(pieces, send, hold)
                     sent += len(batch)
                     if sent >= _COUNTED_AT_ONCE:
                         counter.inc(sent)
                         sent = 0
                     if len(self._open) > _FEW_WATCHES:
                         await asyncio.sleep(min(len(self._open) * _PAUSE_PER_WATCH, _LONGEST_PAUSE))
-                guard.begins()
                 await send({"type": "http.response.body", "body": b""})
-                guard.ended()
             finally:
                 counter.inc(sent)
                 leaving.cancel()
 
     async def websocket(
-        self, stream: WatchStream, target: Target, form: Form, include: str, socket: WebSocket, protocol: str
+        self,
+        stream: WatchStream,
+        target: Target,
+        form: Form,
+        include: str,
+        socket: WebSocket,
+        protocol: str,
+        hold: Hold,
     ) -> None:
         """Send one message per event, as text, or in the binary forms that browsers' clients ask for."""
-        lines = self._tables.lines(target, form, include)
-        with self._running(stream, target), self._stalls.guarded() as guard:
+        line = self._tables.lines(target, form, include)
+        with self._running(stream, target):
             leaving = asyncio.create_task(_close_when_left(stream, socket))
             try:
                 async for batch in stream:
                     for event in batch:
-                        guard.begins()
-                        await _send_message(socket, lines((event,)), protocol)
-                        guard.ended()
-                guard.begins()
+                        await _send_event(socket, event, line, protocol, hold)
                 await socket.close()
-                guard.ended()
-            except RuntimeError:
+            except (RuntimeError, WebSocketDisconnect):
                 return  # the client closed it while we were sending
             finally:
                 leaving.cancel()
+
+
+async def _send_large(pieces: list[bytes], send: Send, hold: Hold) -> None:
+    """Send pieces that are too large to be joined and waited for all at once."""
+    release = await hold(sum(len(piece) for piece in pieces if len(piece) > PART))
+    try:
+        for part in packed(pieces):
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+    finally:
+        release()
+
+
+async def _send_event(
+    socket: WebSocket, event: WatchEvent, line: Callable[[WatchEvent], Sequence[bytes]], protocol: str, hold: Hold
+) -> None:
+    """One message. It is a copy that nobody shares: that of a large object is held until it has been read."""
+    message = b"".join(line(event))
+    release = await hold(2 * len(message) if len(message) > PART else 0)
+    try:
+        await _send_message(socket, message, protocol)
+    finally:
+        release()
 
 
 async def _send_message(socket: WebSocket, message: bytes, protocol: str) -> None:

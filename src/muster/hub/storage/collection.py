@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import deque
+from collections.abc import Sequence
 from itertools import chain, takewhile
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
-from muster.hub.storage.records import Event, EventType, Key, Record
+from muster.hub.storage.records import Event, EventType, Key, Record, size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from muster.hub.storage.settings import StoreSettings
     from muster.hub.storage.watch import Watch
@@ -24,10 +25,41 @@ _BY_KEY = attrgetter("key")
 _FEW = 1000  # copying so many references costs less than copying all of them at the next change
 
 
+class Rows(Sequence[Record]):
+    """Objects as they were at one moment, in order: a window on the rows of a collection, which nobody changes."""
+
+    __slots__ = ("_rows", "_start", "_stop")
+
+    def __init__(self, rows: Sequence[Record], start: int, stop: int) -> None:
+        self._rows = rows
+        self._start = start
+        self._stop = stop
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    def __iter__(self) -> Iterator[Record]:
+        return map(self._rows.__getitem__, range(self._start, self._stop))
+
+    @overload
+    def __getitem__(self, place: int) -> Record: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Record]: ...
+
+    def __getitem__(self, place: int | slice) -> Record | Sequence[Record]:
+        found = range(self._start, self._stop)[place]
+        return self._rows[found] if isinstance(found, int) else [self._rows[each] for each in found]
+
+
+NO_ROWS = Rows((), 0, 0)
+
+
 class Collection:
     """The objects of one resource, sorted by namespace and name."""
 
     __slots__ = (
+        "_bytes",
         "_event_limit",
         "_history",
         "_history_bytes",
@@ -47,6 +79,9 @@ class Collection:
         self.watches: dict[str | None, set[Watch]] = {}
         self._rows = sorted(records, key=_BY_KEY)
         self._rows_are_shared = False
+        self._bytes: dict[str, int] = {}  # of the objects, by namespace
+        for record in self._rows:
+            self._weigh(record, 1)
         self._history: deque[Event] = deque()
         self._history_bytes = 0
         self._event_limit = settings.history_events
@@ -54,13 +89,23 @@ class Collection:
 
     # Objects
 
-    def scan(self, namespace: str | None, after: tuple[str, str] | None) -> Iterator[Record]:
-        """The objects at this moment, whatever happens while the iterator is used."""
+    def rows(self, namespace: str | None, after: tuple[str, str] | None) -> Rows:
+        """The objects at this moment, whatever happens while they are read."""
         start, stop = self._bounds(namespace, after)
         if stop - start <= _FEW:
-            return iter(self._rows[start:stop])
+            return Rows(self._rows[start:stop], 0, stop - start)
         self._rows_are_shared = True  # the next change works on a copy
-        return map(self._rows.__getitem__, range(start, stop))
+        return Rows(self._rows, start, stop)
+
+    def size(self, namespace: str | None) -> int:
+        """How many bytes the objects have."""
+        return sum(self._bytes.values()) if namespace is None else self._bytes.get(namespace, 0)
+
+    def _weigh(self, record: Record, sign: int) -> None:
+        namespace = record.key.namespace
+        self._bytes[namespace] = self._bytes.get(namespace, 0) + sign * len(record.value)
+        if not self._bytes[namespace]:
+            del self._bytes[namespace]
 
     def count(self, namespace: str | None) -> int:
         """How many objects there are."""
@@ -88,9 +133,13 @@ class Collection:
         if event.type is EventType.ADDED:
             self._rows.insert(place, record)
         elif event.type is EventType.MODIFIED:
+            self._weigh(self._rows[place], -1)
             self._rows[place] = record
         else:
+            self._weigh(self._rows[place], -1)
             del self._rows[place]
+        if event.type is not EventType.DELETED:
+            self._weigh(record, 1)
         self._remember(event)
 
     # History
@@ -126,16 +175,19 @@ class Collection:
         """Hand events to those who watch here. An event is one object, however many receive it."""
         if not self.watches:
             return
-        for watch in tuple(self.watches.get(None, ())):
-            watch.offer(events)
+        everywhere = tuple(self.watches.get(None, ()))
+        size = size_of(events) if everywhere else 0
+        for watch in everywhere:
+            watch.offer(events, size)
         by_namespace: dict[str, list[Event]] = {}
         for event in events:
             namespace = event.record.key.namespace
             if namespace in self.watches:
                 by_namespace.setdefault(namespace, []).append(event)
         for namespace, their_events in by_namespace.items():
+            size = size_of(their_events)
             for watch in tuple(self.watches.get(namespace, ())):
-                watch.offer(their_events)
+                watch.offer(their_events, size)
 
     def add_watch(self, watch: Watch) -> None:
         """From now on this watch receives events."""

@@ -140,9 +140,18 @@ _ROW = f"SELECT {_columns('log')} FROM log WHERE revision = ?"  # noqa: S608 - n
 
 
 def events_after(
-    connection: sqlite3.Connection, resource: str, namespace: str | None, after: int, until: int, limit: int
-) -> list[Event]:
-    """At most `limit` events of a resource (and namespace) after one revision and up to another, in order."""
+    connection: sqlite3.Connection,
+    resource: str,
+    namespace: str | None,
+    after: int,
+    until: int,
+    limit: int,
+    most_bytes: int,
+) -> tuple[list[Event], bool]:
+    """Events of a resource (and namespace) after one revision and up to another, in order, and whether these are all.
+
+    At most `limit` of them, and none after the one with which they have `most_bytes`.
+    """
     query = (
         f"SELECT {_columns('entry')}, {_columns('before')}"  # noqa: S608 - names of columns, nobody's text
         " FROM log AS entry LEFT JOIN log AS before ON before.revision = entry.previous"
@@ -152,9 +161,17 @@ def events_after(
         " ORDER BY entry.revision LIMIT :limit"
     )
     arguments = {"resource": resource, "namespace": namespace, "after": after, "until": until, "limit": limit}
+    events: list[Event] = []
+    size = 0
     with transaction(connection):
         _refuse_compacted(connection, after)
-        return [_event(resource, row) for row in connection.execute(query, arguments)]
+        for row in connection.execute(query, arguments):
+            if size >= most_bytes:
+                return events, False
+            event = _event(resource, row)
+            events.append(event)
+            size += len(event.record.value)
+    return events, len(events) < limit
 
 
 def all_events_after(connection: sqlite3.Connection, after: int) -> list[Event]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterable
 
 
 class Key(NamedTuple):
@@ -111,3 +111,8 @@ class Event:
     previous: Record | None
     #: Whatever the readers of watches encode from this event, made by the first and used by all.
     encodings: dict[Hashable, bytes] = field(default_factory=dict, compare=False, repr=False)
+
+
+def size_of(events: Iterable[Event]) -> int:
+    """How many bytes the new states have."""
+    return sum([len(event.record.value) for event in events])

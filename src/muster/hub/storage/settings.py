@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from muster.hub.storage.schema import FIRST_FORMAT
+from muster.values.limits import Unit, limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,21 @@ class StoreSettings:
     batch_commits: int = 256
     batch_bytes: int = 8 * 1024 * 1024
     #: Events kept in memory for each resource: watches that start within them need no disk.
-    history_events: int = 8192
-    history_bytes: int = 32 * 1024 * 1024
+    history_events: int = limit(
+        8192, "history events", "Events of one kind kept in memory for watches.", "older ones are read from the log"
+    )
+    history_bytes: int = limit(
+        32 * 1024 * 1024,
+        "history bytes",
+        "The same in bytes.",
+        "older ones are read from the log; a watch that still waits to send them ends",
+        Unit.BYTES,
+    )
+    #: What may wait for the reader of one watch; one that is further behind is cut off.
+    watch_events: int = limit(
+        4096, "watch buffer events", "Events that wait for the reader of one watch.", "the watch ends"
+    )
+    watch_bytes: int = limit(16 * 1024 * 1024, "watch buffer bytes", "The same in bytes.", "the watch ends", Unit.BYTES)
     #: The write-ahead log is moved into the database once it is at most this large.
     checkpoint_bytes: int = 32 * 1024 * 1024
     #: The page cache of the connection that writes, and of each that reads.

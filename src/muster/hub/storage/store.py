@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from muster.hub.storage import database, log
 from muster.hub.storage.backup import back_up, remove_leftover_drafts
-from muster.hub.storage.collection import Collection
+from muster.hub.storage.collection import NO_ROWS, Collection
 from muster.hub.storage.errors import (
     CompactedError,
     ConflictError,
@@ -37,13 +37,16 @@ from muster.hub.storage.readers import Readers
 from muster.hub.storage.records import Change, Event, EventType, Guard, Key, Record
 from muster.hub.storage.settings import DEFAULT_SETTINGS, StoreSettings
 from muster.hub.storage.sources import Source
-from muster.hub.storage.watch import DEFAULT_BUFFER, Watch
+from muster.hub.storage.watch import Watch
 from muster.hub.storage.writer import Writer, explain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-_CATCH_UP_EVENTS = 500  # read from the log at a time by a watch that starts in the past
+    from muster.hub.storage.collection import Rows
+
+# Read from the log at a time by a watch that starts in the past: nobody shares these with it.
+_CATCH_UP_EVENTS, _CATCH_UP_BYTES = 500, 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +158,17 @@ class Store:
         self, resource: str, namespace: str | None = None, after: tuple[str, str] | None = None
     ) -> Iterator[Record]:
         """The objects as they are now, by namespace and name, behind `after`. Later changes do not show in it."""
+        return iter(self.rows(resource, namespace, after))
+
+    def rows(self, resource: str, namespace: str | None = None, after: tuple[str, str] | None = None) -> Rows:
+        """What `scan` goes over, as a sequence that costs nothing however long it is."""
         collection = self._collections.get(resource)
-        return iter(()) if collection is None else collection.scan(namespace, after)
+        return NO_ROWS if collection is None else collection.rows(namespace, after)
+
+    def size(self, resource: str, namespace: str | None = None) -> int:
+        """How many bytes the objects have now."""
+        collection = self._collections.get(resource)
+        return 0 if collection is None else collection.size(namespace)
 
     def count(self, resource: str, namespace: str | None = None) -> int:
         """How many objects there are now."""
@@ -174,7 +186,7 @@ class Store:
         if revision < self.compacted:
             raise CompactedError(revision, self.compacted)
         collection = self._collection(resource)
-        now = list(collection.scan(namespace, after))
+        now = collection.rows(namespace, after)
         states: dict[Key, Record | None] = {}
         if revision >= collection.floor:
             for event in collection.events_after(revision, namespace):
@@ -185,18 +197,17 @@ class Store:
                 lambda connection: log.states_before(connection, resource, namespace, revision, until)
             )
         if not states:
-            return now
-        then = [record for record in now if record.key not in states]
-        start = Key(resource, *after) if after is not None else None
-        then += [state for key, state in states.items() if state is not None and (start is None or key > start)]
-        then.sort(key=lambda record: record.key)
-        return then
+            return list(now)
+        # With a hundred thousand objects this takes as long as a hundred requests: not on the loop.
+        return await asyncio.to_thread(_taken_back, now, states, Key(resource, *after) if after is not None else None)
 
-    def watch(self, resource: str, namespace: str | None, after: int, buffer: int = DEFAULT_BUFFER) -> Watch:
+    def watch(self, resource: str, namespace: str | None, after: int, buffer: int | None = None) -> Watch:
         """Every event after a revision, and what comes. Raises CompactedError if that is too long ago."""
         if after < self.compacted:
             raise CompactedError(after, self.compacted)
-        watch = Watch(self._collection(resource), namespace, after, buffer, self._read_log)
+        events = self._settings.watch_events if buffer is None else buffer
+        most = (events, self._settings.watch_bytes)
+        watch = Watch(self._collection(resource), namespace, after, *most, self._read_log)
         if self._closed:
             watch.close()
         return watch
@@ -207,10 +218,10 @@ class Store:
 
     async def _read_log(self, resource: str, namespace: str | None, after: int) -> tuple[list[Event], int]:
         until = self.revision  # what is committed but not yet published comes through the live feed
-        events = await self._readers.run(
-            lambda connection: log.events_after(connection, resource, namespace, after, until, _CATCH_UP_EVENTS)
+        most = (_CATCH_UP_EVENTS, _CATCH_UP_BYTES)
+        events, whole = await self._readers.run(
+            lambda connection: log.events_after(connection, resource, namespace, after, until, *most)
         )
-        whole = len(events) < _CATCH_UP_EVENTS
         return events, until if whole else events[-1].record.revision
 
     def _collection(self, resource: str) -> Collection:
@@ -342,3 +353,11 @@ class Store:
 
     async def __aexit__(self, *exception: object) -> None:
         await self.close()
+
+
+def _taken_back(now: Iterable[Record], states: Mapping[Key, Record | None], start: Key | None) -> list[Record]:
+    """The present behind `start` with `states` in the place of what has changed since."""
+    then = [record for record in now if record.key not in states]
+    then += [state for key, state in states.items() if state is not None and (start is None or key > start)]
+    then.sort(key=lambda record: record.key)
+    return then

@@ -11,6 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Self
 
 from muster.hub.storage.errors import CompactedError, WatchOverflowError
+from muster.hub.storage.records import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     #: Reads events after a revision from the log; also tells up to which revision it has looked.
     ReadLog = Callable[[str, str | None, int], Awaitable[tuple[list[Event], int]]]
 
-DEFAULT_BUFFER = 4096
+# Handed out at once: what a reader holds while it sends can no longer be taken from it.
+_BATCH_EVENTS, _BATCH_BYTES = 256, 64 * 1024
 
 
 class Watch:
@@ -32,10 +34,12 @@ class Watch:
         "__weakref__",
         "_attached",
         "_buffer",
+        "_buffer_bytes",
         "_closed",
         "_collection",
         "_failure",
         "_pending",
+        "_pending_bytes",
         "_position",
         "_read_log",
         "_waiter",
@@ -43,14 +47,22 @@ class Watch:
     )
 
     def __init__(
-        self, collection: Collection, namespace: str | None, after: int, buffer: int, read_log: ReadLog
+        self,
+        collection: Collection,
+        namespace: str | None,
+        after: int,
+        buffer: int,
+        buffer_bytes: int,
+        read_log: ReadLog,
     ) -> None:
         self.namespace = namespace
         self._collection = collection
         self._position = after  # everything up to here has been queued
         self._buffer = buffer
+        self._buffer_bytes = buffer_bytes
         self._read_log = read_log
         self._pending: deque[Event] = deque()
+        self._pending_bytes = 0
         self._waiter: asyncio.Future[None] | None = None
         self._failure: StorageError | None = None
         self._closed = False
@@ -67,15 +79,27 @@ class Watch:
                 await self._waiter
             if not self._pending:
                 await self._fill()
-        return self._pending.popleft()
+        event = self._pending.popleft()
+        self._pending_bytes -= len(event.record.value)
+        return event
 
     async def batch(self) -> Sequence[Event]:
-        """All events that wait, at least one. Raises StopAsyncIteration once the watch is closed."""
+        """The events that wait, at least one and not too many. Raises StopAsyncIteration once the watch is closed."""
         if not self._pending:
             await self._fill()
-        events = tuple(self._pending)
-        self._pending.clear()
-        return events
+        if len(self._pending) <= _BATCH_EVENTS and self._pending_bytes <= _BATCH_BYTES:
+            events = tuple(self._pending)
+            self._pending.clear()
+            self._pending_bytes = 0
+            return events
+        taken: list[Event] = []
+        size = 0
+        while self._pending and len(taken) < _BATCH_EVENTS and size < _BATCH_BYTES:
+            event = self._pending.popleft()
+            size += len(event.record.value)
+            taken.append(event)
+        self._pending_bytes -= size
+        return taken
 
     @property
     def caught_up(self) -> bool:
@@ -101,27 +125,37 @@ class Watch:
             self._fail(error)
             return
         if not self._closed:
-            self._pending.extend(events)
+            self._queue(events, size_of(events))
             self._position = position
             self._attach()
 
     def _attach(self) -> None:
         """Join the live feed if the history in memory goes back far enough."""
         if self._position >= self._collection.floor:
-            self._pending.extend(self._collection.events_after(self._position, self.namespace))
+            missed = self._collection.events_after(self._position, self.namespace)
+            self._queue(missed, size_of(missed))
             self._collection.add_watch(self)
             self._attached = True
 
-    def offer(self, events: Sequence[Event]) -> None:
+    def offer(self, events: Sequence[Event], size: int) -> None:
         """Queue events that have just been published. Cuts the watch off if its reader is too far behind."""
         if events[0].record.revision <= self._position:  # a watch may start at a revision that is yet to come
             events = [event for event in events if event.record.revision > self._position]
-        if len(self._pending) + len(events) > self._buffer and self._pending:
-            self._fail(WatchOverflowError(f"more than {self._buffer} events were waiting"))
-            return
-        self._pending.extend(events)
+            size = size_of(events)
+        if self._pending:  # else its reader has taken everything so far, and gets these whatever their size
+            if len(self._pending) + len(events) > self._buffer:
+                self._fail(WatchOverflowError(f"more than {self._buffer} events were waiting"))
+                return
+            if self._pending_bytes + size > self._buffer_bytes:
+                self._fail(WatchOverflowError(f"more than {self._buffer_bytes} bytes of events were waiting"))
+                return
+        self._queue(events, size)
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+    def _queue(self, events: Sequence[Event], size: int) -> None:
+        self._pending.extend(events)
+        self._pending_bytes += size
 
     def cut_off_behind(self, floor: int) -> None:
         """Let go of a reader that still holds events which the history in memory has dropped for their size."""
@@ -141,6 +175,7 @@ class Watch:
         self._collection.remove_watch(self)
         self._attached = False
         self._pending.clear()
+        self._pending_bytes = 0
         self._wake()
 
     def _wake(self) -> None:

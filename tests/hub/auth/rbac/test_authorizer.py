@@ -225,3 +225,20 @@ async def test_the_api_is_asked_with_the_name_in_the_body() -> None:
         created = await hub.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "alices"}}, ALICE)
         assert created["metadata"]["name"] == "alices"
         assert (await authorizer.authorize(ALICE, Attributes("create", resource="namespaces"))).allowed is False
+
+
+@story
+async def test_decisions_on_long_questions_are_made_and_not_kept() -> None:
+    async with a_guarded_hub() as (_, authorizer):
+        long = "n" * 100_000
+        asked = [
+            (ALICE, Attributes("get", resource="secrets", name=long)),
+            (ALICE, Attributes("get", path=f"/{long}")),
+            (User(long), GET),
+            (User("alice", groups=tuple(f"group-{number}" for number in range(5000))), GET),
+        ]
+        for who, what in asked:
+            assert not (await authorizer.authorize(who, what)).allowed
+        assert not authorizer._decisions
+        await authorizer.authorize(ALICE, GET)
+        assert len(authorizer._decisions) == 1

@@ -37,6 +37,7 @@ RESOURCES = (CLUSTER_ROLES, ROLES, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS)
 _ALLOWED = Decision(True)
 _NO_NAME = "\0"  # of no object; rules may have an empty resourceName, which is not every name
 _MOST_REMEMBERED = 20_000
+_LONGEST_REMEMBERED = 1_000  # characters of a question: paths and names may be anything
 _EVERYTHING = AccessRules(
     resource_rules=({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},),
     non_resource_rules=({"verbs": ["*"], "nonResourceURLs": ["*"]},),
@@ -137,9 +138,11 @@ class RbacAuthorizer:
         )
         decision = self._decisions.get(key)
         if decision is None:
+            decision = self._decide(user, attributes)
             if len(self._decisions) >= _MOST_REMEMBERED:
                 self._decisions.clear()
-            decision = self._decisions[key] = self._decide(user, attributes)
+            if sum(map(len, key[2:])) + len(user.name) + sum(map(len, user.groups)) <= _LONGEST_REMEMBERED:
+                self._decisions[key] = decision
         return decision
 
     def _decide(self, user: User, attributes: Attributes) -> Decision:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muster.values.times import Fault, parse_time
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
 GROUP = "cluster.open-cluster-management.io"
+
+
+def a_time(text: str) -> datetime:
+    """A moment that is known to be one."""
+    moment = parse_time(text)
+    assert not isinstance(moment, Fault), moment
+    return moment
 
 
 def a_cluster(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muster.classification import Classification, Roster, report
+from muster.classification import LABEL_PREFIX, Classification, Roster, report
 from muster.classification.queries import PAUSED_AFTER
 from tests.classification.builders import SIZE, a_classification, a_roster, put, settle
 
@@ -227,3 +227,109 @@ def test_an_inventory_that_cannot_be_read_fails_every_query_until_it_can(unreada
     late = roster.plan("a")
     assert late is not None
     assert set(late.changes.values()) == {"QUERYERROR-medium", "QUERYERROR-yes"}
+
+
+def test_a_budget_that_one_host_exhausts_is_not_held_against_another_that_looks_the_same() -> None:
+    query = 'any(.disks[]; .id == "wanted")'
+    many = {"disks": [*({"id": f"d{number}"} for number in range(60_000)), {"id": "wanted"}]}
+    few = {"disks": [{"id": "wanted"}]}
+    for order in (("big", "small"), ("small", "big")):
+        roster = a_roster(a_classification(query=query), **{name: {"big": many, "small": few}[name] for name in order})
+        for name in order:
+            roster.plan(name)
+        small = roster.plan("small")
+        assert small is not None
+        assert small.changes == {SIZE: "medium"}
+
+
+def test_one_host_alone_pauses_no_query_whatever_it_reports() -> None:
+    query = "if .n > 0 then (def f: f; f) else true end"
+    roster = a_roster(a_classification(query=query), bad={"n": 1}, good={"n": 0})
+    for number in range(1, 8):
+        put(roster, "bad", {"n": number})
+        roster.plan("bad")
+    good = roster.plan("good")
+    assert good is not None
+    assert good.changes == {SIZE: "medium"}
+    for number in (2, 3):  # three of them do
+        put(roster, f"bad-{number}", {"n": 10 * number})
+        roster.plan(f"bad-{number}")
+    assert roster.query(a_classification(query=query)).is_paused
+
+
+def test_a_host_whose_budget_was_exhausted_is_asked_again_when_it_reports_less() -> None:
+    query = 'any(.disks[]; .id == "wanted")'
+    many = {"disks": [*({"id": f"d{number}"} for number in range(60_000)), {"id": "wanted"}]}
+    roster = a_roster(a_classification(query=query), host=many)
+    roster.plan("host")
+    put(roster, "host", {"disks": [{"id": "wanted"}]})
+    plan = roster.plan("host")
+    assert plan is not None
+    assert plan.changes == {SIZE: "medium"}
+
+
+def test_a_query_that_no_longer_compiles_takes_no_label_away() -> None:
+    inventories = {"a": {"cpu": {"count": 8}}, "b": {"cpu": {"count": 2}}}
+    roster = a_roster(a_classification(query=".cpu.count > 4"), **inventories)
+    settle(roster, inventories)
+    assert (roster.labels("a"), roster.labels("b")) == ({SIZE: "medium"}, {})
+    roster.put_classification(a_classification(query=".cpu.count >"))
+    settle(roster, inventories)
+    assert (roster.labels("a"), roster.labels("b")) == ({SIZE: "medium"}, {SIZE: "QUERYERROR-medium"})
+    # The same after a restart, which has not seen the query that was good.
+    again = Roster()
+    put(again, "a", inventories["a"], {SIZE: "medium"}, {"size": "medium"})
+    again.put_classification(a_classification(query=".cpu.count >"))
+    settle(again, inventories)
+    assert again.labels("a") == {SIZE: "medium"}
+    again.put_classification(a_classification(query=".cpu.count > 100"))
+    settle(again, inventories)
+    assert again.labels("a") == {}
+
+
+def test_a_query_that_does_not_compile_takes_the_key_from_no_other() -> None:
+    inventories = {"a": {"cpu": {"count": 8}}}
+    roster = a_roster(a_classification("first", value="big", query="false"), a_classification("second"), **inventories)
+    settle(roster, inventories)
+    roster.put_classification(a_classification("first", value="big", query="((("))
+    settle(roster, inventories)
+    assert roster.labels("a") == {SIZE: "medium"}
+
+
+def test_a_label_that_became_a_mistake_keeps_what_was_set() -> None:
+    inventories = {"a": {"cpu": {"count": 8}}}
+    roster = a_roster(a_classification(), **inventories)
+    settle(roster, inventories)
+    for key, value in (("no key!", "medium"), ("size", "no value!"), ("size", "")):
+        roster.put_classification(a_classification(key=key, value=value))
+        settle(roster, inventories)
+        assert roster.labels("a") == {SIZE: "medium"}
+        found = report(roster, roster.classification("c") or a_classification())
+        assert found.conditions["QueryValid"][0] == "False"
+    # After a restart nobody knows whose label it was: it stays as long as there is somebody whose it may be.
+    again = Roster()
+    put(again, "a", inventories["a"], {SIZE: "medium"}, {"size": "medium"})
+    again.put_classification(a_classification(key="no key!"))
+    settle(again, inventories)
+    assert again.labels("a") == {SIZE: "medium"}
+    again.remove_classification("c")
+    settle(again, inventories)
+    assert again.labels("a") == {}
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), RecursionError(), MemoryError(), OverflowError()])
+def test_a_fault_of_the_language_is_a_failure_of_one_query_on_one_host(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roster = a_roster(a_classification("bad", "odd", query=".x"), a_classification("good"), a={"x": 1})
+    program = roster.query(a_classification("bad", "odd", query=".x")).program
+
+    class Broken:
+        def run(self, *_: Any, **__: Any) -> Any:
+            raise error
+
+    monkeypatch.setattr(roster.query(a_classification("bad", "odd", query=".x")), "program", Broken())
+    plan = roster.plan("a")
+    assert program is not None
+    assert plan is not None
+    assert plan.changes == {SIZE: "medium", f"{LABEL_PREFIX}odd": "QUERYERROR-medium"}

@@ -30,7 +30,8 @@ BY_HAND = "a label value set by hand stays"
 NOTHING_LEFT = "no classification label is left behind"
 NEWER = "classification queries run as in the newest gojq"
 EXACT = "inventory numbers are exact"
-RULES = (STORED, SHORT, ANSWERS, NEWER, EXACT, FIRST, BY_HAND, NOTHING_LEFT, COUNTED)
+KEPT = "a query that does not compile takes no label away"
+RULES = (STORED, KEPT, SHORT, ANSWERS, NEWER, EXACT, FIRST, BY_HAND, NOTHING_LEFT, COUNTED)
 
 _VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
 _STRANGE = re.compile(r"[^-A-Za-z0-9_.]")
@@ -156,14 +157,16 @@ class Model:
         found = self._there(agent).values()
         return [each for each in found if SHORT not in self.rules or not admission_rules({"spec": each.spec}, None)]
 
-    def _apply(self, agent: Agent, stored: Stored) -> None:
+    def _apply(self, agent: Agent, stored: Stored, before: str | None = None) -> None:
         key, value = PREFIX + stored.spec["labelKey"], stored.spec["labelValue"]
+        before = before or agent.labels.get(key)
         outcome = "false" if stored.deleting else agent.said[stored.spec["query"]]
         if outcome == "false":
             if agent.labels.get(key) in (value, f"QUERYERROR-{value}"):
                 del agent.labels[key]
             return
-        wanted = _STRANGE.sub("", value if outcome == "true" else f"QUERYERROR-{value}")
+        stays = outcome == "true" or (outcome == "invalid" and before == value)
+        wanted = _STRANGE.sub("", value if stays else f"QUERYERROR-{value}")
         if not _VALUE.fullmatch(wanted) or self._is_by_hand(agent, key, {value, f"QUERYERROR-{value}"}):
             return
         agent.labels[key] = agent.applied[key] = wanted
@@ -178,8 +181,14 @@ class Model:
             living = [each for each in group if not each.deleting and agent.said[each.spec["query"]] != "false"]
             label = PREFIX + key
             if living and not self._is_by_hand(agent, label, values):
-                agent.labels.pop(label, None)
-                self._apply(agent, living[0])
+                before = agent.labels.pop(label, None)
+                said = [agent.said[each.spec["query"]] for each in living]
+                sure = (
+                    each
+                    for each, outcome in zip(living, said, strict=True)
+                    if outcome != "invalid" or before == each.spec["labelValue"]
+                )
+                self._apply(agent, next(sure, living[0]), before)
             elif not living and agent.labels.get(label) in values:
                 del agent.labels[label]
 
@@ -236,7 +245,7 @@ class Model:
             told_apart = shared and said is not None
             matched += current == value and (not told_apart or said == "true")
             if COUNTED in self.rules:
-                errors += said == "error" or (current == f"QUERYERROR-{value}" and not told_apart)
+                errors += said in ("error", "invalid") or (current == f"QUERYERROR-{value}" and not told_apart)
             else:
                 errors += (current or "").startswith("QUERYERROR")
             carrying += current in (value, f"QUERYERROR-{value}")
@@ -253,7 +262,9 @@ class Model:
             seen = _rounded(seen)
         try:
             outputs = compile_query(query).run(seen)
-        except (EvaluationError, InvalidExpressionError):
+        except InvalidExpressionError:
+            return "invalid" if KEPT in self.rules else "error"
+        except EvaluationError:
             return "error"
         if len(outputs) != 1 or (ANSWERS in self.rules and not isinstance(outputs[0], bool)):
             return "error"

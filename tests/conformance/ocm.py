@@ -16,8 +16,9 @@ from muster.controllers.clusters import wanted_taints
 from muster.controllers.placement_world import PlacementWorld
 from muster.errors import InvalidObjectError
 from muster.fleet import score_of
-from muster.fleet.scores import parse_time
+from muster.hub.patches.merge import merge_patched
 from muster.selectors.membership import members, sets_of
+from tests.builders import a_time
 from tests.conformance.cel.evaluation import evaluated, run_ocm_expressions
 from tests.conformance.ocm_admission import PROPOSED, run_admission, run_proposed
 from tests.conformance.ocm_debugger import run_debugger
@@ -41,7 +42,7 @@ def run_scenarios(data: Any) -> Iterator[CaseResult]:
         yield _compare(case["id"], case, world, case["expect"])
         for number, step in enumerate(case.get("steps") or (), start=1):
             if step.get("now"):
-                world.now = parse_time(step["now"])
+                world.now = a_time(step["now"])
             for obj in step.get("apply") or ():
                 world.apply(obj)
             for reference in step.get("delete") or ():
@@ -291,13 +292,8 @@ def _built_in_sets(case: Mapping[str, Any]) -> Any:
     for each in case["clusterSets"]:
         patch = roll_back(each) if each["metadata"]["name"] in BUILT_IN else None
         if patch is not None:
-            spec = {**each["spec"], "clusterSelector": _without_nulls(patch["spec"]["clusterSelector"])}
-            updated.append({"name": each["metadata"]["name"], **spec})
+            updated.append({"name": each["metadata"]["name"], **merge_patched(each, patch)["spec"]})
     return {"updated": updated}
-
-
-def _without_nulls(merged: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in merged.items() if value is not None}
 
 
 def _taints(case: Mapping[str, Any]) -> Any:

@@ -15,11 +15,11 @@ import msgspec
 from muster.admission import validate
 from muster.admission.review import mutated, validated, write_of
 from muster.clustersets.pairs import NAME, NAMESPACE
-from muster.fleet.scores import parse_time
 from muster.hub.patches.json_patch import json_patched
 from muster.hub.status import StatusError
 from muster.selectors.membership import DEFAULT_SET
 from muster.values.names import subdomain_problems
+from tests.builders import a_time
 from tests.conformance.results import CaseResult
 from tests.hub.a_guarded_hub import REGISTER, a_guarded_hub, rule
 from tests.hub.a_hub import CLUSTERS, SETS, config_map, namespace
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 GROUP: Final = "cluster.open-cluster-management.io"
-NOW: Final = parse_time("2026-01-01T00:00:00Z")
+NOW: Final = a_time("2026-01-01T00:00:00Z")
 _RESOURCES: Final = {
     "ManagedCluster": ("managedclusters", "v1"),
     "ManagedClusterSetBinding": ("managedclustersetbindings", "v1beta2"),

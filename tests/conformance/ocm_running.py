@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from muster.fleet.scores import parse_time
+from tests.builders import a_time
 from tests.conformance.ocm_world import PLACEMENT_LABEL, Object, World
 from tests.conformance.results import CaseResult
 from tests.controllers.replaying import RefusedError, Replay, heard, replaying
@@ -46,7 +46,7 @@ def _replayed(recorded: Mapping[str, Any], replay: Replay) -> Iterator[CaseResul
             world.delete(reference)
             replay.delete(reference["kind"], reference.get("namespace", ""), reference["name"])
         if step.get("now"):
-            world.now = parse_time(step["now"])
+            world.now = a_time(step["now"])
             replay.advance(world.now)
         yield _same_end(f"{case['id']} step {number} over HTTP", world, replay)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from muster.fleet import Fleet, score_of
-from muster.fleet.scores import parse_time
 from muster.placement import Cycle, ScheduleResult, decided, plan_of, schedule, visibility
 from muster.selectors.cel import cel_compiler
+from tests.builders import a_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ class World:
     """The objects of a scenario, and the placement's decisions as they stand."""
 
     def __init__(self, case: Mapping[str, Any]) -> None:
-        self.now: datetime = parse_time(case.get("now") or "2026-01-01T00:00:00Z")
+        self.now: datetime = a_time(case.get("now") or "2026-01-01T00:00:00Z")
         self.objects: dict[tuple[str, str, str], Object] = {}
         self.placement: Object = case["placement"]
         self.pages: dict[str, tuple[str, ...]] = {}

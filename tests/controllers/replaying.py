@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from muster.controllers.clusters import AVAILABLE, UNAVAILABLE_TAINT, UNREACHABLE_TAINT
-from muster.fleet.scores import parse_time
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET
+from tests.builders import a_time
 from tests.controllers.running import controllers, driven_hub
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Replay:
             with self._paused():
                 self._store(_tainted(obj, []), status)
                 for at in sorted({each["timeAdded"] for each in dated}):
-                    self.admission_time = parse_time(at)
+                    self.admission_time = a_time(at)
                     self._store(_tainted(obj, [each for each in dated if each["timeAdded"] <= at]), status)
                 self.admission_time = self.now
                 self._store(_tainted(obj, taints), status)

@@ -40,7 +40,8 @@ def test_a_set_that_cannot_be_evaluated_says_so() -> None:
         "ClusterSetUsable": (
             "False",
             "SelectorInvalid",
-            "spec.clusterSelector.selectorType: selectorType is not right: Odd",
+            "spec.clusterSelector.selectorType: selectorType is not right: Odd; "
+            "no cluster joins by it, and placements keep what they have decided",
         )
     }
 
@@ -188,8 +189,13 @@ def test_a_set_that_cannot_be_evaluated_blocks_no_placement_and_is_named(hub: Dr
         eventually(lambda: hub.condition(path, "ClusterSetsUsable"), None)
         eventually(lambda: hub.condition(f"{SETS}/odd", "ClusterSetUsable"), None)
         hub.patch(f"{SETS}/odd", {"spec": {"clusterSelector": BROKEN}})
-        eventually(hub.decided, ["a"])
+        # A mistake removes nothing: the members by its last good rule stay.
+        eventually(lambda: hub.condition(path, "ClusterSetsUsable"), ("False", "LastGoodMembersKept"))
+        eventually(lambda: hub.condition(f"{SETS}/odd", "ClusterSetUsable"), ("False", "SelectorInvalid"))
+        assert hub.decided() == ["a", "b"]
+        assert condition_message(hub, f"{SETS}/odd", "ClusterSetEmpty") == "2 ManagedClusters selected"
         hub.send("DELETE", f"{SETS}/odd")
+        eventually(hub.decided, ["a"])
         eventually(lambda: hub.condition(f"{BINDINGS}/odd", "Bound"), ("False", "ClusterSetNotFound"))
         eventually(lambda: hub.condition(path, "ClusterSetsUsable"), None)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from muster.controllers.clusters import AVAILABLE, lease_ends, name_if_tainted_wrongly, wanted_taints
+from muster.controllers.clusters import AVAILABLE, lease_ends, look, wanted_taints
 from muster.controllers.conditions import merged
 from tests.builders import a_cluster, a_taint
 
@@ -46,7 +46,7 @@ def test_a_look_at_the_bytes_finds_exactly_the_clusters_with_wrong_taints(
     conditions = [{"type": AVAILABLE, "status": status}] if status else []
     cluster = a_cluster("c", taints=[a_taint(key) for key in present], conditions=conditions)
     wrong = [taint["key"] for taint in wanted_taints(cluster)] != present
-    assert name_if_tainted_wrongly(json.dumps(cluster).encode()) == ("c" if wrong else None)
+    assert look(json.dumps(cluster).encode()) == ("c", wrong, "")
 
 
 def test_the_time_of_a_condition_moves_only_with_its_status() -> None:

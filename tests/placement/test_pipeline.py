@@ -227,7 +227,7 @@ def test_a_bound_set_that_cannot_be_evaluated_is_left_out_and_named() -> None:
         "False",
         "ClusterSetsSkipped",
         "left out because they cannot be evaluated: broken: spec.clusterSelector.selectorType: "
-        "selectorType is not right: Nope",
+        "selectorType is not right: Nope; no cluster joins by them, and clusters that are decided already stay",
     )
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from muster.values import times
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
 
 UNKNOWN: Final = "<unknown>"
 INVALID: Final = "<invalid>"
@@ -11,18 +15,13 @@ INVALID: Final = "<invalid>"
 
 def parse_time(text: object) -> datetime | None:
     """An RFC 3339 time stamp, or None if it is none."""
-    if not isinstance(text, str) or len(text) < 20:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else None
+    moment = times.parse_time(text)
+    return None if isinstance(moment, times.Fault) else moment
 
 
 def format_time(moment: datetime) -> str:
     """As metadata carries times: UTC, whole seconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return times.time_text(moment)
 
 
 def age(created: object, now: datetime) -> str:

@@ -102,7 +102,8 @@ def _string(value: Any, schema: Schema, owner: str, path: str) -> str | None:
             binascii.a2b_base64(value.replace("\n", "").replace("\r", ""), strict_mode=bool(value))
         except ValueError:  # binascii.Error, and its parent for text that is not ASCII
             return "illegal base64 data at input byte 0"
-    if form == "date-time" and parse_time(value) is None:
+    # Go's types know only capital letters in times.
+    if form == "date-time" and (parse_time(value) is None or not value.isupper()):
         shown = quoted(value)
         return f'parsing time {shown} as "2006-01-02T15:04:05Z07:00": cannot parse {shown} as "2006"'
     return None

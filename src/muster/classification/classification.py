@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from muster.api.agent_classification import label_causes
@@ -22,11 +22,18 @@ class Classification:
     value: str
     query: str
     deleting: bool = False
-    fault: str = ""  # what is wrong with the label; such a classification labels nobody
+    fault: str = ""  # what is wrong with the label as it is written now
+    usable: bool = True  # whether there is a label to set: the one that is written, or the last good one
     error_value: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "error_value", ERROR_PREFIX + self.value)
+
+    def after(self, before: Classification | None) -> Classification:
+        """With the label that it had before, should the one written now be none: a mistake takes no label away."""
+        if self.usable or before is None or not before.usable:
+            return self
+        return replace(self, label=before.label, value=before.value, usable=True)
 
     def owns(self, value: str | None) -> bool:
         """Whether a value under the key is one that this classification sets."""
@@ -49,4 +56,5 @@ def read_classification(obj: Mapping[str, Any]) -> Classification:
         query=str(spec.get("query") or ""),
         deleting=bool(obj["metadata"].get("deletionTimestamp")),
         fault=sentence(causes) if causes else "",
+        usable=not causes,
     )

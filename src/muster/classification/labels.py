@@ -4,6 +4,9 @@
     the label is absent or ours         it is set, changed or removed
     the label has a value set by hand   it stays, and the classification says that it is in the way
 
+A mistake takes no label away: a query that does not compile leaves the labels that it had set, and comes after all
+others of its key; labels that nobody claims stay as long as there is a classification whose own label is not known.
+
 A value is ours when a classification of the key sets it (whether living or being deleted), when the agent's
 annotation says that we set it, or when it is an error form, which nobody else may use. The annotation is written
 together with the labels, so that a label is never left behind, whatever dies in between.
@@ -64,10 +67,10 @@ def read_applied(annotations: Mapping[str, str] | None) -> Mapping[str, str]:
 
 
 def by_label(classifications: Iterable[Classification]) -> dict[str, list[Classification]]:
-    """Classifications by the key they are about, each in order of name. Those with a fault claim nothing."""
+    """Classifications by the key they are about, each in order of name. Those without a label claim nothing."""
     groups: dict[str, list[Classification]] = {}
     for each in sorted(classifications, key=lambda each: each.name):
-        if not each.fault:
+        if each.usable:
             groups.setdefault(each.label, []).append(each)
     return groups
 
@@ -77,20 +80,19 @@ def plan_labels(
     applied: Mapping[str, str],
     groups: Mapping[str, Sequence[Classification]],
     said: Mapping[str, Outcome],
+    *,
+    hold: bool = False,
 ) -> LabelPlan:
     """`present` are the agent's labels, `applied` those recorded as ours, `groups` come from `by_label`, and `said`
     has what queries say of the agent, by their text. A label that hangs on a query that has not answered yet stays.
+    With `hold`, labels of ours stay that nobody claims: somebody may, who cannot say so.
     """
     changes: dict[str, str | None] = {}
     ours: dict[str, str] = {}
     missed: dict[str, str] = {}
     for label, group in groups.items():
-        winner = None
-        for each in group:
-            if not each.deleting and (outcome := said.get(each.query)) is not NO_MATCH:
-                winner = each if outcome is not None else _UNKNOWN
-                break
         current = present.get(label)
+        winner = _winner(group, said, current)
         if winner is None and current is None:
             continue
         if winner is _UNKNOWN:
@@ -101,10 +103,14 @@ def plan_labels(
             continue
         owned = current is None or _is_ours(label, current, applied, group)
         if winner is None:
-            if owned:
+            if owned and current is not None and hold and not any(each.owns(current) for each in group):
+                ours[label[len(LABEL_PREFIX) :]] = current
+            elif owned:
                 changes[label] = None
             continue
-        wanted = winner.value if said[winner.query] is MATCH else winner.error_value
+        outcome = said[winner.query]
+        stays = outcome is MATCH or (outcome.invalid and current == winner.value)
+        wanted = winner.value if stays else winner.error_value
         if owned:
             ours[label[len(LABEL_PREFIX) :]] = wanted
             if current != wanted:
@@ -116,8 +122,25 @@ def plan_labels(
     for label, current in present.items():
         # What nobody claims any more.
         if label not in groups and label.startswith(LABEL_PREFIX) and _is_ours(label, current, applied, ()):
-            changes[label] = None
+            if hold:
+                ours[label[len(LABEL_PREFIX) :]] = current
+            else:
+                changes[label] = None
     return LabelPlan(changes, ours, ours != applied, missed)
+
+
+def _winner(group: Sequence[Classification], said: Mapping[str, Outcome], current: str | None) -> Classification | None:
+    """Who has the key: the first with a match or a failure. A query that does not compile keeps what it has set."""
+    invalid: Classification | None = None
+    for each in group:
+        if each.deleting or (outcome := said.get(each.query)) is NO_MATCH:
+            continue
+        if outcome is None:
+            return _UNKNOWN
+        if not outcome.invalid or current == each.value:
+            return each
+        invalid = invalid or each
+    return invalid
 
 
 def _matches(classification: Classification, said: Mapping[str, Outcome]) -> bool:

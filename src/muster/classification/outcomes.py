@@ -53,11 +53,15 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A verdict; a failure has a text, and says whether it was a budget that ended the run."""
+    """A verdict; a failure has a text, and says whether it was a budget that ended the run.
+
+    A budget that ended it says nothing of other inventories, however much they look the same to the query.
+    """
 
     verdict: Verdict
     text: str = ""
     exhausted: bool = False
+    invalid: bool = False  # the query does not compile: it says nothing of any agent
 
 
 # There are no others with these verdicts, so that one may ask for identity.
@@ -65,18 +69,20 @@ MATCH: Final = Outcome(Verdict.MATCH)
 NO_MATCH: Final = Outcome(Verdict.NO_MATCH)
 
 
-def failed(text: str, *, exhausted: bool = False) -> Outcome:
-    return Outcome(Verdict.FAILED, text, exhausted)
+def failed(text: str, *, exhausted: bool = False, invalid: bool = False) -> Outcome:
+    return Outcome(Verdict.FAILED, text, exhausted, invalid)
 
 
 def judge(program: Program, inventory: Any, limits: Limits | None = None) -> Outcome:
-    """Run the query on an inventory."""
+    """Run the query on an inventory. Never raises: a fault of the language is a failure on this one agent."""
     try:
         outputs = program.run(inventory, limits=limits or QUERY_LIMITS.value.budgets())
     except BudgetExceededError as error:
         return failed(str(error), exhausted=True)
     except EvaluationError as error:
         return failed(str(error))
+    except Exception as error:  # a bug of ours, which must not keep other queries from labelling the agent
+        return failed(f"a fault of muster itself ({type(error).__name__})", exhausted=True)
     return judged(outputs)
 
 

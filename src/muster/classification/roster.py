@@ -109,6 +109,7 @@ class Roster:
         self._agents: dict[str, _Agent] = {}
         self._classifications: dict[str, Classification] = {}
         self._groups: dict[str, list[Classification]] = {}  # by label, in order of name
+        self._hold = False  # a classification is there whose label is not known
         self._queries: dict[str, Query] = {}
         self._layout = _NO_LAYOUT
         self._keys: dict[str, Callable[[Row], Key]] = {}  # by query: what it sees of a row
@@ -154,7 +155,9 @@ class Roster:
     def put_classification(self, classification: Classification) -> None:
         """A classification is new or changed. Its status is looked at in any case, its agents only if it matters."""
         self._touched.add(classification.name)
-        if self._classifications.get(classification.name) == classification:
+        before = self._classifications.get(classification.name)
+        classification = classification.after(before)
+        if before == classification:
             return
         self._classifications[classification.name] = classification
         self._tallies.setdefault(classification.name, Tally())
@@ -185,6 +188,7 @@ class Roster:
         """The classifications have changed: who shares what, which queries are in use, who is looked at again."""
         members = sorted(self._classifications.values(), key=lambda each: each.name)
         self._groups = by_label(members)
+        self._hold = any(not each.usable and not each.deleting for each in members)
         texts = {each.query for each in members}
         self._queries = {text: self._queries.get(text) or Query(text, self.work) for text in sorted(texts)}
         paths = frozenset().union(*(query.paths for query in self._queries.values()))
@@ -225,14 +229,15 @@ class Roster:
         said, inventory = agent.said, _Inventory(agent.inventory)
         try:
             agent.unasked = unasked = self._unasked(agent, inventory)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except Exception as error:  # whatever an inventory holds, it concerns this agent
             self._fail(agent, f"the inventory cannot be read: {error}")
             return True
         later: list[str] = []
         for position, text in enumerate(unasked, start=1):
             query = self._queries[text]
             was_paused = query.paused is not None
-            outcome = query.outcome(self._keys[text](agent.row), inventory, quick=quick)
+            key = self._keys[text](agent.row)
+            outcome = query.outcome(key, inventory, quick=quick, host=name, whole=agent.inventory)
             if outcome is None:
                 later.append(text)
             elif said.get(text) is not outcome:
@@ -257,7 +262,7 @@ class Roster:
         if agent is None:
             return None
         if agent.plan is None:
-            agent.plan = plan_labels(agent.labels, agent.applied, self._groups, agent.said)
+            agent.plan = plan_labels(agent.labels, agent.applied, self._groups, agent.said, hold=self._hold)
             self._count(agent, self._classifications.values())
         return agent.plan
 
@@ -302,6 +307,9 @@ class Roster:
         if has_changed and before != (agent.row, layout):
             changed = layout.changed(agent.row, *before)
             unheard.update(text for text, query in queries.items() if not changed.isdisjoint(query.paths))
+        if has_changed:
+            # A budget may have been exhausted by what the query does not see.
+            unheard.update(text for text, outcome in said.items() if outcome.exhausted)
         return [text for text in queries if text in unheard] if unheard else ()
 
     def _fail(self, agent: _Agent, text: str) -> None:
@@ -322,7 +330,7 @@ class Roster:
         missed = agent.plan.missed if agent.plan is not None else {}
         for each in classifications:
             current = labels.get(each.label)
-            outcome = None if each.deleting or each.fault else said.get(each.query)
+            outcome = None if each.deleting or not each.usable else said.get(each.query)
             if current is None and (outcome is None or outcome is NO_MATCH or (outcome is MATCH and not missed)):
                 standing = _NO_STANDING
             else:

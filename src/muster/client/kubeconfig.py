@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 from muster.client.credentials import Credentials, Renewal
 from muster.errors import InvalidObjectError
+from muster.values.times import Fault, parse_time
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
@@ -255,11 +256,10 @@ async def _from_plugin(config: dict[str, Any]) -> Credentials:
 def _expiry(text: object, command: str) -> datetime | None:
     if not text:
         return None
-    try:
-        found = datetime.fromisoformat(str(text))
-    except ValueError as error:
-        raise KubeconfigError(f"the credential plugin {command} answered with a wrong time: {error}") from error
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    found = parse_time(text)
+    if isinstance(found, Fault):
+        raise KubeconfigError(f"the credential plugin {command} answered with a wrong time: {found}")
+    return found
 
 
 async def _from_provider(context: str, sources: list[Path]) -> Credentials:

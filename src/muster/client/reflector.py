@@ -2,6 +2,9 @@
 
 Objects are handed on as the bytes that the server sent. A connection that breaks is taken up again where it
 broke, with growing pauses; only a revision that the server no longer knows costs a new list.
+
+Nothing that one object holds ends it: handlers contain what they cannot read, and what they let through nevertheless is
+logged with the object's name, and the next one comes.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import msgspec
 
 from muster.client.client import JSON
 from muster.client.errors import UnreachableError
+from muster.client.heads import elements, head_of, members
 from muster.errors import ApiError
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ _SHORT = 1.0  # seconds: a watch that ends sooner without an event is a failure
 
 
 class Handler(Protocol):
-    """Whoever keeps the copy. All calls come from one task."""
+    """Whoever keeps the copy. All calls come from one task. An object that cannot be read must not keep out others."""
 
     def replace(self, objects: Sequence[bytes]) -> None:
         """This is all there is now."""
@@ -55,14 +59,6 @@ class _Page(msgspec.Struct):
     items: list[msgspec.Raw]
 
 
-class _Meta(msgspec.Struct):
-    resourceVersion: str = ""  # noqa: N815
-
-
-class _Object(msgspec.Struct):
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
-
-
 class _Event(msgspec.Struct):
     type: str
     object: msgspec.Raw
@@ -76,7 +72,7 @@ class _Status(msgspec.Struct):
 
 _PAGES = msgspec.json.Decoder(_Page)
 _EVENTS = msgspec.json.Decoder(_Event)
-_OBJECTS = msgspec.json.Decoder(_Object)
+_METADATA = msgspec.json.Decoder(_ListMeta)
 _STATUSES = msgspec.json.Decoder(_Status)
 
 
@@ -129,12 +125,18 @@ class Reflector:
                     failures = 0
                     continue
                 trouble = "the server ends it at once"
-            except (ApiError, UnreachableError, msgspec.MsgspecError) as error:
+            except (ApiError, UnreachableError) as error:
                 trouble = str(error)
-                if isinstance(error, msgspec.MsgspecError) or (isinstance(error, ApiError) and error.code == _GONE):
+                if isinstance(error, ApiError) and error.code == _GONE:
                     self._revision = ""  # only a new list helps
                 if self._told:
                     failures = 0
+            except Exception as error:
+                # A server that sends something else, or a bug of ours. Either way the others must go on.
+                trouble = f"{type(error).__name__}: {error}"
+                if not isinstance(error, msgspec.MsgspecError):
+                    _LOGGER.exception("watching %s failed unexpectedly", self.kind)
+                self._revision = ""
             pause = min(_FIRST_PAUSE * 2**failures, _LONGEST_PAUSE)
             failures += 1
             _LOGGER.warning("watching %s: %s; again in %.1f s", self.kind, trouble, pause)
@@ -145,7 +147,7 @@ class Reflector:
         params = {"limit": str(_PAGE), **self._narrowed}
         while True:
             reply = await self._client.request("GET", self._path, params=params, accept=self._accept_list)
-            page = _PAGES.decode(reply.body)
+            page = _page_of(reply.body)
             objects += [bytes(item) for item in page.items]
             if not page.metadata.continue_:
                 break
@@ -161,13 +163,36 @@ class Reflector:
             **self._narrowed,
         }
         async for line in self._client.watch_lines(self._path, params=params, accept=self._accept_watch):
-            event = _EVENTS.decode(line)
+            event = _event_of(line)
             self._told += event.type != "ERROR"
             if event.type == "ERROR":
                 status = _STATUSES.decode(event.object)
                 raise ApiError(status.code, status.reason, status.message)
-            if event.type in ("ADDED", "MODIFIED"):
-                self._handler.put(bytes(event.object))
-            elif event.type == "DELETED":
-                self._handler.remove(bytes(event.object))
-            self._revision = _OBJECTS.decode(event.object).metadata.resourceVersion or self._revision
+            encoded = bytes(event.object)
+            head = head_of(encoded)
+            try:
+                if event.type in ("ADDED", "MODIFIED"):
+                    self._handler.put(encoded)
+                elif event.type == "DELETED":
+                    self._handler.remove(encoded)
+            except Exception:
+                # What handlers do not contain is a bug of ours. The events after this one must not wait for it.
+                _LOGGER.exception("%s %s could not be taken in", self.kind, head)
+            self._revision = head.metadata.resourceVersion or self._revision
+
+
+def _page_of(body: bytes) -> _Page:
+    try:
+        return _PAGES.decode(body)
+    except RecursionError:  # one of them nests very deep: the others are to be had nevertheless
+        found = members(body.strip())
+        items = [msgspec.Raw(item) for item in elements(found.get("items", b""))]
+        return _Page(_METADATA.decode(found.get("metadata", b"{}")), items)
+
+
+def _event_of(line: bytes) -> _Event:
+    try:
+        return _EVENTS.decode(line)
+    except RecursionError:
+        found = members(line.strip())
+        return _Event(msgspec.json.decode(found.get("type", b'""'), type=str), msgspec.Raw(found.get("object", b"{}")))

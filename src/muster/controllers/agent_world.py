@@ -6,11 +6,14 @@ need; here are the revisions, the finalizers and the writes under way. It tells 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from muster.classification import Roster, Work, read_applied, read_classification
+from muster.client.heads import head_of
+from muster.controllers.containment import unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -45,6 +48,7 @@ class _Agent(msgspec.Struct):
 
 
 _AGENTS = msgspec.json.Decoder(_Agent)
+_MOST_DIGITS = 20  # of a revision
 
 
 class AgentWorld:
@@ -93,7 +97,6 @@ class AgentWorld:
         place = Place(metadata.namespace, metadata.name)
         if is_older(metadata.resourceVersion, self._revisions.get(place, "")):
             return place  # our own write has brought something newer
-        self._revisions[place] = metadata.resourceVersion
         inventory = bytes(agent.status.inventory) if agent.status is not None else b""
         self._roster_of(place).put_agent(
             place.name,
@@ -101,6 +104,7 @@ class AgentWorld:
             read_applied(metadata.annotations),
             inventory if inventory != b"null" else None,
         )
+        self._revisions[place] = metadata.resourceVersion
         self.spread(place.namespace)
         return place
 
@@ -117,10 +121,10 @@ class AgentWorld:
     def put_classification(self, obj: Object) -> Place:
         place = Place(obj["metadata"]["namespace"], obj["metadata"]["name"])
         known = self._classifications.get(place)
-        if known and is_older(obj["metadata"]["resourceVersion"], known["metadata"]["resourceVersion"]):
+        if known and is_older(_revision_of(obj), _revision_of(known)):
             return place
-        self._classifications[place] = obj
         self._roster_of(place).put_classification(read_classification(obj))
+        self._classifications[place] = obj
         self.spread(place.namespace)
         return place
 
@@ -166,28 +170,41 @@ class Feed:
     """Listens to a reflector. A new list is a put for each object, and a remove for each that is missing."""
 
     def __init__(self, put: Callable[[bytes], Place], remove: Callable[[Place], None]) -> None:
+        self.guard = unguarded()
         self._put = put
         self._remove = remove
         self._known: set[Place] = set()
 
     def replace(self, objects: Sequence[bytes]) -> None:
-        there = {self._put(encoded) for encoded in objects}
+        for encoded in objects:
+            self.guard.take(encoded, self._put)
+        there = {Place(*head_of(encoded).place) for encoded in objects}
         self._drop(self._known - there)
         self._known = there
 
     def put(self, encoded: bytes) -> None:
-        self._known.add(self._put(encoded))
+        self._known.add(Place(*head_of(encoded).place))
+        self.guard.take(encoded, self._put)
 
     def remove(self, encoded: bytes) -> None:
-        metadata = _AGENTS.decode(encoded).metadata
-        self._drop([Place(metadata.namespace, metadata.name)])
+        self._drop([Place(*head_of(encoded).place)])
 
     def _drop(self, places: Iterable[Place]) -> None:
         for place in places:
             self._known.discard(place)
-            self._remove(place)
+            self.guard.drop(place, partial(self._remove, place))
+
+
+def _revision_of(obj: Object) -> str:
+    return str(obj["metadata"].get("resourceVersion") or "")
 
 
 def is_older(revision: str, known: str) -> bool:
     """Whether a revision comes before another one. Those that are not numbers cannot be compared, and count as new."""
-    return revision.isdecimal() and known.isdecimal() and int(revision) < int(known)
+    new, old = number_of(revision), number_of(known)
+    return new is not None and old is not None and new < old
+
+
+def number_of(revision: str) -> int | None:
+    """A revision as a number, where it is one."""
+    return int(revision) if len(revision) <= _MOST_DIGITS and revision.isdecimal() else None

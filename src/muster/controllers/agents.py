@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from muster.classification import Classification, LabelPlan
     from muster.client import Client
-    from muster.client.reflector import Handler
+    from muster.controllers.containment import Guarded
     from muster.controllers.metrics import ControllerMetrics
 
 _GROUP: Final = "agent-install.openshift.io"
@@ -73,7 +73,7 @@ class HostControllers:
         for place in self.world.classification_places():
             self.classifications.add(place)
 
-    def handlers(self) -> Mapping[str, Handler]:
+    def handlers(self) -> Mapping[str, Guarded]:
         """What to watch, by resource, and who listens."""
         world = self.world
         return {

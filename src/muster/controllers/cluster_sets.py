@@ -4,6 +4,8 @@ a binding's set is there, all in status; the two built-in sets.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from muster.clustersets.pairs import PairRules
@@ -12,7 +14,9 @@ from muster.controllers.placement_world import SetKey
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.errors import InvalidObjectError
-from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership, membership
+from muster.placement import rule_of
+from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership
+from muster.values.messages import fitting
 from muster.values.names import NAME_LENGTH
 
 if TYPE_CHECKING:
@@ -22,12 +26,14 @@ if TYPE_CHECKING:
     from muster.client import Client
     from muster.controllers.metrics import ControllerMetrics
     from muster.controllers.placement_world import Key, PlacementWorld
+    from muster.placement import Rule
 
 _GROUP: Final = "cluster.open-cluster-management.io"
 _SETS: Final = f"/apis/{_GROUP}/v1beta2/managedclustersets"
 _MERGE: Final = "application/merge-patch+json"
 _AUTO_UPDATE: Final = f"{_GROUP}/autoupdate"
 _COALESCE: Final = 0.1  # seconds: a thousand joining clusters are one new count
+_SLICE: Final = 0.01  # seconds of evaluation after which others have their turn
 BUILT_IN: Final[Mapping[str, dict[str, Any]]] = {
     DEFAULT_SET: {"selectorType": "ExclusiveClusterSetLabel"},
     GLOBAL_SET: {"selectorType": "LabelSelector", "labelSelector": {}},
@@ -36,6 +42,8 @@ BUILT_IN: Final[Mapping[str, dict[str, Any]]] = {
 
 USABLE: Final = "ClusterSetUsable"
 PAIR_ALLOWED: Final = "PairAllowed"
+_LONGEST_FAULT: Final = 16_384  # bytes
+_NOBODY_JOINS: Final = "no cluster joins by it, and placements keep what they have decided"
 Conditions = dict[str, tuple[str, str, str]]  # status, reason and message by type
 
 
@@ -96,8 +104,22 @@ class ClusterSetController:
             obj = await self._ensure_built_in(name, obj)
         if obj is None or obj["metadata"].get("deletionTimestamp"):
             return
-        wanted = set_condition(self._world, name) | problem_condition(obj) | pair_condition(self._pairs, obj)
+        started = time.perf_counter()
+        if not self._is_evaluated(SetKey(name)):
+            self.queue.put_off(SetKey(name))
+            # Half of the time belongs to others, however many labels the selectors of sets have.
+            await asyncio.sleep(time.perf_counter() - started)
+            return
+        if name not in self._world.sets:
+            return  # it has gone meanwhile
+        wanted = set_condition(self._world, name) | problem_condition(obj, self._world.rules.get(name))
+        wanted |= pair_condition(self._pairs, obj)
         await self._write_conditions(obj, f"{_SETS}/{name}/status", wanted)
+
+    def _is_evaluated(self, key: SetKey) -> bool:
+        """Look at the clusters for a moment; whether that was enough to know the members of the set."""
+        until = time.perf_counter() + _SLICE
+        return all(time.perf_counter() <= until for _ in self._world.steps(key))
 
     async def _ensure_built_in(self, name: str, obj: dict[str, Any] | None) -> dict[str, Any]:
         if obj is None:
@@ -140,29 +162,47 @@ def roll_back(built_in: Mapping[str, Any]) -> dict[str, Any] | None:
     """The patch that makes a built-in set select what it must; None when it does, or when its owner decides."""
     selector = BUILT_IN[built_in["metadata"]["name"]]
     annotations = built_in["metadata"].get("annotations") or {}
-    if annotations.get(_AUTO_UPDATE) == "false" or (built_in.get("spec") or {}).get("clusterSelector") == selector:
-        return None
-    # Merging would keep a label selector that does not belong there.
-    return {"spec": {"clusterSelector": {"labelSelector": None, **selector}}}
+    spec = built_in.get("spec") or {}
+    patch: dict[str, Any] = {}
+    if spec.get("clusterSelector") != selector:
+        patch["clusterSelector"] = merge_to(spec.get("clusterSelector"), selector)
+    if "labelSelector" in selector and spec.get("exclusiveKey"):
+        patch["exclusiveKey"] = None  # with one, a set with a label selector cannot be evaluated
+    return {"spec": patch} if patch and annotations.get(_AUTO_UPDATE) != "false" else None
+
+
+def merge_to(present: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The merge patch that makes one map another: it must name what has to go, or merging would keep it."""
+    before: Mapping[str, Any] = present if isinstance(present, dict) else {}
+    patch: dict[str, Any] = dict.fromkeys(before.keys() - wanted.keys())
+    for key, value in wanted.items():
+        if key in before and before[key] == value:
+            continue
+        patch[key] = merge_to(before.get(key), value) if isinstance(value, dict) else value
+    return patch
 
 
 def set_condition(world: PlacementWorld, name: str) -> Conditions:
     """Whether a set has members, in upstream's words."""
     try:
         count = world.member_count(name)
-    except InvalidObjectError as error:
+    except InvalidObjectError as error:  # nobody can tell, and no good rule was seen before
         return {"ClusterSetEmpty": ("Unknown", "SelectorInvalid", str(error))}
     if count == 0:
         return {"ClusterSetEmpty": ("True", "NoClusterMatched", "No ManagedCluster selected")}
     return {"ClusterSetEmpty": ("False", "ClustersSelected", f"{count} ManagedClusters selected")}
 
 
-def problem_condition(cluster_set: Mapping[str, Any]) -> Conditions:
-    """Only there when something is wrong: the set cannot be evaluated, or can never have a member."""
-    try:
-        rule = membership(cluster_set)
-    except InvalidObjectError as error:
-        return {USABLE: ("False", "SelectorInvalid", str(error))}
+def problem_condition(cluster_set: Mapping[str, Any], held: Rule | None = None) -> Conditions:
+    """Only there when something is wrong: the set cannot be evaluated, or can never have a member.
+
+    `held` is the rule that holds, which is an earlier one when the set as it is now cannot be evaluated.
+    """
+    found = rule_of(cluster_set, held)
+    if found.fault:
+        stays = "the members by its last good rule stay" if found.membership is not None else _NOBODY_JOINS
+        return {USABLE: ("False", "SelectorInvalid", f"{fitting(found.fault, _LONGEST_FAULT)}; {stays}")}
+    rule = found.membership
     if isinstance(rule, ExclusiveMembership) and len(rule.set_name) > NAME_LENGTH:
         message = (
             f"no cluster can join: the name would be a value of the label {rule.key}, "

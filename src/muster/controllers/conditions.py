@@ -1,8 +1,14 @@
-"""Conditions as Kubernetes keeps them: the time moves only when the status does."""
+"""Conditions as Kubernetes keeps them: the time moves only when the status does. Every condition we write is made here.
+
+Reasons and messages are cut to what every server takes, whatever names and texts of users they repeat.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from muster.values.messages import condition_message, condition_reason
+from muster.values.times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -10,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def timestamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time_text(moment)
 
 
 def merged(
@@ -21,8 +27,8 @@ def merged(
 ) -> list[dict[str, Any]]:
     """The present conditions with the wanted ones (status, reason, message) in place, and without those to drop."""
     gone = set(drop) - wanted.keys()
-    result = [dict(condition) for condition in present if condition["type"] not in gone]
-    places = {condition["type"]: at for at, condition in enumerate(result)}
+    result = [dict(condition) for condition in present if condition.get("type") not in gone]
+    places = {condition.get("type"): at for at, condition in enumerate(result)}
     for kind, (status, reason, message) in wanted.items():
         at = places.get(kind)
         old = result[at] if at is not None else {}
@@ -30,9 +36,9 @@ def merged(
         condition = {
             "type": kind,
             "status": status,
-            "reason": reason,
-            "message": message,
-            "lastTransitionTime": timestamp(now) if changed else old["lastTransitionTime"],
+            "reason": condition_reason(reason),
+            "message": condition_message(message),
+            "lastTransitionTime": (not changed and old.get("lastTransitionTime")) or timestamp(now),
         }
         if at is None:
             result.append(condition)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.client.errors import UnreachableError
 from muster.controllers.conditions import timestamp
 from muster.errors import ApiError
+from muster.values.messages import event_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from muster.client import Client
 
 _LOGGER = logging.getLogger(__name__)
-_LONGEST: Final = 1000
 _MOST_WAITING: Final = 2000
 
 
@@ -52,7 +52,7 @@ class EventRecorder:
                 "resourceVersion": metadata.get("resourceVersion", ""),
             },
             "reason": reason,
-            "message": message if len(message) <= _LONGEST else message[:_LONGEST] + "......",
+            "message": event_message(message),
             "type": kind,
             "source": {"component": self._component},
             "firstTimestamp": now,

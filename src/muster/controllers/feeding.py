@@ -1,4 +1,7 @@
-"""Between reflectors and the world: what a list or an event of one collection means to the world, and who is woken."""
+"""Between reflectors and the world: what a list or an event of one collection means to the world, and who is woken.
+
+Every object is taken in behind a guard: one that cannot be read leaves what was known of it, and keeps out no other.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from muster.controllers.placement_world import Key, SetKey, decode
+from muster.client.heads import head_of
+from muster.controllers.containment import unguarded
+from muster.controllers.placement_world import Key, SetKey, UnreadablePartError, decode
+from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,28 +44,39 @@ class ObjectFeed:
         put: Callable[[Object], Iterable[Key | SetKey]],
         remove: Callable[[Object], Iterable[Key | SetKey]],
     ) -> None:
+        self.guard = unguarded()
         self._wake = wake
         self._put = put
         self._remove = remove
         self._known: set[tuple[str, str]] = set()
 
     def replace(self, objects: Sequence[bytes]) -> None:
-        there = {_place(obj): obj for obj in map(decode, objects)}
-        for namespace, name in self._known - there.keys():
-            self._wake(self._remove({"metadata": {"namespace": namespace, "name": name}}))
-        for obj in there.values():
-            self._wake(self._put(obj))
+        there = {head_of(encoded).place: encoded for encoded in objects}
+        for place in self._known - there.keys():
+            self._drop(place)
+        for encoded in there.values():
+            self.guard.take(encoded, self._take)
         self._known = set(there)
 
     def put(self, encoded: bytes) -> None:
-        obj = decode(encoded)
-        self._known.add(_place(obj))
-        self._wake(self._put(obj))
+        self._known.add(head_of(encoded).place)
+        self.guard.take(encoded, self._take)
 
     def remove(self, encoded: bytes) -> None:
-        obj = decode(encoded)
-        self._known.discard(_place(obj))
-        self._wake(self._remove(obj))
+        place = head_of(encoded).place
+        self._known.discard(place)
+        self._drop(place)
+
+    def _take(self, encoded: bytes) -> None:
+        try:
+            self._wake(self._put(decode(encoded)))
+        except UnreadablePartError as error:
+            self._wake(error.told)
+            raise
+
+    def _drop(self, place: tuple[str, str]) -> None:
+        obj = {"metadata": {"namespace": place[0], "name": place[1]}}
+        self.guard.drop(place, lambda: self._wake(self._remove(obj)))
 
 
 class ClusterFeed:
@@ -71,27 +88,47 @@ class ClusterFeed:
         clusters: ClusterController,
         wake: Callable[[Iterable[Key | SetKey]], None],
     ) -> None:
+        self.guard = unguarded()
         self._world = world
         self._clusters = clusters
         self._wake = wake
 
     def replace(self, objects: Sequence[bytes]) -> None:
         world = self._world
-        there = {_NAMES.decode(encoded).metadata.name for encoded in objects}
+        there: set[str] = set()
+        readable: list[bytes] = []
+        for encoded in objects:
+            try:
+                there.add(_NAMES.decode(encoded).metadata.name)
+                readable.append(encoded)
+            except (msgspec.MsgspecError, RecursionError):
+                there.add(head_of(encoded).metadata.name)
+                self.guard.take(encoded, self._take)
         for name in world.fleet.names(world.fleet.rows().tolist()):
             if name not in there:
-                self._wake(world.remove_cluster(name))
-        world.put_clusters(objects)
+                self._drop(name)
+        world.put_clusters(readable)
         self._wake(world.placements)
         self._wake(SetKey(name) for name in world.sets)
-        self._clusters.look_at(objects)
+        for encoded in readable:
+            self.guard.take(encoded, self._look)
 
     def put(self, encoded: bytes) -> None:
-        self._wake(self._world.put_cluster(encoded))
-        self._clusters.look_at((encoded,))
+        self.guard.take(encoded, self._take)
 
     def remove(self, encoded: bytes) -> None:
-        self._wake(self._world.remove_cluster(_NAMES.decode(encoded).metadata.name))
+        self._drop(head_of(encoded).metadata.name)
+
+    def _take(self, encoded: bytes) -> None:
+        self._wake(self._world.put_cluster(encoded))
+        self._look(encoded)
+
+    def _look(self, encoded: bytes) -> None:
+        if fault := self._clusters.look_at(encoded):
+            raise InvalidObjectError("", fault)  # the rest of the cluster is in use
+
+    def _drop(self, name: str) -> None:
+        self.guard.drop(("", name), lambda: self._wake(self._world.remove_cluster(name)))
 
 
 class Both:
@@ -111,7 +148,3 @@ class Both:
     def remove(self, encoded: bytes) -> None:
         for handler in self._handlers:
             handler.remove(encoded)
-
-
-def _place(obj: Object) -> tuple[str, str]:
-    return (obj["metadata"].get("namespace", ""), obj["metadata"]["name"])

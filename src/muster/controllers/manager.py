@@ -22,6 +22,7 @@ from muster.controllers.answerer import Answerer
 from muster.controllers.answers import serve_answers
 from muster.controllers.cluster_sets import BindingKey, ClusterSetController
 from muster.controllers.clusters import ClusterController
+from muster.controllers.containment import Contained, Unreadable
 from muster.controllers.events import EventRecorder
 from muster.controllers.feeding import Both, ClusterFeed, ObjectFeed
 from muster.controllers.garbage import METADATA, METADATA_LIST, GarbageCollector, collectable
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from muster.client import Connection, Discovery, ServedResource
     from muster.client.leases import Candidate
     from muster.client.reflector import Handler
+    from muster.controllers.containment import Guarded
 
 _LOGGER = logging.getLogger(__name__)
 _COMPONENT: Final = "placement-controller"
@@ -71,6 +73,7 @@ class Manager:
         catalogs: Mapping[str, Path] = MappingProxyType({}),
     ) -> None:
         self.metrics = ControllerMetrics()
+        self.unreadable = Unreadable(self.metrics.registry)
         self.world = PlacementWorld(self.metrics.observe_plugin)
         self.world.advance(clock())
         self.answerer = Answerer(self.world, clock)
@@ -115,7 +118,7 @@ class Manager:
     def handlers(self) -> Mapping[str, Handler]:
         """What to watch, by resource, and who listens."""
         world, wake = self.world, self.wake
-        return {
+        feeds: dict[str, Guarded] = {
             "managedclusters": ClusterFeed(world, self.clusters, wake),
             "addonplacementscores": ObjectFeed(wake, world.put_score, world.remove_score),
             "managedclustersets": ObjectFeed(wake, world.put_set, self._remove_set),
@@ -126,6 +129,12 @@ class Manager:
             **self.hosts.handlers(),
             **self.resolutions.handlers(),
         }
+        return {name: self.guarded(name, feed) for name, feed in feeds.items()}
+
+    def guarded(self, resource: str, feed: Guarded) -> Handler:
+        """The feed of a collection, with its unreadable objects counted and told."""
+        feed.guard = self.unreadable.guard(resource.partition(".")[0])
+        return feed
 
     def _remove_set(self, obj: Object) -> Iterable[Key | SetKey]:
         return self.world.remove_set(obj["metadata"]["name"])
@@ -144,6 +153,7 @@ class Manager:
 
     async def run(self) -> None:
         """Decide and write, when everything has been seen once."""
+        self.unreadable.tell_with(self.events.record)
         async with asyncio.TaskGroup() as tasks:
             for part in (self.placements, self.sets, self.clusters, self.hosts, self.resolutions, self.events):
                 tasks.create_task(part.run())
@@ -178,8 +188,9 @@ async def run_controllers(
         reflectors += [Reflector(client, resource, handler) for resource, handler in handlers.items()]
         allowed = ObjectFeed(manager.wake, manager.sets.put_pairs, manager.sets.remove_pairs)
         place = (pairs.NAMESPACE, pairs.NAME)
+        manager.guarded("configmaps", allowed)
         reflectors.append(Reflector(client, discovery.named("configmaps.v1"), allowed, one=place))
-        packed = manager.resolutions.catalog_handler()
+        packed = manager.guarded("catalogs", manager.resolutions.catalog_handler())
         reflectors.append(Reflector(client, discovery.named("configmaps.v1"), packed, labels=f"{CATALOG_LABEL}=true"))
         async with asyncio.TaskGroup() as tasks:
             for reflector in reflectors:
@@ -202,11 +213,12 @@ def _collector(
     events = EventRecorder(client, "garbage-collector", utc_now)
     garbage = GarbageCollector(client, events, discovery, manager.metrics)
     for resource in collectable(discovery):
+        handler = Contained(garbage.handler(resource), manager.unreadable.guard(f"{resource.plural}/metadata"))
         if resource in handlers:
-            handlers[resource] = Both(handlers[resource], garbage.handler(resource))
+            handlers[resource] = Both(handlers[resource], handler)
         else:
             accept = (METADATA_LIST, METADATA)
-            reflectors.append(Reflector(client, resource, garbage.handler(resource), accept=accept))
+            reflectors.append(Reflector(client, resource, handler, accept=accept))
     return garbage
 
 

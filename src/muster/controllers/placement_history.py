@@ -253,15 +253,12 @@ class HistoryKeeper:
     async def _read_known(self) -> None:
         async for page in self._client.pages(path_of()):
             for record in page["items"]:
-                metadata, decided = record["metadata"], record.get("decided") or {}
-                revisions = record.get("revisions") or ()
-                owner: Object = next(iter(metadata.get("ownerReferences") or ()), {})
-                self._known[Key(metadata["namespace"], metadata["name"])] = _Known(
-                    int(decided.get("count") or 0),
-                    str(decided.get("digest") or ""),
-                    int(revisions[-1]["revision"]) if revisions else 0,
-                    str(owner.get("uid") or ""),
-                )
+                key = Key(record["metadata"]["namespace"], record["metadata"]["name"])
+                try:
+                    self._known[key] = _known(record)
+                except (TypeError, ValueError, KeyError, AttributeError) as error:
+                    # It is written anew with the next move; until then it is as if there were none.
+                    _LOGGER.warning("PlacementHistory %s/%s cannot be read: %r", *key, error)
 
     async def _reconcile(self, key: Key) -> None:
         opened = self._open.get(key)
@@ -366,6 +363,18 @@ class HistoryKeeper:
             await self._client.request("PUT", path_of(key, named=True), body=record)
         else:
             await self._client.request("POST", path_of(key), body=record)
+
+
+def _known(record: Object) -> _Known:
+    metadata, decided = record["metadata"], record.get("decided") or {}
+    revisions = record.get("revisions") or ()
+    owner: Object = next(iter(metadata.get("ownerReferences") or ()), {})
+    return _Known(
+        int(decided.get("count") or 0),
+        str(decided.get("digest") or ""),
+        int(revisions[-1]["revision"]) if revisions else 0,
+        str(owner.get("uid") or ""),
+    )
 
 
 def _decided_in(record: Object) -> tuple[int, str]:

@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 import numpy as np
 
+from muster.controllers.agent_world import number_of
 from muster.controllers.conditions import timestamp
 from muster.controllers.decision_counts import DecisionCounts
 from muster.controllers.evaluation import Tally, TimedSelector, timed
 from muster.controllers.placement_changes import ChangeLog, Noted
 from muster.controllers.plugin_times import timed_plan, timed_profile
 from muster.errors import InvalidObjectError
-from muster.fleet import DELETION, Fleet, score_of
-from muster.placement import Cycle, Decided, Plan, ScheduleResult, plan_of, schedule, visibility
+from muster.fleet import DELETION, Fleet, readable_score
+from muster.placement import Cycle, Decided, Plan, ScheduleResult, plan_of, rule_of, schedule, visible
 from muster.placement.causes import SCORE, Ref
 from muster.selectors.cel import cel_compiler
-from muster.selectors.membership import membership
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from muster.fleet import Score
-    from muster.placement import Visibility
+    from muster.placement import Rule, Visibility
 
 Object = dict[str, Any]
 PLACEMENT_LABEL: Final = "cluster.open-cluster-management.io/placement"
@@ -54,6 +54,14 @@ class SetKey(NamedTuple):
 Told = frozenset[Key | SetKey]
 
 
+class UnreadablePartError(InvalidObjectError):
+    """A part of an object could not be read. The rest was taken in, and `told` have to know of it."""
+
+    def __init__(self, path: str, reason: str, told: Told) -> None:
+        self.told = told
+        super().__init__(path, reason)
+
+
 @dataclass(frozen=True, slots=True)
 class DecisionPage:
     """A PlacementDecision as the server has it."""
@@ -71,10 +79,12 @@ class PlacementWorld:
         self.tally = Tally()
         self.placements: dict[Key, Object] = {}
         self.sets: dict[str, Object] = {}
+        self.rules: dict[str, Rule] = {}  # of the sets; a set that is misconfigured keeps its last good one
         self.bindings: dict[str, dict[str, Object]] = {}
         self.decisions: dict[tuple[str, str], DecisionPage] = {}
         self._pages_of: dict[Key, set[tuple[str, str]]] = {}
         self._plans: dict[Key, tuple[Plan, Visibility]] = {}
+        self._unseen: set[Key] = set()  # placements with a plan that have not looked at their sets since these changed
         self._totals = DecisionCounts(self.fleet)
         self._assumed: dict[Key, tuple[str, ...]] = {}
         self._changes: ChangeLog | None = None
@@ -112,9 +122,20 @@ class PlacementWorld:
         return told
 
     def put_score(self, obj: Object) -> Told:
+        """A score is new or changed. Raises InvalidObjectError when it cannot be told until when it is valid.
+
+        Then the last good score stays. After a restart there is none: the values are used, which are all that is known,
+        so that a mistake in the time alone moves no decision.
+        """
         place = _place(obj)
         before = self.fleet.scores.get(*place)
-        return self._noted(_keys(self.fleet.put_score(*place, score_of(obj))), SCORE, place, _as_object(before), obj)
+        score, fault = readable_score(obj)
+        if fault is not None and before is not None:
+            raise InvalidObjectError("status.validUntil", str(fault))
+        told = self._noted(_keys(self.fleet.put_score(*place, score)), SCORE, place, _as_object(before), obj)
+        if fault is not None:
+            raise UnreadablePartError("status.validUntil", str(fault), told)
+        return told
 
     def remove_score(self, obj: Object) -> Told:
         place = _place(obj)
@@ -137,22 +158,30 @@ class PlacementWorld:
         self.sets[name] = obj
         if before is not None and before.get("spec") == obj.get("spec"):
             return frozenset()
-        try:
-            self.fleet.subscribe(SetKey(name), [membership(obj)], (), lazily=True)
-        except InvalidObjectError:
+        rule = self.rules[name] = rule_of(obj, self.rules.get(name))
+        if rule.membership is None:
             self.fleet.unsubscribe(SetKey(name))
+        else:
+            self.fleet.subscribe(SetKey(name), [rule.membership], (), lazily=True)
         return self._noted(self._bound_to(name) | {SetKey(name)}, "ManagedClusterSet", ("", name), before, obj)
 
     def remove_set(self, name: str) -> Told:
         before = self.sets.pop(name, None)
         if before is None:
             return frozenset()
+        del self.rules[name]
         self.fleet.unsubscribe(SetKey(name))
         return self._noted(self._bound_to(name) | {SetKey(name)}, "ManagedClusterSet", ("", name), before, None)
 
     def member_count(self, name: str) -> int:
-        """How many clusters a set has. Raises InvalidObjectError when it cannot be evaluated."""
-        return int(self.fleet.mask(membership(self.sets[name])).selected.sum())
+        """How many clusters a set has, by its last good rule. Raises InvalidObjectError when there is none.
+
+        All clusters are looked at now that have not been in `steps`.
+        """
+        rule = self.rules[name]
+        if rule.membership is None:
+            raise InvalidObjectError("", rule.fault)
+        return int(self.fleet.mask(rule.membership).selected.sum())
 
     def put_binding(self, obj: Object) -> frozenset[Key]:
         namespace, name = place = _place(obj)
@@ -190,6 +219,7 @@ class PlacementWorld:
         if self.placements.pop(key, None) is None:
             return frozenset()
         self._plans.pop(key, None)
+        self._unseen.discard(key)
         self.fleet.unsubscribe(key)
         self.settle(key)
         self.catching_up.discard(key)
@@ -206,7 +236,7 @@ class PlacementWorld:
             return frozenset()
         owner = Key(metadata["namespace"], (metadata.get("labels") or {}).get(PLACEMENT_LABEL) or "")
         decisions = (obj.get("status") or {}).get("decisions") or ()
-        page = DecisionPage(obj, owner, tuple(decision["clusterName"] for decision in decisions))
+        page = DecisionPage(obj, owner, tuple(str(decision.get("clusterName") or "") for decision in decisions))
         self._forget_page(place)
         self.decisions[place] = page
         if owner not in self._assumed:
@@ -249,11 +279,13 @@ class PlacementWorld:
             return None
         if (placement["metadata"].get("annotations") or {}).get(DISABLED) == "true":
             return None
-        plan, seen = self._plans.get(key) or self._plan(key)
+        plan, seen = self._planned(key)
         return schedule(Cycle(plan, self.fleet, seen, now, self.decided(key)), self._profile)
 
-    def steps(self, key: Key) -> Iterator[None]:
-        """Evaluate what `decide` will need, a bit at a time. Everything else may go on between the bits."""
+    def steps(self, key: Key | SetKey) -> Iterator[None]:
+        """Evaluate what `decide` or `member_count` will need, a bit at a time. Others may go on between the bits."""
+        if isinstance(key, Key) and key in self.placements:
+            self._planned(key)
         return self.fleet.steps(key)
 
     def cel_seconds(self, key: Key) -> float | None:
@@ -261,7 +293,7 @@ class PlacementWorld:
 
         Those that take long are from now on evaluated when their placement is worked on, not when a cluster changes.
         """
-        plan, _ = self._plans[key]
+        plan, _ = self._planned(key)
         own = [self.fleet.mask(each).selector for each in plan.selectors if isinstance(each, TimedSelector)]
         timed_ones = [each for each in own if isinstance(each, TimedSelector)]
         for each in timed_ones:
@@ -287,8 +319,19 @@ class PlacementWorld:
 
     def _plan(self, key: Key) -> tuple[Plan, Visibility]:
         plan = timed_plan(plan_of(self.placements[key], self._compile_cel), self._report)
+        return self._see(key, plan)
+
+    def _planned(self, key: Key) -> tuple[Plan, Visibility]:
+        """The plan of a placement and what it sees, both as of now."""
+        if key not in self._plans:
+            return self._plan(key)
+        return self._see(key, self._plans[key][0]) if key in self._unseen else self._plans[key]
+
+    def _see(self, key: Key, plan: Plan) -> tuple[Plan, Visibility]:
+        """Look at the sets that are bound now, and follow their members from here on."""
         bindings = self.bindings.get(key.namespace, {}).values()
-        seen = visibility(key.namespace, plan.cluster_sets, bindings, self.sets.values())
+        seen = visible(key.namespace, plan.cluster_sets, bindings, self.rules)
+        self._unseen.discard(key)
         self._plans[key] = (plan, seen)
         rules = [rule for _, rule in seen.eligible]
         # A cluster on its way out is no longer available, whatever else is true of it.
@@ -329,8 +372,8 @@ class PlacementWorld:
             for key, placement in self.placements.items()
             if key.namespace == namespace and _names(placement, set_name)
         ]
-        for key in affected:
-            self._plan(key)
+        # They look when it is their turn: one set may be bound to thousands of them.
+        self._unseen.update(affected)
         return frozenset(affected)
 
 
@@ -339,8 +382,8 @@ def _is_no_newer(obj: Object, known: Object) -> bool:
     new, old = obj["metadata"], known["metadata"]
     if new.get("uid") != old.get("uid"):
         return False
-    ours, theirs = old.get("resourceVersion") or "", new.get("resourceVersion") or ""
-    return ours.isdecimal() and theirs.isdecimal() and int(theirs) <= int(ours)
+    ours, theirs = (number_of(each.get("resourceVersion") or "") for each in (old, new))
+    return ours is not None and theirs is not None and theirs <= ours
 
 
 def _names(placement: Object, set_name: str) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muster.client import Client
-    from muster.client.reflector import Handler
+    from muster.controllers.containment import Guarded
     from muster.controllers.metrics import ControllerMetrics
     from muster.controllers.resolution_world import Snapshot
     from muster.resolution.answered import Answer
@@ -79,11 +79,11 @@ class ResolutionController:
     def idle(self) -> bool:
         return self.queue.idle
 
-    def handlers(self) -> Mapping[str, Handler]:
+    def handlers(self) -> Mapping[str, Guarded]:
         """What to watch, by resource, and who listens."""
         return {f"resolutions.{GROUP}": Feed(self.world.put_resolution, self._remove)}
 
-    def catalog_handler(self) -> Handler:
+    def catalog_handler(self) -> Guarded:
         """Who listens to ConfigMaps that are catalogs."""
         return Feed(self.world.put_config_map, self.world.remove_config_map)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.controllers.evaluation import TimedSelector, timed
 from muster.controllers.placement_world import Key
 from muster.fleet import DELETION
-from muster.placement import Cycle, plan_of, schedule, visibility
+from muster.placement import Cycle, plan_of, schedule, visible
 from muster.selectors.cel import cel_compiler
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Trial:
         self._world = world
         self._reader = object()  # nobody who could be woken
         bindings = world.bindings.get(self.key.namespace, {}).values()
-        self.visibility: Visibility = visibility(self.key.namespace, plan.cluster_sets, bindings, world.sets.values())
+        self.visibility: Visibility = visible(self.key.namespace, plan.cluster_sets, bindings, world.rules)
 
     @classmethod
     async def of(cls, world: PlacementWorld, placement: dict[str, Any]) -> Trial:

@@ -2,6 +2,6 @@
 
 from muster.fleet.fleet import DELETION, Fleet
 from muster.fleet.masks import Mask
-from muster.fleet.scores import Score, ScoreTable, score_of
+from muster.fleet.scores import Score, ScoreTable, readable_score, score_of
 
-__all__ = ["DELETION", "Fleet", "Mask", "Score", "ScoreTable", "score_of"]
+__all__ = ["DELETION", "Fleet", "Mask", "Score", "ScoreTable", "readable_score", "score_of"]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from muster.selectors.paths import SCORES, Path
+from muster.selectors.paths import SCORES, Path, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,4 +63,4 @@ def _same(old: Any, new: Any) -> bool:
     """Equal in value and in type: Python's `==` alone takes True for 1."""
     if type(old) is not type(new) or old != new:
         return False
-    return type(old) is str or msgspec.json.encode(old) == msgspec.json.encode(new)
+    return type(old) is str or encoded(old) == encoded(new)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from muster.selectors.paths import Path
 
 _WHOLE = msgspec.json.Decoder()
+UNREADABLE = "unreadable"
 
 
 Extractor: TypeAlias = Callable[[Sequence[bytes]], list[Hashable]]
@@ -51,7 +52,8 @@ def _extractor(keys: list[str], kind: Any, finish: Callable[[Any], Hashable], pa
         try:
             shapes = decode_lines(b"\n".join(objects))
             return [_walked(shape, encoded) for shape, encoded in zip(shapes, objects, strict=True)]
-        except (msgspec.ValidationError, ValueError):  # one is not shaped as the path expects, or not on one line
+        except (msgspec.ValidationError, ValueError, RecursionError):
+            # One is not shaped as the path expects, or not on one line.
             return [_projected(encoded, path) for encoded in objects]
 
     def _walked(shape: Any, encoded: bytes) -> Hashable:
@@ -95,7 +97,11 @@ def _end_of_the_way(shape: Any) -> Hashable:
 
 
 def _projected(encoded: bytes, path: Path) -> Hashable:
-    return project(_WHOLE.decode(encoded), path)
+    try:
+        return project(_WHOLE.decode(encoded), path)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        # Nothing is known of it, which is a value too: one object must not keep a column from being filled.
+        return (UNREADABLE, str(error))
 
 
 def _plain(value: Any) -> Hashable:
@@ -103,13 +109,16 @@ def _plain(value: Any) -> Hashable:
 
 
 def _element_finder(element: Element) -> Callable[[list[msgspec.Raw]], Hashable]:
-    """The elements in question, as the JSON they came in. An element without such a field is a ValidationError."""
+    """The elements in question, written as `project` writes them: the JSON they came in may say the same differently.
+
+    An element without such a field is a ValidationError.
+    """
     field = msgspec.defstruct("Field", [("step", str)], rename={"step": element.field}, gc=False)
     decode: Callable[[Any], Any] = msgspec.json.Decoder(field).decode
     wanted = element.value
 
     def find(elements: list[msgspec.Raw]) -> Hashable:
-        return b"[" + b",".join(bytes(each) for each in elements if decode(each).step == wanted) + b"]"
+        return frozen([_WHOLE.decode(each) for each in elements if decode(each).step == wanted])
 
     return find
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import deque
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -40,6 +40,10 @@ DELETION = key_path("metadata", "deletionTimestamp")
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
 _CHUNK = 1024  # rows of a column that are filled in one step
+_CHUNK_BYTES = 2**20  # and of how much JSON
+_AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
+_MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
+_HEAVY = 64 * 2**10  # bytes of an object that may cost more to look at than others that look the same
 
 
 class _Name(msgspec.Struct, gc=False):
@@ -54,6 +58,7 @@ _DECODER = msgspec.json.Decoder()
 _NAME_DECODER = msgspec.json.Decoder(_Named)
 
 
+_What = TypeVar("_What")
 _NEWCOMER = object()  # holds on to masks while a subscription is exchanged
 
 
@@ -68,6 +73,14 @@ def _without_ending(steps: Iterator[None]) -> Iterator[None]:
         yield
 
 
+def _worked_off(waiting: dict[_What, Iterator[None]], what: _What) -> Iterator[None]:
+    """Work that waits, until there is none. Others may do it in the pauses, and more of it may come."""
+    while (steps := waiting.get(what)) is not None:
+        yield from _without_ending(steps)
+        if waiting.get(what) is steps:
+            del waiting[what]
+
+
 class Fleet:
     """All objects of one kind that selections are made from."""
 
@@ -76,6 +89,8 @@ class Fleet:
         self._row_of: dict[str, int] = {}
         self._names: list[str] = []
         self._encoded: list[bytes | None] = []
+        self._heavy: set[int] = set()  # rows
+        self._peeked: tuple[bytes | None, dict[str, Any]] = (None, {})
         self._free: list[int] = []
         self._sorted: list[str] = []
         self._ranks: NDArray[np.int32] | None = None
@@ -129,6 +144,12 @@ class Fleet:
         obj: dict[str, Any] = _DECODER.decode(encoded)
         return obj
 
+    def _peek(self, row: int) -> Mapping[str, Any]:
+        """The object in a row for those who only look: many selectors look at the object that has just changed."""
+        if self._peeked[0] is not self._encoded[row] or self._encoded[row] is None:
+            self._peeked = (self._encoded[row], self.load(row))
+        return self._peeked[1]
+
     def encoded(self, rows: Iterable[int]) -> list[bytes]:
         """The objects in these rows as the JSON they came in, without rows that hold none."""
         return [encoded for row in rows if (encoded := self._encoded[row]) is not None]
@@ -180,7 +201,7 @@ class Fleet:
         """The verdicts of a selector, evaluated now if it is new, and kept up to date from then on."""
         mask = self._open_mask(selector)
         if selector in self._unevaluated:
-            for path in selector.reads - {WHOLE}:
+            for path in selector.reads & self._columns.keys():
                 self.column(path)
             _exhaust(self._unevaluated.pop(selector))
         return mask
@@ -197,11 +218,13 @@ class Fleet:
         mask = self._masks.get(selector)
         if mask is None:
             reads = sorted(selector.reads, key=repr)
-            columns: list[Column] | None = [self._open_column(path) for path in reads if path != WHOLE]
-            if WHOLE in reads:
-                columns = None
-                self._watched.add(WHOLE)
-            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self.load)
+            columns: list[Column] | None = None
+            if WHOLE in reads or len(reads) > _MOST_COLUMNS:
+                for path in reads:
+                    self._watched.add(path)
+            else:
+                columns = [self._open_column(path) for path in reads]
+            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self._peek, self._heavy)
             for path in reads:
                 self._mask_readers.setdefault(path, []).append(mask)
             self._unevaluated[selector] = self._fill_mask(mask)
@@ -213,6 +236,13 @@ class Fleet:
 
     def _holds_object(self, row: int) -> bool:
         return self._encoded[row] is not None
+
+    def _store(self, row: int, encoded: bytes | None) -> None:
+        self._encoded[row] = encoded
+        if encoded is not None and len(encoded) > _HEAVY:
+            self._heavy.add(row)
+        elif self._heavy:
+            self._heavy.discard(row)
 
     # ------------------------------------------------------------------------------------------- being told
 
@@ -252,14 +282,10 @@ class Fleet:
     def steps(self, key: Hashable) -> Iterator[None]:
         """Fill and evaluate whatever the subscriber needs, with a pause after every bit of work."""
         selectors, paths = self._subscriptions.get(key, ((), ()))
-        for path in {*paths, *(path for selector in selectors for path in selector.reads - {WHOLE})}:
-            if path in self._unfilled:
-                yield from _without_ending(self._unfilled[path])
-                self._unfilled.pop(path, None)
+        for path in {*paths, *(path for selector in selectors for path in selector.reads)}:
+            yield from _worked_off(self._unfilled, path)
         for selector in selectors:
-            if selector in self._unevaluated:
-                yield from _without_ending(self._unevaluated[selector])
-                self._unevaluated.pop(selector, None)
+            yield from _worked_off(self._unevaluated, selector)
 
     def defer(self, selector: Selector) -> None:
         """From now on, evaluate a selector not when an object changes but when its subscribers are worked on.
@@ -311,7 +337,7 @@ class Fleet:
             row = self._row_of.get(name)
             if row is None:
                 row = self._new_row(name, in_order=False)
-            self._encoded[row] = encoded
+            self._store(row, encoded)
         self._sorted = sorted(self._row_of)
         self._ranks = self._order = self._rows = None
         self._unfilled = {path: self._fill(path, column) for path, column in self._columns.items()}
@@ -319,19 +345,26 @@ class Fleet:
 
     def put(self, encoded: bytes) -> frozenset[Hashable]:
         """An object is new or changed. Returns who has to know."""
+        # Everything that can fail comes before the first change: an object that cannot be read leaves what was.
         new = _DECODER.decode(encoded)
         name = new["metadata"]["name"]
         row = self._row_of.get(name)
         if row is None:
+            seen = self._seen(name, new, {*self._columns, *self._mask_readers})
             row = self._new_row(name, in_order=True)
-            self._encoded[row] = encoded
+            self._store(row, encoded)
             self.replaced = None
-            changed: Iterable[Path] = (*self._columns, *({WHOLE} & self._mask_readers.keys()))
-            return self._refresh(row, name, new, changed, evaluate_all=True)
-        old = self.load(row)
+            return self._refresh(row, seen, evaluate_all=True)
+        seen = self._seen(name, new, self._changed_paths(row, new))
         self.replaced = self._encoded[row]
-        self._encoded[row] = encoded
-        return self._refresh(row, name, new, self._watched.changed(old, new))
+        self._store(row, encoded)
+        return self._refresh(row, seen)
+
+    def _changed_paths(self, row: int, new: Mapping[str, Any]) -> Iterable[Path]:
+        try:
+            return self._watched.changed(self.load(row), new)
+        except (msgspec.MsgspecError, RecursionError):  # it came with many others, and nobody has looked at it so far
+            return {*self._columns, *self._mask_readers}
 
     def remove(self, name: str) -> frozenset[Hashable]:
         """An object is gone. Returns who has to know."""
@@ -341,7 +374,7 @@ class Fleet:
         self.replaced = self._encoded[row]
         del self._sorted[bisect_left(self._sorted, name)]
         self._ranks = self._order = self._rows = None
-        self._encoded[row] = None
+        self._store(row, None)
         self._free.append(row)
         self.generation += 1
         told: set[Hashable] = set()
@@ -349,7 +382,9 @@ class Fleet:
             column.clear(row)
             told |= self._path_subscribers.get(path, _NOBODY)
         told = self._in_scope(told, row)
-        for mask in self._masks.values():
+        for selector, mask in self._masks.items():
+            if selector in self._unevaluated:
+                mask.redo.add(row)  # whoever is filling the mask must not take it for one that is still there
             if mask.clear(row):
                 self.flips += 1
                 told |= mask.subscribers
@@ -388,18 +423,22 @@ class Fleet:
     def _score_changed(self, cluster: str, name: str) -> frozenset[Hashable]:
         row = self._row_of.get(cluster)
         paths = [path for path in (score_path(name), ALL_SCORES) if path in self._columns]
-        return self._refresh(row, cluster, {}, paths) if paths and row is not None else _NOBODY
+        return self._refresh(row, self._seen(cluster, {}, paths)) if paths and row is not None else _NOBODY
+
+    def _seen(self, name: str, obj: Mapping[str, Any], paths: Iterable[Path]) -> list[tuple[Path, Hashable]]:
+        """What an object has at these paths; None where nobody keeps a column of it."""
+        return [(path, self._projection(name, obj, path) if path in self._columns else None) for path in paths]
 
     def _refresh(
-        self, row: int, name: str, obj: Mapping[str, Any], paths: Iterable[Path], *, evaluate_all: bool = False
+        self, row: int, seen: Iterable[tuple[Path, Hashable]], *, evaluate_all: bool = False
     ) -> frozenset[Hashable]:
         """Bring the columns of these paths up to date for a row, then the masks that read them."""
         told: set[Hashable] = set()
         stale: dict[int, Mask] = {}
-        for path in paths:
+        for path, value in seen:
             column = self._columns.get(path)
             if column is not None:
-                if not column.put(row, self._projection(name, obj, path)):
+                if not column.put(row, value):
                     continue
                 if column.distinct > _WASTE * max(len(self._row_of), _FIRST_CAPACITY) and column.forget_unused():
                     for mask in self._mask_readers.get(path, ()):
@@ -407,7 +446,8 @@ class Fleet:
             told |= self._path_subscribers.get(path, _NOBODY)
             stale.update((id(mask), mask) for mask in self._mask_readers.get(path, ()))
         concerned = list(self._masks.values() if evaluate_all else stale.values())
-        flipped = [mask for mask in concerned if self._flips(mask, row)]
+        flipped = [mask for mask in concerned[:_AT_ONCE] if self._flips(mask, row)]
+        flipped += [mask for mask in concerned[_AT_ONCE:] if self._waits(mask, row)]
         told = self._in_scope(told, row)
         for mask in flipped:
             told |= mask.subscribers
@@ -417,16 +457,21 @@ class Fleet:
         """Evaluate a row again now, or have it evaluated later; whether subscribers have to know."""
         selector = mask.selector
         if selector in self._unevaluated:
-            mask.redo.add(row)  # whoever is filling the mask comes back to it
-            return False
+            return self._waits(mask, row)  # whoever is filling the mask comes back to it
         if selector in self._deferred:
-            mask.redo.add(row)
-            self._unevaluated[selector] = mask.catch_up(self._holds_object)
-            return True
+            return self._waits(mask, row)
         if mask.update(row):
             self.flips += 1
             return True
         return False
+
+    def _waits(self, mask: Mask, row: int) -> bool:
+        """Have a row evaluated later; whether subscribers have to know, because nobody is at it already."""
+        mask.redo.add(row)
+        if mask.selector in self._unevaluated:
+            return False
+        self._unevaluated[mask.selector] = mask.catch_up(self._holds_object)
+        return True
 
     def _projection(self, name: str, obj: Mapping[str, Any], path: Path) -> Hashable:
         if path and path[0] == SCORES:
@@ -437,15 +482,27 @@ class Fleet:
         """Fill a column from the stored objects, with a pause after every chunk."""
         scores = bool(path) and path[0] == SCORES
         extract, code = None if scores else extractor(path), column.code
-        rows = self.rows()
-        for start in range(0, len(rows), _CHUNK):
-            chunk = [row for row in rows[start : start + _CHUNK].tolist() if self._encoded[row] is not None]
+        rows: list[int] = self.rows().tolist()
+        start = 0
+        while start < len(rows):
+            end = self._end_of_chunk(rows, start)
+            chunk = [row for row in rows[start:end] if self._encoded[row] is not None]
             if extract is None:
                 values = [self.scores.projection(self._names[row], path) for row in chunk]
             else:
                 values = extract([encoded for row in chunk if (encoded := self._encoded[row]) is not None])
             column.codes[chunk] = [code(value) for value in values]
+            start = end
             yield
+
+    def _end_of_chunk(self, rows: list[int], start: int) -> int:
+        """As many rows as are filled without a pause: fewer where objects are large."""
+        size = 0
+        for at in range(start, min(start + _CHUNK, len(rows))):
+            size += len(self._encoded[rows[at]] or b"")
+            if size > _CHUNK_BYTES:
+                return at + 1
+        return min(start + _CHUNK, len(rows))
 
     def _new_row(self, name: str, *, in_order: bool) -> int:
         if self._free:

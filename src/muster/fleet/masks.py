@@ -1,4 +1,9 @@
-"""A selector over the whole fleet: one verdict per row, evaluated once per distinct projection, kept up to date."""
+"""A selector over the whole fleet: one verdict per row, evaluated once per distinct projection, kept up to date.
+
+Objects that are equal in all that a selector reads share its verdict, with two exceptions, because what evaluation
+costs can depend on the rest of an object: a verdict that a budget decided belongs to one object alone, and objects that
+are much larger than others are evaluated on their own and decide for nobody.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from muster.selectors import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
@@ -19,6 +25,8 @@ if TYPE_CHECKING:
 _MOST_REMEMBERED = 200_000
 _KEY_SPACE = 2**62
 _CHUNK = 8192  # rows that are grouped at once while a mask is filled
+_CELLS = 8 * _CHUNK  # and rows times columns
+_LONE = -1  # of a group that cannot share a verdict
 
 
 class Mask:
@@ -30,6 +38,7 @@ class Mask:
         columns: list[Column] | None,
         capacity: int,
         load: Callable[[int], Mapping[str, Any]],
+        heavy: AbstractSet[int],
     ) -> None:
         self.selector = selector
         self.verdicts: NDArray[np.int8] = np.zeros(capacity, dtype=np.int8)
@@ -37,6 +46,7 @@ class Mask:
         self.redo: set[int] = set()  # rows that have changed since they were evaluated
         self._columns = columns
         self._load = load
+        self._heavy = heavy  # rows
         self._known: dict[tuple[int, ...], int] = {}
 
     @property
@@ -52,8 +62,9 @@ class Mask:
         self.verdicts[:] = Verdict.NO
         self._known.clear()
         self.redo = set()
-        for start in range(0, len(rows), _CHUNK):
-            chunk = rows[start : start + _CHUNK]
+        size = max(min(_CHUNK, _CELLS // max(len(self._columns or ()), 1)), 1)
+        for start in range(0, len(rows), size):
+            chunk = rows[start : start + size]
             if self._columns is None:
                 yield from self._fill_each(chunk.tolist(), holds_object)
             else:
@@ -71,33 +82,48 @@ class Mask:
             if holds_object(row):
                 self.verdicts[row] = self._current(row)
                 yield
+            else:
+                self.verdicts[row] = Verdict.NO
 
     def _fill_groups(
         self, columns: list[Column], rows: NDArray[np.intp], holds_object: Callable[[int], bool]
     ) -> Iterator[None]:
-        """Rows with the same codes in all columns have the same verdict: one of them is evaluated."""
+        """Rows with the same codes in all columns have the same verdict: one of them is evaluated.
+
+        Where that one does not stand for the others (it has changed meanwhile, it is heavy, a budget ended it), all of
+        its group are looked at one by one, at the end.
+        """
         combined = _combined(columns, rows) if columns else np.zeros(len(rows), dtype=np.int64)
         _, first, inverse = np.unique(combined, return_index=True, return_inverse=True)
         inverse = inverse.reshape(-1)
         by_group = np.zeros(len(first), dtype=np.int8)
-        changed: list[int] = []
         for group, at in enumerate(first.tolist()):
             row = int(rows[at])
-            if row in self.redo or not holds_object(row):
-                changed.append(group)  # it no longer stands for the others
+            if row in self.redo or not holds_object(row) or row in self._heavy:
+                by_group[group] = _LONE
                 continue
-            known = len(self._known)
-            by_group[group] = self._current(row)
-            if len(self._known) != known:
+            codes = self._codes(columns, row)
+            verdict = self._known.get(codes)
+            if verdict is None:
+                verdict = self._remember(codes, row)
                 yield
-        for group in changed:
-            self.redo.update(rows[inverse == group].tolist())
-        self.verdicts[rows] = by_group[inverse]
+                if codes not in self._known:
+                    verdict = _LONE
+            by_group[group] = verdict
+        found = by_group[inverse]
+        self.redo.update(rows[found == _LONE].tolist())
+        if self._heavy:
+            self.redo.update(self._heavy & set(rows.tolist()))
+        self.verdicts[rows] = np.where(found == _LONE, Verdict.NO, found)
 
     def _current(self, row: int) -> int:
-        if self._columns is None:
-            return self._verdict(row)
-        return self._remember(tuple(int(column.codes[row]) for column in self._columns), row)
+        if self._columns is None or row in self._heavy:
+            return self._match(row)[0]
+        return self._remember(self._codes(self._columns, row), row)
+
+    @staticmethod
+    def _codes(columns: list[Column], row: int) -> tuple[int, ...]:
+        return tuple(int(column.codes[row]) for column in columns)
 
     def update(self, row: int) -> bool:
         """Evaluate one row again; whether its verdict is another one now."""
@@ -124,13 +150,20 @@ class Mask:
     def _remember(self, codes: tuple[int, ...], row: int) -> int:
         verdict = self._known.get(codes)
         if verdict is None:
-            if len(self._known) >= _MOST_REMEMBERED:
-                self._known.clear()
-            verdict = self._known[codes] = self._verdict(row)
+            verdict, alone = self._match(row)
+            if not alone:
+                if len(self._known) >= _MOST_REMEMBERED:
+                    self._known.clear()
+                self._known[codes] = verdict
         return verdict
 
-    def _verdict(self, row: int) -> int:
-        return int(self.selector.match(self._load(row)).verdict)
+    def _match(self, row: int) -> tuple[int, bool]:
+        """The verdict on one object, and whether it holds for that one alone. Never raises."""
+        try:
+            match = self.selector.match(self._load(row))
+        except Exception:  # an object that cannot be decoded, or a bug: either concerns this row and no other
+            return int(Verdict.ERROR), True
+        return int(match.verdict), match.alone
 
 
 def _combined(columns: list[Column], rows: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from muster.errors import InvalidObjectError
+from muster.values.times import FIRST, Fault, parse_time
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
+    from datetime import datetime
 
     from muster.selectors.paths import Path
 
 EXPIRED = "expired"
 _PLAIN_DECIMAL = frozenset("0123456789")
+_MOST_DIGITS: Final = 19  # of an int64
+_INT64: Final = 2**63
+_INT32: Final = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +36,20 @@ class Score:
 
 
 def score_of(obj: Mapping[str, Any]) -> Score:
-    """From an AddOnPlacementScore object."""
+    """From an AddOnPlacementScore object. Raises InvalidObjectError when its time of expiry cannot be read."""
+    score, fault = readable_score(obj)
+    if fault is not None:
+        raise InvalidObjectError("status.validUntil", str(fault))
+    return score
+
+
+def readable_score(obj: Mapping[str, Any]) -> tuple[Score, Fault | None]:
+    """As much of an AddOnPlacementScore as can be read, and why the time of its expiry cannot: then it has none."""
     status = obj.get("status") or {}
     items = tuple(_item(each) for each in status.get("scores") or ())
-    until = status.get("validUntil")
-    return Score(items, parse_time(until) if until else None, msgspec.json.encode(items))
+    until = parse_time(status["validUntil"]) if status.get("validUntil") else None
+    encoded = msgspec.json.encode(items)
+    return (Score(items, None, encoded), until) if isinstance(until, Fault) else (Score(items, until, encoded), None)
 
 
 def item_value(encoded: bytes, name: str) -> int:
@@ -44,19 +59,22 @@ def item_value(encoded: bytes, name: str) -> int:
 
 
 def _item(given: Mapping[str, Any]) -> dict[str, Any]:
-    item = {"name": given.get("name") or "", "value": int(given.get("value") or 0)}
+    value = int(given.get("value") or 0)
+    item = {"name": given.get("name") or "", "value": min(max(value, -_INT32), _INT32 - 1)}
     quantity = given.get("quantity")
     if quantity is not None:
-        # A plain decimal is a number to expressions; anything with a unit or a point stays text for quantity().
-        digits = str(quantity)
-        item["quantity"] = int(digits) if digits and _PLAIN_DECIMAL.issuperset(digits.removeprefix("-")) else digits
+        item["quantity"] = _number_or_text(quantity)
     return item
 
 
-def parse_time(text: str) -> datetime:
-    """RFC 3339 as Kubernetes writes it."""
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _number_or_text(quantity: Any) -> int | str:
+    """A plain decimal is a number to expressions; anything with a unit, a point or too many digits stays text."""
+    text = quantity if isinstance(quantity, str) else msgspec.json.encode(quantity).decode()
+    digits = text.removeprefix("-")
+    if not 0 < len(digits) <= _MOST_DIGITS or not _PLAIN_DECIMAL.issuperset(digits):
+        return text
+    number = int(text)
+    return number if -_INT64 <= number < _INT64 else text
 
 
 class ScoreTable:
@@ -64,7 +82,7 @@ class ScoreTable:
 
     def __init__(self) -> None:
         self._by_cluster: dict[str, dict[str, Score]] = {}
-        self.now: datetime = datetime.min.replace(tzinfo=UTC)
+        self.now: datetime = FIRST
 
     def copy(self) -> ScoreTable:
         """The scores as they are now."""

@@ -4,7 +4,7 @@ from muster.placement.cycle import Cycle, Decided, decided
 from muster.placement.pipeline import STANDARD, Profile, schedule, why_not
 from muster.placement.plan import Fault, Plan, plan_of
 from muster.placement.result import Condition, Page, ScheduleResult
-from muster.placement.sets import Visibility, visibility
+from muster.placement.sets import Rule, Visibility, rule_of, visibility, visible
 
 __all__ = [
     "STANDARD",
@@ -15,11 +15,14 @@ __all__ = [
     "Page",
     "Plan",
     "Profile",
+    "Rule",
     "ScheduleResult",
     "Visibility",
     "decided",
     "plan_of",
+    "rule_of",
     "schedule",
     "visibility",
+    "visible",
     "why_not",
 ]

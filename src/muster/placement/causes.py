@@ -19,6 +19,7 @@ from muster.placement.pipeline import schedule, why_not
 from muster.placement.taints import TAINTS
 from muster.placement.tolerations import taints_of, tolerance
 from muster.selectors.paths import project
+from muster.values.times import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -270,5 +271,5 @@ def expired_toleration(cluster: Mapping[str, Any], plan: Plan, now: datetime) ->
     if not ends:
         return None
     seconds = max(each.seconds or 0 for each in plan.tolerations if each.matches(blocking))
-    note = f"taint {blocking}, tolerated for {seconds} s, until {max(ends):%Y-%m-%dT%H:%M:%SZ}"
+    note = f"taint {blocking}, tolerated for {seconds} s, until {time_text(max(ends))}"
     return Cause(CLUSTER, "", str(cluster["metadata"]["name"]), TOLERATION_EXPIRED, note=note)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.placement.result import Condition
+from muster.values.messages import condition_message, fitting, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +17,8 @@ SATISFIED: Final = "PlacementSatisfied"
 MISCONFIGURED: Final = "PlacementMisconfigured"
 SETS_USABLE: Final = "ClusterSetsUsable"
 EVALUATED: Final = "PredicatesEvaluated"
+_LONGEST_EXAMPLE: Final = 4_096  # bytes of what failed on one cluster
+_EXAMPLES_ROOM: Final = 16_384
 
 
 def satisfied(
@@ -26,11 +29,12 @@ def satisfied(
         return _no("NoManagedClusterSetBindings", "No valid ManagedClusterSetBindings found in placement namespace")
     eligible = visibility.eligible_names
     if not eligible:
-        wanted = ",".join(plan.cluster_sets)
+        wanted = listed(plan.cluster_sets, ",")
         return _no("NoIntersection", f"None of ManagedClusterSets [{wanted}] is bound to placement namespace")
     if not available:
         return _no(
-            "AllManagedClusterSetsEmpty", f"All ManagedClusterSets [{','.join(eligible)}] have no member ManagedCluster"
+            "AllManagedClusterSetsEmpty",
+            f"All ManagedClusterSets [{listed(eligible, ',')}] have no member ManagedCluster",
         )
     if selected == 0 or fault is not None:
         return _no("NoManagedClusterMatched", "No ManagedCluster matches any of the cluster predicate")
@@ -42,22 +46,33 @@ def satisfied(
 def configured(fault: Fault | None) -> Condition:
     if fault is None:
         return Condition("False", "Succeedconfigured", "Placement configurations check pass")
-    return Condition("True", "Misconfigured", str(fault))
+    return Condition("True", "Misconfigured", condition_message(str(fault)))
 
 
 def sets_usable(visibility: Visibility) -> Condition | None:
-    """Only there when something is wrong: bound sets that cannot be evaluated are left out and named."""
+    """Only there when something is wrong: bound sets that cannot be evaluated are named, with what that means.
+
+    Their last good members stay. Where these are not known, no cluster joins, and none that is decided goes.
+    """
     if not visibility.broken:
         return None
-    faults = "; ".join(f"{name}: {why}" for name, why in visibility.broken)
-    return _no("ClusterSetsSkipped", f"left out because they cannot be evaluated: {faults}")
+    unknown = set(visibility.unknown)
+    skipped = [f"{name}: {why}" for name, why in visibility.broken if name in unknown]
+    kept = [f"{name}: {why}" for name, why in visibility.broken if name not in unknown]
+    parts = []
+    if skipped:
+        parts.append(f"left out because they cannot be evaluated: {listed(skipped, '; ')}")
+        parts.append("no cluster joins by them, and clusters that are decided already stay")
+    if kept:
+        parts.append(f"kept with their last good members because they cannot be evaluated: {listed(kept, '; ')}")
+    return _no("ClusterSetsSkipped" if skipped else "LastGoodMembersKept", "; ".join(parts))
 
 
 def evaluated(failing: int, examples: Sequence[tuple[str, str]]) -> Condition | None:
     """Only there when something is wrong: clusters on which an expression failed are not selected, and counted."""
     if not failing:
         return None
-    shown = "; ".join(f"{name}: {why}" for name, why in examples)
+    shown = listed([f"{name}: {fitting(why, _LONGEST_EXAMPLE)}" for name, why in examples], "; ", room=_EXAMPLES_ROOM)
     return _no("EvaluationErrors", f"{failing} clusters are not selected because an expression failed: {shown}")
 
 

@@ -209,13 +209,18 @@ def _ranked(result: ScheduleResult, row: int) -> RankedCluster:
 
 
 def _set_checks(cycle: Cycle, cluster: Mapping[str, Any], cluster_sets: Iterable[Mapping[str, Any]]) -> Iterator[Check]:
-    seen, namespace = cycle.visibility, cycle.plan.namespace
+    seen, namespace, faults = cycle.visibility, cycle.plan.namespace, dict(cycle.visibility.broken)
     for name, rule in seen.eligible:
         match = rule.match(cluster)
         binding = f"bound by ManagedClusterSetBinding {namespace}/{name}"
+        if name in faults:
+            binding += f"; it cannot be evaluated as it is now, and its last good rule holds: {faults[name]}"
         yield Check(f"set {name}", bool(match), f"{match.reason} ({binding})", "spec.clusterSets")
-    for name, why in seen.broken:
-        yield Check(f"set {name}", passed=False, reason=f"cannot be evaluated: {why}", field="spec.clusterSets")
+    row = cycle.fleet.row(str(cluster["metadata"]["name"]))
+    stays = row is not None and bool(cycle.decided.own[row])
+    for name in seen.unknown:
+        reason = f"cannot be evaluated: {faults[name]}{'; it is decided already, and stays' if stays else ''}"
+        yield Check(f"set {name}", passed=stays, reason=reason, field="spec.clusterSets")
     if not seen.bound:
         yield Check("binding", passed=False, reason=f"no cluster set is bound to namespace {namespace}")
     known = set(seen.eligible_names)

@@ -62,6 +62,7 @@ class PredicateFilter:
     def errors(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Candidates for which a part of some predicate could not be evaluated, and that nothing else selected."""
         failing = np.zeros_like(candidates)
+        selected = np.zeros_like(candidates)
         masks = [cycle.fleet.mask(part) for parts in cycle.plan.predicates for part in parts]
         if not any((mask.verdicts == Verdict.ERROR).any() for mask in masks):
             return failing
@@ -71,7 +72,8 @@ class PredicateFilter:
                 verdicts = cycle.fleet.mask(part).verdicts
                 failing |= before & (verdicts == Verdict.ERROR)
                 before &= verdicts == Verdict.YES
-        return failing
+            selected |= before
+        return failing & ~selected
 
 
 @dataclass(frozen=True, slots=True)

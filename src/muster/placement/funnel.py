@@ -17,6 +17,7 @@ from muster.placement.ranking import left_out_groups
 from muster.placement.taints import TAINTS, depends_on_time, without_times
 from muster.placement.tolerations import taints_of, tolerance
 from muster.selectors import Verdict
+from muster.values.messages import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -127,11 +128,11 @@ def _not_visible(cycle: Cycle, removed: NDArray[np.bool_]) -> Mapping[str, _Grou
     leaving = removed & ~cycle.fleet.present
     if not cycle.visibility.bound:
         reason = f"no cluster set is bound to namespace {cycle.plan.namespace}"
-    elif not cycle.visibility.eligible:
-        wanted = ", ".join(cycle.plan.cluster_sets)
+    elif not cycle.visibility.eligible_names:
+        wanted = listed(cycle.plan.cluster_sets)
         reason = f"none of the cluster sets that the placement names ({wanted}) is bound to {cycle.plan.namespace}"
     else:
-        reason = f"in none of the cluster sets {', '.join(name for name, _ in cycle.visibility.eligible)}"
+        reason = f"in none of the cluster sets {listed(cycle.visibility.eligible_names)}"
     reads = list(frozenset[Any]().union(*(rule.reads for _, rule in cycle.visibility.eligible)))
     return {
         "being deleted": _Group(np.flatnonzero(leaving)),

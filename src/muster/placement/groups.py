@@ -41,7 +41,7 @@ class GroupStrategy:
     def length(self, selected: int) -> int:
         length = self.size if self.size is not None else selected
         if self.percent is not None:
-            length = math.ceil(self.percent / 100 * selected)
+            length = math.ceil(min(max(self.percent, 0.0), 100.0) / 100 * selected)
         return selected if length <= 0 or length > selected else length
 
 
@@ -87,7 +87,7 @@ def _length(given: int | str | None) -> tuple[int | None, float | None]:
         return given, None
     if not _PERCENT.fullmatch(given):
         raise InvalidObjectError("", f"{given} invalid type: string is not a percentage")
-    return None, float(given[:-1])
+    return None, float(given[:-1])  # endless when there are very many digits
 
 
 def grouped(fleet: Fleet, strategy: GroupStrategy, ordered: NDArray[np.intp]) -> tuple[Group, ...]:

@@ -32,7 +32,7 @@ def visible_sets(plan: Plan, visibility: Visibility, known: Vocabulary) -> Itera
             yield Finding("set-not-bound", f"spec.clusterSets[{index}]", message, fix)
     for name, why in visibility.broken:
         yield Finding("empty-sets", "spec.clusterSets", f"cluster set {name} cannot be evaluated: {why}")
-    if visibility.eligible and known.clusters and not known.survey.visible(visibility).any():
+    if visibility.eligible and not visibility.broken and known.clusters and not known.survey.visible(visibility).any():
         names = ", ".join(name for name, _ in visibility.eligible)
         fix = "label clusters into it; `muster explain set` shows its rule"
         yield Finding("empty-sets", "spec.clusterSets", f"no cluster is in {names}", fix)

@@ -11,8 +11,10 @@ from muster.placement import conditions
 from muster.placement.filters import FILTERS, PredicateFilter
 from muster.placement.groups import grouped
 from muster.placement.result import ScheduleResult, ScorerResult, Stage
-from muster.placement.spread import spread
+from muster.placement.spread import spread, with_topology
 from muster.selectors import Verdict
+from muster.selectors.paths import describe
+from muster.values.messages import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from muster.placement.result import Condition
 
 _EXAMPLES: Final = 3
-_DISLIKE: Final = 2**40  # more than any sum of scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ STANDARD: Final = Profile(tuple(make() for make in FILTERS.values()))
 def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     """Decide where the placement goes."""
     plan, fleet = cycle.plan, cycle.fleet
-    available = cycle.visibility.available(fleet)
+    available = cycle.visibility.available(fleet, cycle.decided.own)
     if plan.fault is not None:
         return _refused(cycle, available)
     # 1. Filter. Each stage sees what those before it have left.
@@ -58,7 +59,7 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     # 3. Pick. By dislike, then total, then name, so that equal clusters never flap.
     taints = cycle.standings
     wanted = len(feasible) if plan.number is None else plan.number
-    merit = totals - np.where(taints.disliked[feasible], _DISLIKE, 0)
+    merit = _merit(totals, taints.disliked[feasible])
     if plan.spread:
         ranked = spread(fleet, plan.spread, feasible[np.argsort(-merit, kind="stable")], wanted)
         shortfall = (min(wanted, len(feasible)) if plan.number is None else wanted) - len(ranked)
@@ -92,6 +93,14 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     )
 
 
+def _merit(totals: NDArray[np.int64], disliked: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The totals, those of disliked clusters moved below all others."""
+    if not disliked.any():
+        return totals
+    span = int(totals.max()) - int(totals.min()) + 1
+    return totals - np.where(disliked, np.int64(span), np.int64(0))
+
+
 def _best(merit: NDArray[np.int64], wanted: int) -> NDArray[np.intp]:
     """The places of the best, best first; of equals the first. Sorts only what is taken."""
     if wanted >= len(merit):
@@ -119,12 +128,30 @@ def why_not(result: ScheduleResult, name: str, profile: Profile = STANDARD) -> s
             return f"{stage.name}: {reason}"
     if row in result.ranked:
         return None
-    place = int(np.flatnonzero(result.feasible == row)[0])
-    better = int((result.totals > result.totals[place]).sum())
-    return (
-        f"it fits, but {len(result.ranked)} of {len(result.feasible)} fitting clusters are wanted; "
-        f"its score is {int(result.totals[place])}, {better} clusters have more"
+    return f"it fits, but {len(result.ranked)} of {len(result.feasible)} fitting clusters are wanted; " + _why_behind(
+        result, row
     )
+
+
+def _why_behind(result: ScheduleResult, row: int) -> str:
+    """What puts a fitting cluster behind those that are taken: what decided, not what also is so."""
+    cycle, disliked = result.cycle, result.cycle.standings.disliked
+    for constraint in cycle.plan.spread:
+        if constraint.required and not with_topology(cycle.fleet, constraint, np.array([row]))[0]:
+            return f"it has no {describe(constraint.path)}, over which the placement must be spread"
+    if cycle.plan.spread:
+        return f"they are spread over {', '.join(describe(each.path) for each in cycle.plan.spread)}"
+    taken = result.ranked
+    if disliked[row] and len(taken) and not disliked[taken].all():
+        count = int((~disliked[result.feasible]).sum())
+        return f"it has a PreferNoSelect taint that is not tolerated, and the {count} without one come first"
+    place = int(np.flatnonzero(result.feasible == row)[0])
+    peers = result.feasible[disliked[result.feasible] == disliked[row]]
+    totals = np.zeros(cycle.fleet.capacity, dtype=np.int64)
+    totals[result.feasible] = result.totals
+    better = int((totals[peers] > totals[row]).sum())
+    also = " with a PreferNoSelect taint" if disliked[row] else ""
+    return f"its score is {int(result.totals[place])}, {better} clusters{also} have more"
 
 
 def _why_unavailable(cycle: Cycle, row: int) -> str:
@@ -132,11 +159,12 @@ def _why_unavailable(cycle: Cycle, row: int) -> str:
         return "the cluster is being deleted"
     if not cycle.visibility.bound:
         return "no cluster set is bound to the placement's namespace"
-    if not cycle.visibility.eligible:
+    if not cycle.visibility.eligible_names:
         return "none of the cluster sets that the placement names is bound to its namespace"
-    cluster = cycle.fleet.load(row)
+    cluster, unknown = cycle.fleet.load(row), set(cycle.visibility.unknown)
     reasons = [f"{name}: {rule.match(cluster).reason}" for name, rule in cycle.visibility.eligible]
-    return f"it is in none of the placement's cluster sets ({'; '.join(reasons)})"
+    reasons += [f"{name}: cannot be evaluated: {why}" for name, why in cycle.visibility.broken if name in unknown]
+    return f"it is in none of the placement's cluster sets ({listed(reasons, '; ')})"
 
 
 def _refused(cycle: Cycle, available: NDArray[np.bool_]) -> ScheduleResult:

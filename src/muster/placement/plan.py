@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from muster.selectors.paths import Path
 
 _BROKEN_EXPRESSION: Final = "failed to compile CEL expression "
+MOST_SELECTORS: Final = 1_000  # different ones, in predicates and groups together
+_MOST_WEIGHT: Final = 1_000  # servers take up to 10; with this bound no sum of scores leaves its 64 bits
 DEFAULT_WEIGHTS: Final[Mapping[str, int]] = {"Balance": 1, "Steady": 1}
 
 
@@ -91,7 +93,7 @@ def plan_of(
     identity = {"namespace": metadata.get("namespace") or "", "name": metadata["name"]}
     cluster_sets = tuple(spec.get("clusterSets") or ())
     try:
-        return Plan(
+        return _bounded(
             **identity,
             cluster_sets=cluster_sets,
             predicates=_predicates(spec, compile_cel),
@@ -103,7 +105,18 @@ def plan_of(
             by_score=spec.get("sortBy") == "Score",
         )
     except _FaultFound as found:
-        return Plan(**identity, cluster_sets=cluster_sets, number=spec.get("numberOfClusters"), fault=found.fault)
+        fault = found.fault
+    except Exception as error:  # not shaped as a placement: it keeps what it has decided, as with every other fault
+        fault = Fault("", f"spec cannot be read ({type(error).__name__}: {error})")
+    return Plan(**identity, cluster_sets=cluster_sets, number=spec.get("numberOfClusters"), fault=fault)
+
+
+def _bounded(**fields: Any) -> Plan:
+    """The plan, unless it has so many parts that keeping a verdict of each for every cluster would take all memory."""
+    plan = Plan(**fields)
+    if (count := len(plan.selectors)) > MOST_SELECTORS:
+        raise _FaultFound("Predicate", f"it has {count} different selectors; at most {MOST_SELECTORS} are taken")
+    return plan
 
 
 def _predicates(spec: Mapping[str, Any], compile_cel: CelCompiler) -> tuple[tuple[Selector, ...], ...]:
@@ -135,6 +148,8 @@ def _scorers(policy: Mapping[str, Any], known: Mapping[str, Callable[[], Scorer]
         if coordinate is None:
             raise _FaultFound("", "scoreCoordinate field is required")
         weight = int(configuration.get("weight") or 0)
+        if abs(weight) > _MOST_WEIGHT:
+            raise _FaultFound("", f"a weight is from -{_MOST_WEIGHT} to {_MOST_WEIGHT}, not {weight}")
         if coordinate.get("type") == "BuiltIn":
             built_in[coordinate.get("builtIn") or ""] = weight
             continue

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from muster.selectors.paths import Path
 
 _MOST: Final = 100
+# What one cluster can have: billions of processors, or more bytes than an int64 counts, are a mistake of the writer.
+RESOURCES: Final[Mapping[str, float]] = MappingProxyType({"cpu": 1e9, "memory": float(2**63 - 1)})
+_USUAL: Final = {"cpu": re.compile("[0-9]{1,9}m?").fullmatch, "memory": re.compile("[0-9]{1,9}(?:[KMG]i)?").fullmatch}
+_NOT_KNOWN: Final = float("nan")
+_SHOWN: Final = 40  # characters of a figure that cannot be used
 
 
 class Scorer(Protocol):
@@ -73,7 +80,10 @@ class BalanceScorer:
 
 @dataclass(frozen=True, slots=True)
 class ResourceScorer:
-    """Clusters with more of a resource to give are better. Those that report no figures are in the middle."""
+    """Clusters with more of a resource to give are better. Those that report no figures are in the middle.
+
+    A figure beyond sense is none: one cluster that claims to be endless would make all others equally bad.
+    """
 
     name: str
     resource: str
@@ -94,8 +104,8 @@ class ResourceScorer:
         result = np.zeros(len(rows), dtype=np.int64)
         if len(rows) == 0:
             return result
-        amounts = _amounts(cycle, self._allocatable, rows)
-        known = ~np.isnan(amounts) & ~np.isnan(_amounts(cycle, self._capacity, rows))
+        amounts = self._amounts(cycle, self._allocatable, rows)
+        known = ~np.isnan(amounts) & ~np.isnan(self._amounts(cycle, self._capacity, rows))
         if not known.any():
             return result
         least, most = amounts[known].min(), amounts[known].max()
@@ -105,29 +115,51 @@ class ResourceScorer:
             result[known] = np.trunc(((amounts[known] - least) / (most - least) - 0.5) * 2 * _MOST).astype(np.int64)
         return result
 
+    def _amounts(self, cycle: Cycle, path: Path, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        column = cycle.fleet.column(path)
+        amounts = column.derive(_Amount(self.resource))
+        return np.array([*amounts.values, _NOT_KNOWN], dtype=np.float64)[amounts.codes(column.codes[rows])]
+
     def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
 
 
-def _amounts(cycle: Cycle, path: Path, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    column = cycle.fleet.column(path)
-    amounts = column.derive(_amount)
-    return np.array([*amounts.values, np.nan], dtype=np.float64)[amounts.codes(column.codes[rows])]
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """From what a column over quantities holds to a number; NaN where nothing is known."""
+
+    resource: str
+
+    def __call__(self, projection: Hashable) -> float:
+        match projection:
+            case str():
+                return _amount(self.resource, projection)
+            case (kind, number) if kind in (int, float):
+                return _amount(self.resource, number)
+            case _:
+                return _NOT_KNOWN
 
 
-def _amount(value: Hashable) -> float:
-    """A quantity; NaN when there is none. JSON numbers are quantities too."""
-    match value:
-        case str() as text:
-            pass
-        case (kind, number) if kind in (int, float):
-            text = str(number)
-        case _:
-            return float("nan")
+def amount_fault(resource: str, given: Any) -> str:
+    """Why an amount of a resource cannot be used; empty when it can."""
+    if isinstance(given, str) and (usual := _USUAL.get(resource)) is not None and usual(given):
+        return ""
+    if np.isnan(_amount(resource, given)):
+        shown = str(given) if isinstance(given, str | float) else "the value"
+        return f"{shown[:_SHOWN]} is not an amount that one cluster can have"
+    return ""
+
+
+def _amount(resource: str, given: Any) -> float:
+    """A quantity; NaN when it is none, or beyond sense. JSON numbers are quantities too."""
+    most = RESOURCES.get(resource, float(2**63 - 1))
+    if isinstance(given, bool) or not isinstance(given, str | int | float) or (isinstance(given, int) and given > most):
+        return _NOT_KNOWN
     try:
-        return parse_quantity(text).approximate_float()
-    except MusterError:
-        return float("nan")
+        amount = parse_quantity(str(given)).approximate_float()
+    except (MusterError, ValueError, OverflowError):
+        return _NOT_KNOWN
+    return amount if -most <= amount <= most else _NOT_KNOWN
 
 
 @dataclass(frozen=True, slots=True)

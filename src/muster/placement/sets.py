@@ -20,8 +20,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """What is known of who is in a set: the rule that holds, and what is wrong with the set as it is now.
+
+    A set that is misconfigured keeps its last good rule. Where none is known, `membership` is None: nobody can tell who
+    is in it.
+    """
+
+    membership: Membership | None
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Visibility:
-    """The sets bound to a placement's namespace: all, those it may choose from, those that cannot be evaluated."""
+    """The sets bound to a placement's namespace: all, those it may choose from, those that cannot be evaluated.
+
+    A set that cannot be evaluated is in `broken`; it is also in `eligible` when its last good rule is known.
+    """
 
     bound: tuple[str, ...]
     eligible: tuple[tuple[str, Membership], ...]  # sorted by name
@@ -29,14 +44,37 @@ class Visibility:
 
     @property
     def eligible_names(self) -> list[str]:
-        return sorted([name for name, _ in self.eligible] + [name for name, _ in self.broken])
+        return sorted({name for name, _ in self.eligible} | {name for name, _ in self.broken})
 
-    def available(self, fleet: Fleet) -> NDArray[np.bool_]:
-        """Members of any eligible set, without clusters on their way out."""
+    @property
+    def unknown(self) -> list[str]:
+        """Sets of which nobody can tell who is in them."""
+        known = {name for name, _ in self.eligible}
+        return [name for name, _ in self.broken if name not in known]
+
+    def available(self, fleet: Fleet, own: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+        """Members of any eligible set, without clusters on their way out.
+
+        As long as nobody can tell who is in one of the sets, clusters that are decided already (`own`) count as
+        members: a mistake in a set removes nothing.
+        """
         mask = np.zeros(fleet.capacity, dtype=np.bool_)
         for _, rule in self.eligible:
             mask |= fleet.mask(rule).selected
+        if own is not None and self.unknown:
+            mask |= own
         return mask & fleet.present
+
+
+def rule_of(cluster_set: Mapping[str, Any], before: Rule | None = None) -> Rule:
+    """The rule of a set. One that cannot be evaluated goes on with the rule that it had before, if it had one."""
+    try:
+        return Rule(membership(cluster_set))
+    except InvalidObjectError as error:
+        fault = str(error)
+    except Exception as error:  # not shaped as a set at all: whoever stored it has other checks than ours
+        fault = f"spec cannot be read ({type(error).__name__}: {error})"
+    return Rule(before.membership if before is not None else None, fault)
 
 
 def visibility(
@@ -45,8 +83,15 @@ def visibility(
     bindings: Iterable[Mapping[str, Any]],
     cluster_sets: Iterable[Mapping[str, Any]],
 ) -> Visibility:
+    """From the objects themselves, for those who keep no rules."""
+    rules = {str(each["metadata"]["name"]): rule_of(each) for each in cluster_sets}
+    return visible(namespace, wanted, bindings, rules)
+
+
+def visible(
+    namespace: str, wanted: Iterable[str], bindings: Iterable[Mapping[str, Any]], sets: Mapping[str, Rule]
+) -> Visibility:
     """Bindings of the namespace that name an existing set, cut down to the wanted sets if any are named."""
-    sets = {each["metadata"]["name"]: each for each in cluster_sets}
     bound = sorted(
         {
             each["metadata"]["name"]
@@ -60,8 +105,9 @@ def visibility(
     for name in bound:
         if asked and name not in asked:
             continue
-        try:
-            eligible.append((name, membership(sets[name])))
-        except InvalidObjectError as error:
-            broken.append((name, str(error)))
+        rule = sets[name]
+        if rule.membership is not None:
+            eligible.append((name, rule.membership))
+        if rule.fault:
+            broken.append((name, rule.fault))
     return Visibility(tuple(bound), tuple(eligible), tuple(broken))

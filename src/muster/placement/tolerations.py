@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from muster.fleet.scores import parse_time
+from muster.values.times import FIRST, Fault, later, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
+    from datetime import datetime
 
 NO_SELECT: Final = "NoSelect"
 NO_SELECT_IF_NEW: Final = "NoSelectIfNew"
 PREFER_NO_SELECT: Final = "PreferNoSelect"
-_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
-_FOREVER: Final = 10**10  # seconds; longer than any fleet will live, and within what datetime can add
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +25,7 @@ class Taint:
     value: str
     effect: str
     added: datetime | None
+    fault: str = ""  # why it cannot be told when it was added
 
     def __str__(self) -> str:
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
@@ -57,7 +56,7 @@ class Toleration:
         """When it stops tolerating the taint; None for never. Without a time of adding it ended long ago."""
         if self.seconds is None:
             return None
-        return _LONG_AGO if taint.added is None else taint.added + timedelta(seconds=min(self.seconds, _FOREVER))
+        return FIRST if taint.added is None else later(taint.added, self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,11 @@ class Tolerance:
 
 
 def tolerance(taints: Iterable[Taint], tolerations: Iterable[Toleration], now: datetime, *, decided: bool) -> Tolerance:
-    """Every taint must be tolerated; NoSelectIfNew does not concern clusters that are already decided."""
+    """Every taint must be tolerated; NoSelectIfNew does not concern clusters that are already decided.
+
+    Whether a toleration has ended cannot be told where the time of the taint cannot be read. Then the cluster neither
+    comes nor goes: what is decided stays decided.
+    """
     wanted = tuple(tolerations)
     until: datetime | None = None
     disliked = False
@@ -80,7 +83,11 @@ def tolerance(taints: Iterable[Taint], tolerations: Iterable[Toleration], now: d
             if not toleration.matches(taint):
                 continue
             expiry = toleration.expires(taint)
-            if expiry is None or now < expiry:
+            if taint.fault and expiry is not None:
+                tolerated = decided
+                if decided:
+                    break
+            elif expiry is None or now < expiry:
                 tolerated = True
                 if expiry is not None and taint.effect != PREFER_NO_SELECT:
                     until = expiry if until is None else min(until, expiry)
@@ -105,12 +112,13 @@ def _parsed(encoded: bytes) -> tuple[Taint, ...]:
 
 
 def _taint(given: Mapping[str, Any]) -> Taint:
-    added = given.get("timeAdded")
+    added = parse_time(given["timeAdded"]) if given.get("timeAdded") else None
     return Taint(
         key=str(given.get("key") or ""),
         value=str(given.get("value") or ""),
         effect=str(given.get("effect") or ""),
-        added=parse_time(added) if added else None,
+        added=None if isinstance(added, Fault) else added,
+        fault=str(added) if isinstance(added, Fault) else "",
     )
 
 

@@ -10,7 +10,7 @@ from muster.cel.libraries.ocm_sizes import STATIC_COST_LIMIT, managed_cluster_si
 from muster.cel.reads import PRESENT as CEL_PRESENT
 from muster.cel.reads import Where
 from muster.cel.types import Kind
-from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
+from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError, InvalidObjectError
 from muster.selectors.budgets import Budget, compile_within
 from muster.selectors.cel_costs import costliest_part
 from muster.selectors.match import Match, failed, no, yes
@@ -18,7 +18,7 @@ from muster.selectors.paths import ALL_SCORES, PRESENT, SCORES, Element, Path, d
 from muster.values.limits import InForce, limit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from muster.cel.program import Program
     from muster.cel.reads import ReadPath
@@ -92,18 +92,31 @@ class CelSelector:
         return frozenset(path_of(each) for program in self.programs for each in program.reads)
 
     def match(self, obj: Mapping[str, Any]) -> Match:
-        variables = {"managedCluster": self.view(obj)}
-        left = self.limits.cluster
-        for program in self.programs:
-            value, cost = program.run(variables, min(left, self.limits.expression))
-            left -= cost
-            if isinstance(value, EvaluationError):
-                return failed(f"'{program.text}' failed: {value}")
-            if value is False:
-                return no(f"'{program.text}' is false{_actual_values(program, obj)}")
-            if value is not True:
-                return failed(f"'{program.text}' is {type(value).__name__}, not a boolean")
+        """Never raises: a fault of the language's implementation is an error on this object, and stops no other."""
+        text = "the expressions"
+        try:
+            variables = {"managedCluster": self.view(obj)}
+            left = self.limits.cluster
+            for program in self.programs:
+                text = f"'{program.text}'"
+                value, cost = program.run(variables, min(left, self.limits.expression))
+                left -= cost
+                if (match := self._judged(program, value, obj)) is not None:
+                    return match
+        except Exception as error:  # whatever it is, it concerns one expression on one object
+            return failed(f"{text} failed: a fault of muster itself ({type(error).__name__})", alone=True)
         return yes("every expression is true")
+
+    @staticmethod
+    def _judged(program: Program, value: Any, obj: Mapping[str, Any]) -> Match | None:
+        """What a value that is not true means; None for true."""
+        if value is True:
+            return None
+        if isinstance(value, EvaluationError):
+            return failed(f"'{program.text}' failed: {value}", alone=isinstance(value, BudgetExceededError))
+        if value is False:
+            return no(f"'{program.text}' is false{_actual_values(program, obj)}")
+        return failed(f"'{program.text}' is {type(value).__name__}, not a boolean")
 
     def view(self, obj: Mapping[str, Any]) -> Mapping[str, Any]:
         """The cluster as the expressions see it."""
@@ -198,12 +211,38 @@ def path_of(read: ReadPath) -> Path:
 
 def _actual_values(program: Program, obj: Mapping[str, Any]) -> str:
     """The values that the expression looked at, as far as they are short and few."""
-    shown = []
-    for path in sorted((path_of(read) for read in program.reads), key=repr):
-        if path and path[0] != SCORES and PRESENT not in path:
-            text = repr(_value(obj, path))
-            shown.append(f"{describe(path)} = {text if len(text) <= _SHOWN_LENGTH else text[:_SHOWN_LENGTH] + '…'}")
-    return f" ({'; '.join(shown[:_SHOWN_VALUES])})" if shown else ""
+    paths = (path_of(read) for read in program.reads)
+    shown = sorted((path for path in paths if path and path[0] != SCORES and PRESENT not in path), key=repr)
+    texts = [f"{describe(path)} = {_shown(_value(obj, path))}" for path in shown[:_SHOWN_VALUES]]
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
+def _shown(value: Any) -> str:
+    """A value as Python writes it, or its beginning: a list of thousands is not written out to be cut."""
+    text = ""
+    for piece in _pieces(value):
+        text += piece
+        if len(text) > _SHOWN_LENGTH:
+            return f"{text[:_SHOWN_LENGTH]}…"
+    return text
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield repr(value[: 2 * _SHOWN_LENGTH])
+        case list():
+            for number, each in enumerate(value):
+                yield ", " if number else "["
+                yield from _pieces(each)
+            yield "]" if value else "[]"
+        case dict():
+            for number, (key, each) in enumerate(value.items()):
+                yield f"{', ' if number else '{'}{key!r}: "
+                yield from _pieces(each)
+            yield "}" if value else "{}"
+        case _:
+            yield repr(value)
 
 
 def _value(obj: Any, path: Path) -> Any:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from muster.errors import InvalidObjectError
 from muster.selectors.match import Match, no, yes
-from muster.selectors.paths import Path, claim_path, label_path
+from muster.selectors.paths import Path, claim_path, key_path, label_path
 from muster.values.labels import InvalidSelectorError, from_label_selector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.values.labels import Selector as Requirements
+
+
+_MOST_PATHS: Final = 32  # that a selector reads one by one
 
 
 def labels_of(obj: Mapping[str, Any]) -> Mapping[str, str]:
@@ -24,7 +27,7 @@ def labels_of(obj: Mapping[str, Any]) -> Mapping[str, str]:
 def claims_of(cluster: Mapping[str, Any]) -> dict[str, str]:
     """Claims by name; of two with one name the last counts."""
     claims = (cluster.get("status") or {}).get("clusterClaims") or ()
-    return {claim.get("name") or "": claim.get("value") or "" for claim in claims}
+    return {claim.get("name") or "": claim.get("value") or "" for claim in claims if isinstance(claim, dict)}
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,15 @@ class LabelSelector:
 
     requirements: Requirements
     noun: str = "label"
+    whole: ClassVar[Path] = key_path("metadata", "labels")
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Fleets ask for it all the time, and a selector may have thousands of requirements.
+        return hash((self.noun, self.requirements))
 
     @property
     def is_empty(self) -> bool:
@@ -40,7 +52,9 @@ class LabelSelector:
 
     @cached_property
     def reads(self) -> frozenset[Path]:
-        return frozenset(self.path(each.key) for each in self.requirements.requirements)
+        """Label by label, so that only changes of these matter; with very many of them, all labels as one."""
+        paths = frozenset(self.path(each.key) for each in self.requirements.requirements)
+        return paths if len(paths) <= _MOST_PATHS else frozenset({self.whole})
 
     def path(self, key: str) -> Path:
         return label_path(key)
@@ -55,7 +69,7 @@ class LabelSelector:
         for each in self.requirements.requirements:
             if not each.matches(values):
                 actual = repr(values[each.key]) if each.key in values else "missing"
-                return no(f"{self.noun} {each.key} is {actual}; wanted {each}")
+                return no(f"{self.noun} {each.key} is {actual}; wanted {each.brief()}")
         return yes(f"every {self.noun} requirement holds")
 
 
@@ -64,6 +78,8 @@ class ClaimSelector(LabelSelector):
     """Requirements on claims."""
 
     noun: str = "claim"
+    whole: ClassVar[Path] = key_path("status", "clusterClaims")
+    __hash__ = LabelSelector.__hash__
 
     def path(self, key: str) -> Path:
         return claim_path(key)

@@ -22,10 +22,15 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A verdict and why."""
+    """A verdict and why.
+
+    `alone`: it holds for this one object only, not for others that are equal in all that was read. A budget that was
+    exhausted is such a verdict: what evaluation costs can depend on more than what decides it.
+    """
 
     verdict: Verdict
     reason: str
+    alone: bool = False
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.YES
@@ -39,8 +44,8 @@ def no(reason: str) -> Match:
     return Match(Verdict.NO, reason)
 
 
-def failed(reason: str) -> Match:
-    return Match(Verdict.ERROR, reason)
+def failed(reason: str, *, alone: bool = False) -> Match:
+    return Match(Verdict.ERROR, reason, alone)
 
 
 class Selector(Protocol):

@@ -108,5 +108,34 @@ def project(obj: Any, path: Path) -> Hashable:
 def frozen(value: Any) -> Hashable:
     """Anything but a string: bytes of its JSON for lists and maps, a pair with the type for the rest."""
     if isinstance(value, Mapping | list):
-        return msgspec.json.encode(value)
+        return encoded(value)
     return (type(value), value)
+
+
+def encoded(value: Any) -> bytes:
+    """JSON of any JSON value; what the fast encoder refuses (great depth, huge numbers) in a form of our own."""
+    try:
+        return msgspec.json.encode(value)
+    except (RecursionError, OverflowError, ValueError, msgspec.MsgspecError):
+        return _flat(value)
+
+
+def _flat(value: Any) -> bytes:
+    """The same for every equal value and different for others, whatever the depth: visited without recursion."""
+    pieces: list[str] = []
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        match each:
+            case Mapping():
+                pieces.append(f"{{{len(each)}")
+                for key, inner in each.items():
+                    waiting += (inner, key)
+            case list():
+                pieces.append(f"[{len(each)}")
+                waiting += each
+            case int() if not isinstance(each, bool):
+                pieces.append(f"int {each:x}")  # decimal digits are limited, these are not
+            case _:
+                pieces.append(f"{type(each).__name__} {each!r}")
+    return "\n".join(pieces).encode("utf-8", "surrogatepass")

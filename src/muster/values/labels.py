@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from muster.errors import MusterError
 from muster.values.causes import MOST_FOUND, Cause, forbidden, invalid, not_supported, quoted, required, sentence
+from muster.values.messages import listed
 from muster.values.names import is_plain_key, label_value_problems, qualified_name_problems
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 INT64_MIN: Final = -(2**63)
 INT64_MAX: Final = 2**63 - 1
+_SHOWN_VALUES: Final = 20
 
 
 class InvalidSelectorError(MusterError):
@@ -91,6 +94,10 @@ class Requirement:
             return False
         return actual > wanted if self.operator is Operator.GREATER_THAN else actual < wanted
 
+    def brief(self) -> str:
+        """For people: of thousands of values only the first ones."""
+        return str(self) if len(self.values) <= _SHOWN_VALUES else _brief(self)
+
     def __str__(self) -> str:
         if self.operator is Operator.EXISTS:
             return self.key
@@ -100,6 +107,11 @@ class Requirement:
         if self.operator in {Operator.IN, Operator.NOT_IN}:
             values = f"({values})"
         return f"{self.key}{_SYMBOL[self.operator]}{values}"
+
+
+@lru_cache(maxsize=1024)
+def _brief(wanted: Requirement) -> str:
+    return f"{wanted.key}{_SYMBOL[wanted.operator]}({listed(sorted(wanted.values), ',', _SHOWN_VALUES)})"
 
 
 @dataclass(frozen=True, slots=True)

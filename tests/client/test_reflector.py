@@ -1,0 +1,111 @@
+"""The copy of a collection is kept true, whatever single objects hold and whatever handlers do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from muster.client.reflector import Reflector
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+DEEP = "[" * 5000 + "]" * 5000
+
+
+def an_object(name: str, revision: int, extra: str = "null") -> str:
+    return f'{{"metadata": {{"name": "{name}", "resourceVersion": "{revision}"}}, "spec": {extra}}}'
+
+
+@dataclass
+class Server:
+    """Answers one list, then one watch, then nothing more."""
+
+    items: list[str]
+    events: list[tuple[str, str]] = field(default_factory=list)
+    lists: int = 0
+
+    async def request(self, *_: Any, **__: Any) -> Any:
+        self.lists += 1
+        body = f'{{"metadata": {{"resourceVersion": "5"}}, "items": [{", ".join(self.items)}]}}'
+        return SimpleNamespace(body=body.encode())
+
+    async def watch_lines(self, *_: Any, **__: Any) -> AsyncIterator[bytes]:
+        events, self.events = self.events, []
+        for kind, obj in events:
+            yield f'{{"type": "{kind}", "object": {obj}}}'.encode()
+        await asyncio.Event().wait()
+
+
+class Names:
+    """Keeps names, and fails on those it is told to fail on."""
+
+    def __init__(self, failing: Sequence[str] = (), failures: int = 0) -> None:
+        self.known: set[str] = set()
+        self._failing = failing
+        self._failures = failures
+
+    def replace(self, objects: Sequence[bytes]) -> None:
+        if self._failures:
+            self._failures -= 1
+            raise OverflowError("date value out of range")
+        self.known = set()
+        for encoded in objects:
+            self.put(encoded)
+
+    def put(self, encoded: bytes) -> None:
+        name = encoded.decode().split('"name": "')[1].split('"')[0]
+        if name in self._failing:
+            raise RecursionError(name)
+        self.known.add(name)
+
+    def remove(self, encoded: bytes) -> None:
+        raise KeyError(encoded)
+
+
+async def reflected(server: Server, handler: Names, revision: str) -> Reflector:
+    resource: Any = SimpleNamespace(path=lambda _: "/x", plural="things")
+    client: Any = server
+    reflector = Reflector(client, resource, handler)
+    task = asyncio.create_task(reflector.run())
+    async with asyncio.timeout(10):
+        while reflector.revision != revision:
+            assert not task.done(), task.exception()
+            await asyncio.sleep(0.005)
+    task.cancel()
+    return reflector
+
+
+def test_an_object_that_nests_too_deep_keeps_no_other_out() -> None:
+    server = Server(
+        [an_object("a", 1), an_object("deep", 2, DEEP), an_object("b", 3)],
+        [("ADDED", an_object("deeper", 6, DEEP)), ("ADDED", an_object("c", 7))],
+    )
+    handler = Names()
+    asyncio.run(reflected(server, handler, "7"))
+    assert (handler.known, server.lists) == ({"a", "deep", "b", "deeper", "c"}, 1)
+
+
+@pytest.mark.parametrize("deed", ["ADDED", "MODIFIED", "DELETED"])
+def test_an_event_that_a_handler_fails_on_is_named_and_the_next_one_comes(
+    deed: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server([an_object("a", 1)], [(deed, an_object("bad", 6)), ("ADDED", an_object("c", 7))])
+    handler = Names(failing=["bad"])
+    asyncio.run(reflected(server, handler, "7"))
+    assert (handler.known, server.lists) == ({"a", "c"}, 1)
+    assert "things bad could not be taken in" in caplog.text
+
+
+def test_a_list_that_a_handler_fails_on_is_asked_for_again(caplog: pytest.LogCaptureFixture) -> None:
+    handler = Names(failures=2)
+    server = Server([json.dumps({"metadata": {"name": "a"}})])
+    reflector = asyncio.run(reflected(server, handler, "5"))
+    assert (handler.known, server.lists) == ({"a"}, 3)
+    assert reflector.synced.is_set()
+    assert "OverflowError" in caplog.text

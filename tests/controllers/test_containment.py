@@ -1,0 +1,360 @@
+"""One object that cannot be read stops nothing: its last good state stays, it is counted, logged once and told."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from muster.controllers.agent_world import AgentWorld, Feed, Place
+from muster.controllers.cluster_sets import BUILT_IN, roll_back, set_condition
+from muster.controllers.clusters import ClusterController, lease_ends, look
+from muster.controllers.conditions import merged
+from muster.controllers.containment import Contained, Unreadable
+from muster.controllers.feeding import ClusterFeed, ObjectFeed
+from muster.controllers.metrics import ControllerMetrics
+from muster.controllers.placement_world import Key, PlacementWorld, SetKey
+from muster.hub.patches.merge import merge_patched
+from muster.values.times import FIRST, LAST
+from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint, a_time
+from tests.controllers.test_placement_world import a_page, a_world, chosen, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+P1 = Key("apps", "p1")
+NOT_A_TIME = "2030-01-01T00:00:00+99:00"
+DEEP = "[" * 5000 + "]" * 5000
+TYPO = {"selectorType": "LabelSelector", "labelSelector": {"matchExpressions": [{"key": "gold", "operator": "Inn"}]}}
+
+
+def encoded(obj: dict[str, Any], revision: int = 1) -> bytes:
+    return json.dumps(stored(obj, revision)).encode()
+
+
+class Watched:
+    """A registry, the guards that count in it, and the events that were told."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.unreadable = Unreadable(self.registry)
+        self.events: list[tuple[str, str]] = []
+        self.unreadable.tell_with(lambda about, *said: self.events.append((about["metadata"]["name"], said[1])))
+
+    def count(self, kind: str) -> tuple[float, float]:
+        """How often objects of a kind could not be read, and how many of them cannot now."""
+        seen = self.registry.get_sample_value("muster_unreadable_objects_total", {"kind": kind})
+        now = self.registry.get_sample_value("muster_unreadable_objects_now", {"kind": kind})
+        assert seen is not None
+        assert now is not None
+        return seen, now
+
+
+def scores_feed(watched: Watched, world: PlacementWorld) -> ObjectFeed:
+    feed = ObjectFeed(lambda _: None, world.put_score, world.remove_score)
+    feed.guard = watched.unreadable.guard("scores")
+    return feed
+
+
+# --------------------------------------------------------------------------------------------------------------- feeds
+
+
+def test_a_score_that_cannot_be_read_keeps_its_last_good_state_and_is_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    watched, world = Watched(), PlacementWorld()
+    feed = scores_feed(watched, world)
+    feed.put(encoded(a_score("a", {"cpu": 10}), 1))
+    bad = encoded(a_score("a", {"cpu": 90}, valid_until=NOT_A_TIME), 2)
+    for _ in range(3):
+        feed.put(bad)
+    feed.put(encoded(a_score("b", {"cpu": 20}), 3))
+    assert world.fleet.scores.items_of("a")["usage"][0]["value"] == 10
+    assert world.fleet.scores.items_of("b")["usage"][0]["value"] == 20
+    assert watched.count("scores") == (1, 1)
+    assert len(watched.events) == 1
+    assert "status.validUntil" in watched.events[0][1]
+    lines = [each.getMessage() for each in caplog.records]
+    assert len(lines) == 1
+    assert lines[0].startswith("scores a/usage cannot be read at revision 2: status.validUntil: ")
+    feed.put(encoded(a_score("a", {"cpu": 90}, valid_until="2030-01-01t00:00:00z"), 4))
+    assert watched.count("scores") == (1, 0)
+    assert world.fleet.scores.items_of("a")["usage"][0]["value"] == 90
+
+
+def test_a_list_with_objects_that_cannot_be_read_is_taken_in_but_for_these() -> None:
+    watched, world = Watched(), PlacementWorld()
+    feed = scores_feed(watched, world)
+    feed.replace([encoded(a_score("a", {"cpu": 1})), encoded(a_score("gone", {"cpu": 1}))])
+    deep = f'{{"metadata": {{"namespace": "a", "name": "usage", "resourceVersion": "7"}}, "x": {DEEP}}}'.encode()
+    odd = a_score("c", {"cpu": 1})
+    odd["status"]["scores"] = [{"name": "cpu", "value": "many"}]
+    feed.replace([deep, encoded(odd), encoded(a_score("b", {"cpu": 2}))])
+    assert watched.count("scores") == (2, 2)
+    assert world.fleet.scores.get("gone", "usage") is None
+    assert world.fleet.scores.items_of("a")["usage"][0]["value"] == 1
+    assert world.fleet.scores.items_of("b")["usage"][0]["value"] == 2
+    feed.remove(encoded(odd))
+    feed.replace([encoded(a_score("b", {"cpu": 2}))])
+    assert watched.count("scores") == (2, 0)
+    assert world.fleet.scores.get("a", "usage") is None
+
+
+def test_after_a_restart_the_values_of_a_score_with_a_wrong_time_are_used_and_it_is_told() -> None:
+    watched, world = Watched(), a_world("a", p1={})
+    feed = scores_feed(watched, world)
+    feed.replace([encoded(a_score("a", {"cpu": 90}, valid_until=NOT_A_TIME))])
+    assert world.fleet.scores.items_of("a")["usage"][0]["value"] == 90
+    assert watched.count("scores") == (1, 1)
+
+
+def test_whoever_is_woken_may_fail_too() -> None:
+    watched, world = Watched(), PlacementWorld()
+
+    def wake(_: Iterable[Any]) -> None:
+        raise KeyError("nobody")
+
+    feed = ObjectFeed(wake, world.put_set, lambda obj: world.remove_set(obj["metadata"]["name"]))
+    feed.guard = watched.unreadable.guard("sets")
+    feed.put(encoded(a_set("s")))
+    feed.remove(encoded(a_set("s")))
+    assert watched.count("sets") == (1, 0)
+    assert world.sets == {}
+
+
+@pytest.mark.parametrize("error", [RecursionError(), OverflowError("x"), MemoryError(), KeyError("k"), TypeError("t")])
+def test_whatever_a_handler_raises_the_next_object_comes(error: Exception) -> None:
+    watched, taken = Watched(), []
+
+    class Handler:
+        def replace(self, objects: Sequence[bytes]) -> None:
+            for each in objects:
+                self.put(each)
+
+        def put(self, encoded: bytes) -> None:
+            if b'"bad"' in encoded:
+                raise error
+            taken.append(json.loads(encoded)["metadata"]["name"])
+
+        def remove(self, encoded: bytes) -> None:
+            raise error
+
+    handler = Contained(Handler(), watched.unreadable.guard("things"))
+    objects = [encoded(a_set(name)) for name in ("a", "bad", "b")]
+    handler.replace(objects)
+    handler.put(objects[1])
+    handler.put(objects[2])
+    assert {"a", "b"} == set(taken)
+    assert watched.count("things") == (1, 1)
+    handler.remove(objects[1])
+    assert watched.count("things") == (1, 0)
+
+
+def test_agents_with_odd_inventories_keep_no_other_out() -> None:
+    watched = Watched()
+    world = AgentWorld(lambda _: None, lambda _: None)
+    feed = Feed(world.put_agent, world.remove_agent)
+    feed.guard = watched.unreadable.guard("agents")
+
+    def agent(name: str, inventory: str, labels: str = "{}") -> bytes:
+        metadata = f'{{"namespace": "n", "name": "{name}", "resourceVersion": "3", "labels": {labels}}}'
+        return f'{{"metadata": {metadata}, "status": {{"inventory": {inventory}}}}}'.encode()
+
+    odd = [
+        agent("deep", DEEP),
+        agent("labels", "{}", '{"a": 5}'),
+        b'{"metadata": {"namespace": "n", "name": "status", "resourceVersion": "3"}, "status": 5}',
+    ]
+    feed.replace([*odd, agent("good", '{"cpu": {"count": 4}}')])
+    assert world.places() == {Place("n", "good")}
+    assert watched.count("agents") == (3, 3)
+    for fine in ('"text"', "[1, 2]", "1e400", "1" * 4301, "null", "true", "18446744073709551616"):
+        feed.put(agent("any", fine))
+        roster = world.roster("n")
+        assert roster.look("any")
+        assert roster.plan_so_far("any") is not None
+    feed.replace([agent("deep", "{}"), agent("good", "{}")])
+    assert watched.count("agents") == (3, 0)
+
+
+# ------------------------------------------------------------------------------------------------------------ clusters
+
+
+def cluster_feed(watched: Watched, world: PlacementWorld) -> tuple[ClusterFeed, ClusterController]:
+    client: Any = None
+    controller = ClusterController(world, client, lambda: NOW, ControllerMetrics())
+    feed = ClusterFeed(world, controller, lambda _: None)
+    feed.guard = watched.unreadable.guard("clusters")
+    return feed, controller
+
+
+def test_a_cluster_with_values_that_cannot_be_used_is_in_use_and_told() -> None:
+    watched, world = Watched(), a_world(p1={})
+    feed, _ = cluster_feed(watched, world)
+    tainted = a_cluster("tainted", taints=[a_taint("k", "PreferNoSelect", added=NOT_A_TIME)])
+    endless = a_cluster("endless", allocatable={"cpu": "1e309"}, capacity={"cpu": "4"})
+    fine = a_cluster("fine", allocatable={"cpu": "4", "odd": "x"}, capacity={"cpu": "4"})
+    feed.replace([encoded(each) for each in (tainted, endless, fine)])
+    assert chosen(world, P1) == ["endless", "fine", "tainted"]
+    assert watched.count("clusters") == (2, 2)
+    assert [text.split(":")[1].strip() for _, text in watched.events] == [
+        "spec.taints[0].timeAdded",
+        "status.allocatable.cpu",
+    ]
+    feed.put(encoded(a_cluster("tainted"), 2))
+    feed.remove(encoded(endless))
+    assert watched.count("clusters") == (2, 0)
+
+
+def test_a_cluster_that_cannot_be_read_keeps_its_last_good_state_in_a_list_too() -> None:
+    watched, world = Watched(), a_world("a", "b", p1={})
+    feed, _ = cluster_feed(watched, world)
+    deep = f'{{"metadata": {{"name": "a", "resourceVersion": "7"}}, "spec": {DEEP}}}'.encode()
+    shapeless = b'{"metadata": {"name": "c", "resourceVersion": "8"}, "spec": {"taints": true}}'
+    feed.replace([deep, encoded(a_cluster("new")), shapeless])
+    assert chosen(world, P1) == ["a", "c", "new"]
+    assert watched.count("clusters") == (2, 2)
+
+
+def test_the_time_of_a_lease_may_be_any() -> None:
+    world = a_world("a")
+    watched = Watched()
+    _, controller = cluster_feed(watched, world)
+
+    def put_lease(obj: dict[str, Any]) -> tuple[()]:
+        controller.put_lease(obj)
+        return ()
+
+    feed = ObjectFeed(lambda _: None, put_lease, lambda _: ())
+    feed.guard = watched.unreadable.guard("leases")
+
+    def lease(renewed: str) -> bytes:
+        return encoded(
+            {"metadata": {"namespace": "a", "name": "managed-cluster-lease"}, "spec": {"renewTime": renewed}}
+        )
+
+    for text in ("9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z", "2026-01-01T00:00:00.123456789z", NOT_A_TIME, "x"):
+        feed.put(lease(text))
+        controller._look_at_lease("a", LAST)
+        controller._look_at_lease("a", FIRST)
+        controller._look_at_lease("a", NOW)
+    assert watched.count("leases") == (1, 1)  # one revision, one count
+    assert controller._renewed["a"] == a_time("2026-01-01T00:00:00.123456Z")
+
+
+@pytest.mark.parametrize("seconds", [-(2**31), 2**31 - 1, -1, 0, 2**63, 1.5])
+@pytest.mark.parametrize("renewed", [FIRST, NOW, LAST])
+def test_no_duration_of_a_lease_leaves_time(seconds: float, renewed: datetime) -> None:
+    assert FIRST <= lease_ends(renewed, {"spec": {"leaseDurationSeconds": seconds}}) <= LAST
+
+
+def test_a_look_at_a_cluster_takes_any_shape_of_its_figures() -> None:
+    values: list[Any] = ["1e309", 5, 5.5, True, None, [], {}, "x" * 10_000]
+    for value in values:
+        found = look(encoded(a_cluster("a", allocatable={"cpu": value}, capacity={"memory": value})))
+        assert found.name == "a"
+        assert len(found.fault) < 200
+
+
+# ---------------------------------------------------------------------------------------------------------------- sets
+
+
+def gold(name: str) -> str:
+    return json.dumps(a_cluster(name, {"gold": "yes"}))
+
+
+def test_a_typo_in_a_set_removes_no_decision() -> None:
+    world = PlacementWorld()
+    for name in "ab":
+        world.put_cluster(gold(name).encode())
+    world.put_cluster(json.dumps(a_cluster("c")).encode())
+    world.put_set(a_set("s", {"gold": "yes"}))
+    world.put_binding(a_binding("s"))
+    world.put_placement(stored(a_placement("p1"), 1))
+    world.put_decision(a_page("p1", 5, "a", "b"))
+    assert chosen(world, P1) == ["a", "b"]
+    assert P1 in world.put_set(a_set("s", clusterSelector=TYPO))
+    assert chosen(world, P1) == ["a", "b"]
+    world.put_cluster(gold("d").encode())  # the last good rule is a rule
+    assert chosen(world, P1) == ["a", "b", "d"]
+    result = world.decide(P1, NOW)
+    assert result is not None
+    assert result.conditions["ClusterSetsUsable"].reason == "LastGoodMembersKept"
+    assert set_condition(world, "s")["ClusterSetEmpty"] == ("False", "ClustersSelected", "3 ManagedClusters selected")
+    world.put_set(a_set("s", {"silver": "yes"}))
+    assert chosen(world, P1) == []
+
+
+def test_after_a_restart_a_set_with_a_typo_removes_no_decision_either() -> None:
+    world = PlacementWorld()
+    for name in "abc":
+        world.put_cluster(gold(name).encode())
+    world.put_set(a_set("s", clusterSelector=TYPO))
+    world.put_binding(a_binding("s"))
+    for name in ("p1", "p2"):
+        world.put_placement(stored(a_placement(name), 1))
+    world.put_decision(a_page("p1", 5, "a", "b"))
+    assert chosen(world, P1) == ["a", "b"]
+    assert chosen(world, Key("apps", "p2")) == []
+    assert set_condition(world, "s")["ClusterSetEmpty"][0] == "Unknown"
+    world.remove_cluster("a")  # what is gone is gone
+    assert chosen(world, P1) == ["b"]
+    world.remove_set("s")
+    assert chosen(world, P1) == []
+
+
+def test_a_changed_set_is_looked_at_when_its_placements_have_their_turn() -> None:
+    world = a_world("a", p1={}, p2={})
+    told = world.put_set(a_set("global", {"gold": "yes"}))
+    assert told == {P1, Key("apps", "p2"), SetKey("global")}
+    assert world._unseen == {P1, Key("apps", "p2")}
+    assert chosen(world, P1) == []
+    for _ in world.steps(Key("apps", "p2")):
+        pass
+    assert world._unseen == set()
+    assert P1 in world.put_cluster(gold("a").encode())
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+@pytest.mark.parametrize(
+    "edited",
+    [
+        {"selectorType": "LabelSelector", "labelSelector": {"matchLabels": {"a": "b"}}},
+        {"selectorType": "LabelSelector", "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}},
+        {"selectorType": "ExclusiveClusterSetLabel", "labelSelector": {"matchLabels": {"a": "b"}}},
+        {"selectorType": "LabelSelector", "labelSelector": None},
+        {"selectorType": "LabelSelector"},
+        {"selectorType": "Odd", "more": 1},
+        {},
+        None,
+    ],
+)
+def test_an_edit_of_a_built_in_set_is_rolled_back_by_a_merge(name: str, edited: Any) -> None:
+    present = a_set(name, clusterSelector=edited)
+    patch = roll_back(present)
+    assert patch is not None or edited == BUILT_IN[name]
+    after = merge_patched(present, patch) if patch is not None else present
+    assert after["spec"] == {"clusterSelector": BUILT_IN[name]}
+    assert roll_back(after) is None
+
+
+def test_a_key_that_breaks_the_global_set_is_rolled_back_too() -> None:
+    present = a_set("global", exclusiveKey="x", clusterSelector=BUILT_IN["global"])
+    assert roll_back(present) == {"spec": {"exclusiveKey": None}}
+
+
+# ---------------------------------------------------------------------------------------------------------- conditions
+
+
+def test_conditions_that_are_written_fit_and_odd_ones_that_are_there_stop_nothing() -> None:
+    present = [{"type": "A", "status": "True"}, {"status": "True"}]
+    (first, second, third) = merged(present, {"A": ("True", "r" * 2000, "é" * 40_000), "B": ("False", "x", "y")}, NOW)
+    assert first["lastTransitionTime"] == "2026-01-01T00:00:00Z"
+    assert len(first["message"].encode()) <= 32_768
+    assert len(first["reason"]) <= 1_024
+    assert second == {"status": "True"}
+    assert third["type"] == "B"

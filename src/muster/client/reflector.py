@@ -16,6 +16,7 @@ import msgspec
 from muster.client.client import JSON
 from muster.client.errors import UnreachableError
 from muster.errors import ApiError
+from muster.values.api_paths import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +102,7 @@ class Reflector:
         self._client = client
         self._accept_list, self._accept_watch = accept
         self._path = resource.path(one[0] if one else "")
-        self._narrowed = {"fieldSelector": f"metadata.name={one[1]}"} if one else {}
+        self._narrowed = by_name(one[1]) if one else {}
         self._narrowed |= {"labelSelector": labels} if labels else {}
         self.kind = resource.plural
         self._handler = handler

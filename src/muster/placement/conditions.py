@@ -53,12 +53,17 @@ def sets_usable(visibility: Visibility) -> Condition | None:
     return _no("ClusterSetsSkipped", f"left out because they cannot be evaluated: {faults}")
 
 
-def evaluated(failing: int, examples: Sequence[tuple[str, str]]) -> Condition | None:
-    """Only there when something is wrong: clusters on which an expression failed are not selected, and counted."""
+def evaluated(plan: Plan, failing: int, reasons: Sequence[str]) -> Condition | None:
+    """Only there when something is wrong: clusters on which an expression failed are not selected, and counted.
+
+    Whoever reads the placement reads this, so it names no cluster and has no values of any: `reasons` are bare.
+    """
     if not failing:
         return None
-    shown = "; ".join(f"{name}: {why}" for name, why in examples)
-    return _no("EvaluationErrors", f"{failing} clusters are not selected because an expression failed: {shown}")
+    where = f"`muster explain placement {plan.name} -n {plan.namespace}` shows those clusters that you may read"
+    shown = "; ".join(dict.fromkeys(reasons))
+    text = f"{failing} clusters are not selected because an expression failed: reasons: {shown}; {where}"
+    return _no("EvaluationErrors", text)
 
 
 def _no(reason: str, message: str) -> Condition:

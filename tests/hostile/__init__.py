@@ -1,0 +1,1 @@
+"""Hostile input, generated: what a tenant could write."""

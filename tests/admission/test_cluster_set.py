@@ -35,7 +35,9 @@ class World:
         found = [each["metadata"] for each in self._of(resource)]
         return [each["name"] for each in found if (each.get("labels") or {}).get(key) == value]
 
-    async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
+    async def missing(
+        self, asker: Asker, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> Sequence[str]:
         path = resource.partition(".")[0]
         self.asked.append((verb, path, len(names)))
         return [name for name in names if (verb, path, name) not in self._may and (verb, path, "*") not in self._may]
@@ -79,7 +81,8 @@ def reviewed(new: Object, world: World, old: Object | None = None, **request: An
 
 
 def test_a_webhook_refuses_a_set_whose_key_and_clusters_are_not_the_creator_s() -> None:
-    world = World(a_cluster("mc1", region="apac"), a_cluster("mc2", region="us"))
+    get = [("get", "managedclusters", "*")]
+    world = World(a_cluster("mc1", region="apac"), a_cluster("mc2", region="us"), may=get)
     status = reviewed(a_set("apac", exclusiveKey="region"), world)
     assert (status["code"], status["reason"]) == (403, "Forbidden")
     assert [line.strip().partition(" (")[0] for line in status["message"].splitlines()[2:4]] == [
@@ -98,9 +101,11 @@ def test_who_may_update_every_cluster_is_not_asked_about_each() -> None:
 
 
 def test_thousands_are_asked_about_in_batches() -> None:
-    world = World(*(a_cluster(f"mc{number}", region="apac") for number in range(2500)))
+    get = [("get", "managedclusters", "*")]
+    world = World(*(a_cluster(f"mc{number}", region="apac") for number in range(2500)), may=get)
     status = reviewed(a_set("apac", exclusiveKey="region"), world)
-    assert [count for _, path, count in world.asked if path == "managedclusters"] == [1, 1000, 1000, 500]
+    counts = [count for _, path, count in world.asked if path == "managedclusters"]
+    assert counts == [1, 1000, 1000, 500, 1000, 1000, 500]
     assert "for 2490 more" in status["message"]
 
 

@@ -75,7 +75,7 @@ def test_mutations_build_on_each_other_until_one_refuses() -> None:
 
 def test_a_check_may_ask_for_permissions_in_one_batch() -> None:
     class Strict(Nothing):
-        async def missing(self, asker: Any, verb: str, resource: str, names: Any) -> list[str]:
+        async def missing(self, asker: Any, verb: str, resource: str, names: Any, namespace: str = "") -> list[str]:
             return [f"{asker.name} {verb} {resource} {name}" for name in names]
 
     async def joins(write: Write, world: World) -> Finding:

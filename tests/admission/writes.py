@@ -47,5 +47,7 @@ class Nothing:
     async def labelled(self, resource: str, key: str, value: str) -> Sequence[str]:
         return ()
 
-    async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
+    async def missing(
+        self, asker: Asker, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> Sequence[str]:
         return ()

@@ -43,7 +43,7 @@ def test_what_is_not_served_is_named() -> None:
 
 
 def test_paths_follow_the_conventions() -> None:
-    assert CLUSTERS.path("ignored", "c1") == "/apis/cluster.open-cluster-management.io/v1/managedclusters/c1"
+    assert CLUSTERS.object_path("ignored", "c1") == "/apis/cluster.open-cluster-management.io/v1/managedclusters/c1"
     assert EVENTS.path("apps") == "/api/v1/namespaces/apps/events"
     assert EVENTS.path() == "/api/v1/events"
 

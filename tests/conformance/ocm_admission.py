@@ -68,7 +68,9 @@ class _Permissions:
     async def labelled(self, resource: str, key: str, value: str) -> Sequence[str]:
         return ()
 
-    async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
+    async def missing(
+        self, asker: Asker, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> Sequence[str]:
         path, _, group = resource.partition(".")
         self.asked += [f"{verb} {group}/{path} {name}" for name in names]
         return [name for name in names if not {(verb, resource, name), (verb, resource, "*")} & self._allowed]

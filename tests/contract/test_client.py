@@ -37,7 +37,7 @@ async def clusters(home: Home, client: Client, count: int) -> AsyncIterator[tupl
     finally:
         for name in names:
             with contextlib.suppress(ApiError):
-                await client.request("DELETE", resource.path("", name))
+                await client.request("DELETE", resource.object_path("", name))
 
 
 class Seen:
@@ -99,7 +99,7 @@ def test_refusals_say_what_they_are(home: Home) -> None:
 
     async def story() -> None:
         async with home.client() as client, clusters(home, client, 1) as (resource, (name,)):
-            path = resource.path("", name)
+            path = resource.object_path("", name)
             stale = {"metadata": {"resourceVersion": "1", "labels": {"x": "y"}}}
             assert await refused(client, "GET", f"{path}-missing") == (404, "NotFound")
             assert await refused(client, "POST", resource.path(), body=a_cluster(name)) == (409, "AlreadyExists")
@@ -144,9 +144,9 @@ def test_a_reflector_keeps_a_true_copy(home: Home) -> None:
             reflected(client, resource) as seen,
         ):
             assert set(names) <= seen.objects.keys()
-            path = resource.path("", names[0])
+            path = resource.object_path("", names[0])
             await client.request("PATCH", path, body={"metadata": {"labels": {"new": "1"}}}, content_type=MERGE)
-            await client.request("DELETE", resource.path("", names[1]))
+            await client.request("DELETE", resource.object_path("", names[1]))
             await seen.until(lambda there: there[names[0]]["metadata"]["labels"].get("new") == "1")
             await seen.until(lambda there: names[1] not in there)
             assert seen.lists == 1
@@ -168,7 +168,7 @@ def test_a_reflector_lists_again_when_history_is_gone(home: Home) -> None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             # While nobody watches, a cluster goes and the server forgets that it did.
-            await client.request("DELETE", resource.path("", names[2]))
+            await client.request("DELETE", resource.object_path("", names[2]))
             await client.request("POST", resource.path(), body=a_cluster(names[2] + "-after"))
             await asyncio.to_thread(hub.compact)
             task = asyncio.create_task(reflector.run())
@@ -176,6 +176,6 @@ def test_a_reflector_lists_again_when_history_is_gone(home: Home) -> None:
             assert seen.lists == 2
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            await client.request("DELETE", resource.path("", names[2] + "-after"))
+            await client.request("DELETE", resource.object_path("", names[2] + "-after"))
 
     asyncio.run(story())

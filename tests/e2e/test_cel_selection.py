@@ -120,7 +120,7 @@ def test_an_expression_that_may_cost_too_much_is_refused_with_what_makes_it_dear
     )
 
 
-def test_clusters_on_which_an_expression_fails_are_counted_and_named(kubectl: Kubectl, tmp_path: Path) -> None:
+def test_clusters_on_which_an_expression_fails_are_counted_and_not_named(kubectl: Kubectl, tmp_path: Path) -> None:
     kubectl("apply", "-f", str(written(tmp_path, "managedCluster.metadata.labels['nobody-has-it'] == 'x'")))
 
     def condition() -> list[str]:
@@ -134,7 +134,7 @@ def test_clusters_on_which_an_expression_fails_are_counted_and_named(kubectl: Ku
     eventually(lambda: [text[:23] for text in condition()], ["False EvaluationErrors "])
     (text,) = condition()
     assert re.match(
-        r"False EvaluationErrors 3 clusters are not selected because an expression failed: \w+: .*no such", text
+        r"False EvaluationErrors 3 clusters are not selected because an expression failed: reasons: .*no such key", text
     )
 
 

@@ -201,6 +201,12 @@ def test_creating_a_set_needs_every_cluster_that_it_takes_in(stage: Stage) -> No
     stage.admin("apply", "-f", example("recovery/1-admin.yaml"))
     for name in ("dr-us", "mc1", "mc2"):
         stage.admin("create", "-f", "-", stdin=a_cluster(name, clusterAttribute="backup"))
+    # Who may not get them is told how many there are, and not which.
+    refusal = stage.sre1("create", "-f", example("recovery/2-sre1.yaml"), fails=True)
+    assert "mc1" not in refusal
+    every = {"apiGroups": [GROUP], "resources": ["managedclusters"], "verbs": ["update"]}
+    assert needs(refusal, f"update managedclusters.{GROUP}") == [every]
+    stage.grant("sre1", [a_rule("managedclusters", "mc1", "mc2", verbs=("get",))])
     refusal = stage.sre1("create", "-f", example("recovery/2-sre1.yaml"), fails=True)
     rules = needs(refusal, *(f'update managedclusters.{GROUP} "{name}"' for name in ("mc1", "mc2")))
     assert rules == [a_rule("managedclusters", "mc1", "mc2", verbs=("update",))]

@@ -152,7 +152,7 @@ async def test_permissions_are_asked_of_the_hub_s_own_authorizer() -> None:
         return refused(f"may not join {', '.join(missing)}", 403, "Forbidden") if missing else Finding()
 
     class HalfWay(MastersAuthorizer):
-        async def missing(self, user: User, verb: str, resource: str, names: Any) -> list[str]:
+        async def missing(self, user: User, verb: str, resource: str, names: Any, namespace: str = "") -> list[str]:
             return [name for name in names if name != "a"]
 
     store = Store.open(None)

@@ -172,6 +172,7 @@ async def test_malformed_taints_are_told_as_such(taints: Any) -> None:
 # --- Sets -----------------------------------------------------------------------------------------------------------
 
 CREATE_SET = rule("create,update,patch,delete", "managedclustersets")
+READ = rule("get", "managedclusters")
 
 
 @pytest.mark.parametrize("version", ["v1alpha1", "v1beta1", "v1beta2"])
@@ -181,7 +182,7 @@ async def test_a_new_set_needs_its_key_and_every_cluster_it_takes_in(version: st
         for name in ("mc1", "mc2"):
             await hub.create(in_region(name, "apac"))
         await hub.create(in_region("mc3", "us"))
-        sre = await hub.grant("sre", CREATE_SET, rule("update", "managedclusters", "mc1"))
+        sre = await hub.grant("sre", CREATE_SET, READ, rule("update", "managedclusters", "mc1"))
         apac = a_set("apac", "region", version)
         _, _, message = await complaint(hub.create(apac, sre))
         told = [line for line in message.splitlines() if line.startswith("  ") and "(" in line]
@@ -195,10 +196,36 @@ async def test_a_new_set_needs_its_key_and_every_cluster_it_takes_in(version: st
 
 
 @story
+async def test_who_may_not_get_clusters_is_told_how_many_and_not_which() -> None:
+    async with a_guarded_hub() as hub:
+        for name in ("mc1", "secret-1", "secret-2"):
+            await hub.create(in_region(name, "apac"))
+        keys = rule("create", EXCLUSIVE_KEY)
+        sre = await hub.grant("sre", CREATE_SET, keys, rule("get", "managedclusters", "mc1"))
+        _, _, message = await complaint(hub.create(a_set("apac", "region"), sre))
+        assert "secret" not in message
+        assert f'  update managedclusters.{GROUP} "mc1" (the cluster is labelled region=apac)' in message.splitlines()
+        assert "2 labelled region=apac that you may not get" in message
+        assert 'resources: ["managedclusters"]\n  verbs: ["update"]' in message
+        blind = await hub.grant("sre", CREATE_SET, keys)
+        _, _, message = await complaint(hub.create(a_set("apac", "region"), blind))
+        assert "secret" not in message
+        assert message.startswith(
+            f'managedclusters.{GROUP} is forbidden: user "sre" cannot take 3 ManagedClusters into the '
+            'ManagedClusterSet "apac"'
+        )
+        # Who may take them in hears of a dry run how many there are.
+        may = await hub.grant("sre", CREATE_SET, keys, rule("update", "managedclusters"))
+        await hub.create(a_set("apac", "region"), may, dry_run=("All",))
+        assert hub.warnings == ("clusters labelled region=apac become members: 3",)
+
+
+@story
 async def test_an_empty_resource_name_is_not_every_name() -> None:
     async with a_guarded_hub() as hub:
         await hub.create(in_region("mc1", "apac"))
-        sre = await hub.grant("sre", CREATE_SET, rule("create", EXCLUSIVE_KEY), rule("update", "managedclusters", ""))
+        keys, nobody = rule("create", EXCLUSIVE_KEY), rule("update", "managedclusters", "")
+        sre = await hub.grant("sre", CREATE_SET, READ, keys, nobody)
         assert "mc1" in (await complaint(hub.create(a_set("apac", "region"), sre)))[2]
 
 
@@ -206,7 +233,7 @@ async def test_an_empty_resource_name_is_not_every_name() -> None:
 async def test_the_default_key_needs_no_permission_of_its_own_but_its_clusters_do() -> None:
     async with a_guarded_hub() as hub:
         await hub.create(cluster("mc1", {DEFAULT_KEY: "blue"}))
-        sre = await hub.grant("sre", CREATE_SET)
+        sre = await hub.grant("sre", CREATE_SET, READ)
         await hub.create(a_set("red"), sre)
         assert "mc1" in (await complaint(hub.create(a_set("blue"), sre)))[2]
         sre = await hub.grant("sre", CREATE_SET, rule("update", "managedclusters", "mc1"))
@@ -217,7 +244,7 @@ async def test_the_default_key_needs_no_permission_of_its_own_but_its_clusters_d
 async def test_a_set_by_labels_that_becomes_exclusive_takes_its_clusters_in_then() -> None:
     async with a_guarded_hub() as hub:
         await hub.create(cluster("mc1", {DEFAULT_KEY: "blue"}))
-        sre = await hub.grant("sre", CREATE_SET)
+        sre = await hub.grant("sre", CREATE_SET, READ)
         by_labels = {"selectorType": "LabelSelector", "labelSelector": {}}
         await hub.create(a_set("blue", clusterSelector=by_labels), sre)
         exclusive = {"spec": {"clusterSelector": {"selectorType": "ExclusiveClusterSetLabel", "labelSelector": None}}}

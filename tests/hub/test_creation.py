@@ -214,7 +214,7 @@ class Refusing:
     async def authorize(self, user: User, attributes: Attributes) -> Decision:
         return Decision(False)
 
-    async def missing(self, user: User, verb: str, resource: str, names: Any) -> list[str]:
+    async def missing(self, user: User, verb: str, resource: str, names: Any, namespace: str = "") -> list[str]:
         return list(names)
 
     async def rules(self, user: User, namespace: str) -> AccessRules:

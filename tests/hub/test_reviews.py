@@ -30,7 +30,9 @@ class Clerk:
             return Decision(True, 'RBAC: allowed by ClusterRoleBinding "mcr" of ClusterRole "mcr" to Group "devs"')
         return Decision(False)
 
-    async def missing(self, user: User, verb: str, resource: str, names: Sequence[str]) -> list[str]:
+    async def missing(
+        self, user: User, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> list[str]:
         return list(names)
 
     async def rules(self, user: User, namespace: str) -> AccessRules:

@@ -43,7 +43,9 @@ class ByName:
     async def authorize(self, user: User, attributes: Attributes) -> Decision:
         return Decision(attributes.verb == "get" and attributes.name in self._seen)
 
-    async def missing(self, user: User, verb: str, resource: str, names: Sequence[str]) -> list[str]:
+    async def missing(
+        self, user: User, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> list[str]:
         assert (verb, resource) == ("get", CLUSTERS)
         return [name for name in names if name not in self._seen]
 

@@ -24,6 +24,7 @@ from muster.placement.causes import (
     flip_of,
     reads_of,
     standing,
+    unnamed,
 )
 from muster.placement.differences import FieldChange
 from muster.selectors.cel import cel_compiler
@@ -98,7 +99,9 @@ def test_changes_of_clusters_that_moved_and_of_the_placement_are_causes_and_othe
         ],
         2,
     )
-    assert [cause.name for cause in causes_of([beside], {"a"}, reads())[0]] == ["z"]
+    causes, _ = causes_of([beside], {"a"}, reads())
+    assert [cause.name for cause in causes] == ["z"]
+    assert [str(cause) for cause in unnamed(causes, {"a"})] == ["ManagedCluster changed (not one of those that moved)"]
 
 
 def test_what_was_taken_back_and_what_nobody_reads_is_no_cause() -> None:

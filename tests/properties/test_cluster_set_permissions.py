@@ -126,7 +126,9 @@ class Hub:
             if kind == resource and (obj["metadata"].get("labels") or {}).get(key) == value
         )
 
-    async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
+    async def missing(
+        self, asker: Asker, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> Sequence[str]:
         path = resource.removesuffix(f".{OCM}")
         return [name for name in names if not has(self.grants, verb, path, name)]
 

@@ -80,7 +80,7 @@ async def permitted(write: Write, world: World) -> Finding:
     if refusal.refusal is not None or not write.dry_run:
         return refusal
     members = await world.labelled(CLUSTERS, rule.key, rule.set_name)
-    return Finding(warnings=(_told(rule, len(members), members, "become members"),))
+    return Finding(warnings=(await _told(rule, members, "become members", write, world),))
 
 
 async def _not_updatable(rule: ExclusiveMembership, write: Write, world: World) -> list[Permission]:
@@ -91,22 +91,31 @@ async def _not_updatable(rule: ExclusiveMembership, write: Write, world: World) 
     missing: list[str] = []
     for start in range(0, len(clusters), _BATCH):
         missing += await world.missing(write.asker, "update", CLUSTERS, clusters[start : start + _BATCH])
-    return take_in_permissions(rule, missing)
+    hidden = await _hidden(missing, write, world)
+    return take_in_permissions(rule, [name for name in missing if name not in hidden], len(hidden))
+
+
+async def _hidden(clusters: Sequence[str], write: Write, world: World) -> set[str]:
+    """Those that the asker may not get: they are counted, and never named."""
+    hidden: set[str] = set()
+    for start in range(0, len(clusters), _BATCH):
+        hidden.update(await world.missing(write.asker, "get", CLUSTERS, clusters[start : start + _BATCH]))
+    return hidden
 
 
 async def _leaving(write: Write, world: World) -> Finding:
-    """Who would leave with the set; named are only those that the asker may see."""
+    """Who would leave with the set."""
     rule = None if write.old is None else exclusive_membership(write.old)
     if rule is None:
         return NOTHING
     members = await world.labelled(CLUSTERS, rule.key, rule.set_name)
-    hidden = set(await world.missing(write.asker, "get", CLUSTERS, members))
-    seen = [name for name in members if name not in hidden]
-    return Finding(warnings=(_told(rule, len(members), seen, "are members no longer"),))
+    return Finding(warnings=(await _told(rule, members, "are members no longer", write, world),))
 
 
-def _told(rule: ExclusiveMembership, count: int, named: Sequence[str], happens: str) -> str:
-    names = ", ".join(named[:MOST_NAMED])
-    more = count - min(len(named), MOST_NAMED)
-    listed = f": {names}{f' and {more} more' if more else ''}" if names else ""
-    return f"clusters labelled {rule.key}={rule.set_name} {happens}: {count}{listed}"
+async def _told(rule: ExclusiveMembership, members: Sequence[str], happens: str, write: Write, world: World) -> str:
+    """How many, and the first of those that the asker may see."""
+    hidden = await _hidden(members, write, world)
+    named = [name for name in members if name not in hidden][:MOST_NAMED]
+    more = len(members) - len(named)
+    listed = f": {', '.join(named)}{f' and {more} more' if more else ''}" if named else ""
+    return f"clusters labelled {rule.key}={rule.set_name} {happens}: {len(members)}{listed}"

@@ -14,6 +14,7 @@ from muster.admission.cluster_set_binding import permitted as binding_permitted
 from muster.admission.cluster_set_binding import same_name
 from muster.admission.managed_cluster import client_configs, default_set, taint_times
 from muster.admission.managed_cluster import permitted as cluster_permitted
+from muster.admission.owners import permitted as owners_permitted
 from muster.admission.placement import checked as placement_checked
 from muster.admission.resolution import spec_checked
 from muster.admission.write import Finding, World, Write
@@ -105,7 +106,13 @@ def mutate(write: Write, checks: Mapping[str, KindChecks] = KINDS) -> Finding:
 async def validate(
     write: Write, world: World, checks: Mapping[str, KindChecks] = KINDS, aside: Aside = at_once
 ) -> Finding:
-    """Whether the write may happen. Stops at the first refusal. `aside` carries out what may take long."""
+    """Whether the write may happen. Stops at the first refusal. What every kind must pass comes first.
+
+    `aside` carries out what may take long.
+    """
+    finding = await owners_permitted(write, world)
+    if finding.refusal is not None:
+        return finding
     found = checks.get(write.resource)
     if found is None:
         return Finding()

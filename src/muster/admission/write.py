@@ -56,7 +56,9 @@ class World(Protocol):
         Whoever answers remembers only that no other object has come to carry it: the rest of the fleet may go on.
         """
 
-    async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
+    async def missing(
+        self, asker: Asker, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> Sequence[str]:
         """Those of `names` the asker may not `verb`; `resource` is `plural.group` or `plural/subresource.group`."""
 
 

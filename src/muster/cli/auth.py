@@ -11,6 +11,7 @@ from muster.cli.exits import Exit
 from muster.cli.grants import grant_rows, live_policy, print_rows
 from muster.cli.options import AllNamespaces, Context, Kubeconfig, Namespace, with_client
 from muster.cli.output import print_json
+from muster.values.api_paths import collection_path
 
 if TYPE_CHECKING:
     from muster.client import Client
@@ -51,7 +52,7 @@ def can_i(
         if user or groups:
             spec |= {"user": user, "groups": list(groups or ())}
         body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
-        path = f"/apis/authorization.k8s.io/v1/{kind.lower()}s"
+        path = collection_path("authorization.k8s.io", "v1", f"{kind.lower()}s")
         status: dict[str, Any] = (await client.request("POST", path, body=body)).json()["status"]
         return status
 

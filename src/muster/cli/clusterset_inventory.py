@@ -12,6 +12,7 @@ from muster.cli.documents import read_documents
 from muster.cli.grants import live_policy, policy_of
 from muster.cli.options import with_client
 from muster.errors import ApiError, InvalidObjectError
+from muster.values.api_paths import by_label
 from muster.values.causes import TYPE_INVALID
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class _Server:
     async def cluster(self, name: str) -> Object:
         served = self._discovery.named(f"managedclusters.{GROUP}")
         try:
-            found: Object = (await self._client.request("GET", served.path("", name))).json()
+            found: Object = (await self._client.request("GET", served.object_path("", name))).json()
         except ApiError as error:
             if error.code == _NOT_FOUND:
                 raise InvalidObjectError("", f"there is no cluster {name!r}") from None
@@ -104,7 +105,7 @@ class _Server:
         return found
 
     async def clusters(self, key: str) -> Sequence[Object]:
-        return await self._listed("managedclusters", {"labelSelector": key} if key else {})
+        return await self._listed("managedclusters", by_label(key) if key else {})
 
     async def cluster_sets(self) -> Sequence[Object]:
         return await self._listed("managedclustersets", {})

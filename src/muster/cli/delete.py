@@ -76,7 +76,7 @@ class _Deletion:
         self.missing = 0
 
     async def delete(self, resource: ServedResource, namespace: str, name: str) -> None:
-        path = resource.path(namespace if resource.namespaced else "", name)
+        path = resource.object_path(namespace, name)
         try:
             await self._client.request("DELETE", path, params=self._params, body={"propagationPolicy": "Background"})
         except ApiError as error:

@@ -19,6 +19,7 @@ from muster.cli.options import (
 )
 from muster.cli.output import TablePrinter, print_json, print_yaml
 from muster.errors import InvalidObjectError
+from muster.values.api_paths import by_name
 
 if TYPE_CHECKING:
     from muster.client import Client, ServedResource
@@ -79,7 +80,11 @@ class _View:
         if self._resource.namespaced and not self._namespace:
             raise InvalidObjectError("", "a name cannot be looked up in all namespaces; give one with -n")
         answers = [
-            (await self._client.request("GET", self._resource.path(self._namespace, name), accept=self._accept)).json()
+            (
+                await self._client.request(
+                    "GET", self._resource.object_path(self._namespace, name), accept=self._accept
+                )
+            ).json()
             for name in names
         ]
         self._version = answers[-1].get("metadata", {}).get("resourceVersion", "")
@@ -118,7 +123,7 @@ class _View:
         if len(names) > 1:
             raise InvalidObjectError("", "watch one name or all of them")
         if names:
-            query = {"fieldSelector": f"metadata.name={names[0]}"}
+            query = by_name(names[0])
         while True:
             params = {**query, "resourceVersion": self._version, "allowWatchBookmarks": "true"}
             async for event in self._client.watch(path, params=params, accept=self._accept):

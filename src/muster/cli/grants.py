@@ -8,13 +8,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from muster.values.api_paths import collection_path
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from muster.client import Client
     from muster.hub.auth.rbac.policy import Binding, Policy
 
-_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_RBAC = "rbac.authorization.k8s.io"
 _ROLES, _BINDINGS = ("ClusterRole", "Role"), ("ClusterRoleBinding", "RoleBinding")
 
 
@@ -22,7 +24,7 @@ async def live_policy(client: Client) -> Policy:
     """All roles and bindings of a server. Needs the right to list them."""
     objects = []
     for kind in (*_ROLES, *_BINDINGS):
-        async for page in client.pages(f"{_RBAC}/{kind.lower()}s"):
+        async for page in client.pages(collection_path(_RBAC, "v1", f"{kind.lower()}s")):
             objects += [{"kind": kind, **item} for item in page["items"]]
     return policy_of(objects)
 

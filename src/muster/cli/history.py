@@ -11,6 +11,7 @@ import typer
 from muster.cli.options import Context, Kubeconfig, Namespace, Report, ReportFormat, with_client
 from muster.cli.output import print_report, yaml_text
 from muster.errors import ApiError, InvalidObjectError
+from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from muster.client import Client
 
 app = typer.Typer(no_args_is_help=True)
-PLACEMENTS: Final = "/apis/cluster.open-cluster-management.io/v1beta1/namespaces/{}/placements/{}"
-_HISTORIES: Final = "/apis/placement.muster.dev/v1alpha1/namespaces/{}/placementhistories/{}"
+PLACEMENTS: Final = ("cluster.open-cluster-management.io", "v1beta1", "placements")
+_HISTORIES: Final = ("placement.muster.dev", "v1alpha1", "placementhistories")
 _NOT_FOUND: Final = 404
 Object = dict[str, Any]
 
@@ -66,11 +67,11 @@ def placement(
 async def read_history(client: Client, namespace: str, name: str) -> Object:
     """The PlacementHistory. Raises InvalidObjectError, with the reason why there is none."""
     try:
-        found: Object = (await client.request("GET", _HISTORIES.format(namespace, name))).json()
+        found: Object = (await client.request("GET", object_path(*_HISTORIES, namespace, name))).json()
     except ApiError as error:
         if error.code != _NOT_FOUND:
             raise
-        await client.request("GET", PLACEMENTS.format(namespace, name))
+        await client.request("GET", object_path(*PLACEMENTS, namespace, name))
         reason = "the placement has no history yet: controllers write it when they first decide"
         raise InvalidObjectError(f"{namespace}/{name}", reason) from error
     return found

@@ -23,6 +23,7 @@ from muster.cli.options import Context, Files, Kubeconfig, Namespace, Report, Re
 from muster.cli.output import print_report
 from muster.cli.plan_labels import plain_preview, planned_labels, print_preview
 from muster.errors import ApiError, InvalidObjectError
+from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -213,7 +214,7 @@ async def _existing(client: Client, namespaces: set[str]) -> set[str]:
     found = set()
     for name in sorted(namespaces):
         try:
-            await client.request("GET", f"/api/v1/namespaces/{name}")
+            await client.request("GET", object_path("", "v1", "namespaces", "", name))
         except ApiError as error:
             if error.code == 404:
                 continue

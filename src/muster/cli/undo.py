@@ -13,6 +13,7 @@ from muster.cli.exits import Exit
 from muster.cli.history import PLACEMENTS, read_history, revision_of
 from muster.cli.options import Context, Kubeconfig, Namespace, with_client
 from muster.errors import InvalidObjectError
+from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ def placement(
 
     async def read(client: Client) -> tuple[Object, Object]:
         where = namespace or client.connection.namespace
-        current: Object = (await client.request("GET", PLACEMENTS.format(where, name))).json()
+        current: Object = (await client.request("GET", object_path(*PLACEMENTS, where, name))).json()
         return current, await read_history(client, where, name)
 
     current, record = with_client(read, context, kubeconfig)
@@ -67,7 +68,7 @@ def placement(
         raise typer.Exit(int(Exit.NO))
 
     async def write(client: Client) -> int:
-        path = PLACEMENTS.format(current["metadata"]["namespace"], name)
+        path = object_path(*PLACEMENTS, current["metadata"]["namespace"], name)
         reply = await client.request("PUT", path, params={"fieldManager": MANAGER}, body=restored)
         sys.stderr.writelines(f"Warning: {warning}\n" for warning in reply.warnings)
         return int(reply.json()["metadata"].get("generation") or 0)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from muster.client.credentials import Credentials
 from muster.client.discovery import Discovery, from_aggregated, from_legacy
 from muster.client.errors import UnreachableError, refusal, retry_after
 from muster.client.kubeconfig import load_pair
+from muster.values.api_paths import checked, group_path
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -61,6 +63,7 @@ class Client:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self._server = str(URL(connection.server)).rstrip("/")
         self._session = self._new_session()
         self._retired: aiohttp.ClientSession | None = None
         self._pair: tuple[bytes, bytes] | None = None
@@ -108,6 +111,10 @@ class Client:
         renewal = self.connection.renewal
         return code == _UNAUTHORIZED and renewal is not None and await renewal.refused(used)
 
+    def _url(self, path: str) -> URL:
+        """Where a request goes, sent as it is spelled here: nobody unquotes a name on the way."""
+        return URL(self._server + checked(path), encoded=True)
+
     async def request(
         self,
         method: str,
@@ -130,7 +137,7 @@ class Client:
             try:
                 async with self._session.request(
                     method,
-                    self.connection.server + path,
+                    self._url(path),
                     params=dict(params or {}),
                     data=data,
                     headers=headers,
@@ -155,9 +162,11 @@ class Client:
         if all(document.get("kind") == "APIGroupDiscoveryList" for document in documents):
             return from_aggregated(documents)
         core, groups = documents
-        paths = [f"/api/{version}" for version in core.get("versions", [])]
+        paths = [group_path("", version) for version in core.get("versions", [])]
         paths += [
-            f"/apis/{version['groupVersion']}" for group in groups.get("groups", []) for version in group["versions"]
+            group_path(*version["groupVersion"].split("/", 1))
+            for group in groups.get("groups", [])
+            for version in group["versions"]
         ]
         return from_legacy([(await self.request("GET", path)).json() for path in paths])
 
@@ -190,7 +199,7 @@ class Client:
         headers = {"Accept": accept, **credentials.headers}
         try:
             async with self._session.get(
-                self.connection.server + path, params=query, headers=headers, timeout=_WHILE_WATCHING
+                self._url(path), params=query, headers=headers, timeout=_WHILE_WATCHING
             ) as response:
                 if response.status >= 400:
                     # The next watch has better credentials, if there are any; whoever watches comes again anyway.
@@ -216,7 +225,7 @@ class Client:
         params = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"}
         if dry_run:
             params["dryRun"] = "All"
-        path = resource.path(namespace, str(obj["metadata"]["name"])) + (f"/{subresource}" if subresource else "")
+        path = resource.object_path(namespace, str(obj["metadata"]["name"]), subresource)
         return await self.request("PATCH", path, params=params, body=obj, content_type=APPLY)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import InvalidObjectError
+from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,15 +34,16 @@ class ServedResource:
     def full_name(self) -> str:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
-    def path(self, namespace: str = "", name: str = "") -> str:
-        """The URL path of an object, or of the collection when there is no name."""
-        parts = ["apis", self.group, self.version] if self.group else ["api", self.version]
-        if self.namespaced and namespace:
-            parts += ["namespaces", namespace]
-        parts.append(self.plural)
-        if name:
-            parts.append(name)
-        return "/" + "/".join(parts)
+    def path(self, namespace: str = "") -> str:
+        """The URL path of all objects, or of those in a namespace. Raises InvalidObjectError."""
+        return collection_path(self.group, self.version, self.plural, namespace if self.namespaced else "")
+
+    def object_path(self, namespace: str, name: str, subresource: str = "") -> str:
+        """The URL path of one object. Raises InvalidObjectError for what cannot be the name of one."""
+        if self.namespaced and not namespace:
+            raise InvalidObjectError("", f"{self.plural} are in namespaces: one must be given for {name[:80]!r}")
+        place = namespace if self.namespaced else ""
+        return object_path(self.group, self.version, self.plural, place, name, subresource)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ the asker may not get are counted: each stands as `(hidden)` among the selected 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
 
 import msgspec
 
@@ -24,6 +23,7 @@ from muster.placement.explanation import (
     ScorerScore,
 )
 from muster.placement.report import MOST_NAMES, PlacementReport
+from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 HIDDEN: Final = "(hidden)"
 _MOST_PAGES: Final = 1000
 _MOST_RANKED: Final = 10
-_PLACEMENTS: Final = "/apis/cluster.open-cluster-management.io/v1beta1/namespaces/{}/placements/{}/explain"
 
 
 async def explained(
@@ -62,7 +61,7 @@ async def report_of(
     placement: Mapping[str, Any] | None = None,
 ) -> PlacementReport:
     """One answer of the hub as it is; with a placement that need not be saved, a dry run of it. Raises ApiError."""
-    path = _PLACEMENTS.format(quote(namespace, safe=""), quote(name, safe=""))
+    path = object_path("cluster.open-cluster-management.io", "v1beta1", "placements", namespace, name, "explain")
     method = "GET" if placement is None else "POST"
     reply = await client.request(method, path, params=params, body=placement)
     return msgspec.json.decode(reply.body, type=PlacementReport)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.client.errors import UnreachableError
 from muster.errors import ApiError, MusterError
+from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from muster.client.client import Client
 
 _LOGGER = logging.getLogger(__name__)
+_LEASES: Final = ("coordination.k8s.io", "v1", "leases")
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 
@@ -48,11 +50,11 @@ class Candidate:
 
     @property
     def collection(self) -> str:
-        return f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases"
+        return collection_path(*_LEASES, self.namespace)
 
     @property
     def path(self) -> str:
-        return f"{self.collection}/{self.name}"
+        return object_path(*_LEASES, self.namespace, self.name)
 
 
 class Election:

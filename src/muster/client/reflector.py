@@ -20,6 +20,7 @@ from muster.client.client import JSON
 from muster.client.errors import UnreachableError
 from muster.client.heads import elements, head_of, members
 from muster.errors import ApiError
+from muster.values.api_paths import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +98,7 @@ class Reflector:
         self._client = client
         self._accept_list, self._accept_watch = accept
         self._path = resource.path(one[0] if one else "")
-        self._narrowed = {"fieldSelector": f"metadata.name={one[1]}"} if one else {}
+        self._narrowed = by_name(one[1]) if one else {}
         self._narrowed |= {"labelSelector": labels} if labels else {}
         self.kind = resource.plural
         self._handler = handler

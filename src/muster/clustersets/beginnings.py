@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.clustersets.moves import exclusive_membership
-from muster.clustersets.permissions import Permission, take_in, use_key
+from muster.clustersets.permissions import Permission, take_in, take_in_hidden, use_key
 from muster.selectors.membership import DEFAULT_KEY
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def denying(key: str, denied: Iterable[str]) -> str | None:
     return None
 
 
-def take_in_permissions(rule: ExclusiveMembership, clusters: Iterable[str]) -> list[Permission]:
-    """What the clusters need that the set has from its first moment on."""
-    return [take_in(cluster, rule.key, rule.set_name) for cluster in clusters]
+def take_in_permissions(rule: ExclusiveMembership, clusters: Iterable[str], hidden: int = 0) -> list[Permission]:
+    """What the clusters need that the set has from its first moment on; so many more are not to be named."""
+    named = [take_in(cluster, rule.key, rule.set_name) for cluster in clusters]
+    return [*named, take_in_hidden(hidden, rule.key, rule.set_name)] if hidden else named

@@ -45,7 +45,7 @@ class Permission:
         return f"{self.path}.{self.group}"
 
     def __str__(self) -> str:
-        return f'{self.verb} {self.address} "{self.name}"'
+        return f'{self.verb} {self.address} "{self.name}"' if self.name else f"{self.verb} {self.address}"
 
 
 def join(set_name: str, reason: str) -> Permission:
@@ -76,6 +76,14 @@ def take_in(cluster: str, key: str, set_name: str) -> Permission:
     """To create a set that has the cluster from its first moment on."""
     refusal = f'cannot take the ManagedCluster "{cluster}" into the ManagedClusterSet "{set_name}"'
     return Permission("update", _CLUSTERS, "", cluster, f"the cluster is labelled {key}={set_name}", refusal)
+
+
+def take_in_hidden(count: int, key: str, set_name: str) -> Permission:
+    """The same for clusters that are not named, because whoever asks may not get them."""
+    noun = "ManagedCluster" if count == 1 else "ManagedClusters"
+    refusal = f'cannot take {count} {noun} into the ManagedClusterSet "{set_name}"'
+    reason = f"{count} labelled {key}={set_name} that you may not get"
+    return Permission("update", _CLUSTERS, "", "", reason, refusal)
 
 
 def role_rules(permissions: Iterable[Permission]) -> list[dict[str, Any]]:
@@ -118,8 +126,9 @@ def refusal_text(user: str, missing: Sequence[Permission]) -> str:
             granted.append(replace(alike[0], name=""))
         else:
             granted += alike
+    named = f' "{first.name}"' if first.name else ""
     lines = [
-        f'{first.path}.{GROUP} "{first.name}" is forbidden: user {go_quote(user)} {first.refusal}',
+        f"{first.path}.{GROUP}{named} is forbidden: user {go_quote(user)} {first.refusal}",
         "missing permissions:",
         *shown,
         "rules of a ClusterRole that grants them:",

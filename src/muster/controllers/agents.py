@@ -17,6 +17,7 @@ from muster.controllers.conditions import merged, timestamp
 from muster.controllers.placement_world import decode
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
+from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -150,7 +151,7 @@ class AgentLabelController:
                 "annotations": {APPLIED: plan.applied_text(), UPDATED_AT: timestamp(self._clock())},
             }
         }
-        path = f"/apis/{_GROUP}/v1beta1/namespaces/{place.namespace}/agents/{place.name}"
+        path = object_path(_GROUP, "v1beta1", "agents", place.namespace, place.name)
         self._world.begin_write(place, plan.changes)
         try:
             reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
@@ -205,9 +206,9 @@ class AgentClassificationController:
         if present == status:
             return
         body = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]}, "status": status}
-        reply = await self._client.request("PATCH", f"{_path(place)}/status", body=body, content_type=_MERGE)
+        reply = await self._client.request("PATCH", _path(place, "status"), body=body, content_type=_MERGE)
         self._world.put_written_classification(reply.json())
 
 
-def _path(place: Place) -> str:
-    return f"/apis/{_GROUP}/v1beta1/namespaces/{place.namespace}/agentclassifications/{place.name}"
+def _path(place: Place, subresource: str = "") -> str:
+    return object_path(_GROUP, "v1beta1", "agentclassifications", place.namespace, place.name, subresource)

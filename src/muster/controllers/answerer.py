@@ -80,7 +80,14 @@ class Answerer:
             is_quick = seconds <= _QUICK
             result = trial.result(self._clock())
             revision = "" if question.dry_run else placement["metadata"].get("resourceVersion") or ""
-            report = report_of(result, trial.present(), question.window, revision=revision, examples=is_quick)
+            report = report_of(
+                result,
+                trial.present(),
+                question.window,
+                revision=revision,
+                examples=is_quick,
+                values=question.values,
+            )
             if not is_quick:
                 report = msgspec.structs.replace(report, notes=(*report.notes, _WITHOUT_EXAMPLES))
             elif question.cluster:

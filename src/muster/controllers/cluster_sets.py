@@ -16,6 +16,7 @@ from muster.controllers.runner import work
 from muster.errors import InvalidObjectError
 from muster.placement import rule_of
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership
+from muster.values.api_paths import collection_path, object_path
 from muster.values.messages import fitting
 from muster.values.names import NAME_LENGTH
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from muster.placement import Rule
 
 _GROUP: Final = "cluster.open-cluster-management.io"
-_SETS: Final = f"/apis/{_GROUP}/v1beta2/managedclustersets"
+_SETS: Final = (_GROUP, "v1beta2", "managedclustersets")
+_BINDINGS: Final = (_GROUP, "v1beta2", "managedclustersetbindings")
 _MERGE: Final = "application/merge-patch+json"
 _AUTO_UPDATE: Final = f"{_GROUP}/autoupdate"
 _COALESCE: Final = 0.1  # seconds: a thousand joining clusters are one new count
@@ -114,7 +116,7 @@ class ClusterSetController:
             return  # it has gone meanwhile
         wanted = set_condition(self._world, name) | problem_condition(obj, self._world.rules.get(name))
         wanted |= pair_condition(self._pairs, obj)
-        await self._write_conditions(obj, f"{_SETS}/{name}/status", wanted)
+        await self._write_conditions(obj, object_path(*_SETS, "", name, "status"), wanted)
 
     def _is_evaluated(self, key: SetKey) -> bool:
         """Look at the clusters for a moment; whether that was enough to know the members of the set."""
@@ -129,11 +131,12 @@ class ClusterSetController:
                 "metadata": {"name": name},
                 "spec": {"clusterSelector": BUILT_IN[name]},
             }
-            return self._stored(await self._client.request("POST", _SETS, body=body))
+            return self._stored(await self._client.request("POST", collection_path(*_SETS), body=body))
         patch = roll_back(obj)
         if patch is None:
             return obj
-        return self._stored(await self._client.request("PATCH", f"{_SETS}/{name}", body=patch, content_type=_MERGE))
+        path = object_path(*_SETS, "", name)
+        return self._stored(await self._client.request("PATCH", path, body=patch, content_type=_MERGE))
 
     def _stored(self, reply: Any) -> dict[str, Any]:
         obj: dict[str, Any] = reply.json()
@@ -144,7 +147,7 @@ class ClusterSetController:
         obj = self._world.bindings.get(key.namespace, {}).get(key.set_name)
         if obj is None or obj["metadata"].get("deletionTimestamp"):
             return
-        path = f"/apis/{_GROUP}/v1beta2/namespaces/{key.namespace}/managedclustersetbindings/{key.set_name}/status"
+        path = object_path(*_BINDINGS, key.namespace, key.set_name, "status")
         await self._write_conditions(obj, path, binding_condition(obj, self._world.sets))
 
     async def _write_conditions(self, obj: dict[str, Any], path: str, wanted: Conditions) -> None:

@@ -13,6 +13,7 @@ from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.errors import InvalidObjectError
 from muster.placement.scorers import RESOURCES, amount_fault
+from muster.values.api_paths import object_path
 from muster.values.times import Fault, later, parse_time
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from muster.controllers.placement_world import PlacementWorld
 
 _GROUP: Final = "cluster.open-cluster-management.io"
-_CLUSTERS: Final = f"/apis/{_GROUP}/v1/managedclusters"
+_CLUSTERS: Final = (_GROUP, "v1", "managedclusters")
 _MERGE: Final = "application/merge-patch+json"
 AVAILABLE: Final = "ManagedClusterConditionAvailable"
 UNAVAILABLE_TAINT: Final = f"{_GROUP}/unavailable"
@@ -216,9 +217,11 @@ class ClusterController:
                 "metadata": revision,
                 "status": {"conditions": merged(present, {AVAILABLE: text}, self._clock())},
             }
-            await self._client.request("PATCH", f"{_CLUSTERS}/{name}/status", body=body, content_type=_MERGE)
+            await self._client.request(
+                "PATCH", object_path(*_CLUSTERS, "", name, "status"), body=body, content_type=_MERGE
+            )
             return  # the change comes back as an event, and then the taints follow
         taints = wanted_taints(cluster)
         if taints != ((cluster.get("spec") or {}).get("taints") or []):
             body = {"metadata": revision, "spec": {"taints": taints or None}}
-            await self._client.request("PATCH", f"{_CLUSTERS}/{name}", body=body, content_type=_MERGE)
+            await self._client.request("PATCH", object_path(*_CLUSTERS, "", name), body=body, content_type=_MERGE)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.client.errors import UnreachableError
 from muster.controllers.conditions import timestamp
 from muster.errors import ApiError
+from muster.values.api_paths import collection_path
 from muster.values.messages import event_message
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class EventRecorder:
             self._writing = False
             event = await self._waiting.get()
             self._writing = True
-            path = f"/api/v1/namespaces/{event['metadata']['namespace']}/events"
+            path = collection_path("", "v1", "events", event["metadata"]["namespace"])
             try:
                 await self._client.request("POST", path, body=event)
             except (ApiError, UnreachableError) as error:

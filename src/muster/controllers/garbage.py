@@ -2,74 +2,61 @@
 
 Background: dependents go after their owner. Foreground: the owner waits for dependents that block it. Orphan:
 dependents stay and lose the reference. A dependent whose owners are all gone, never were, or live in another
-namespace goes too. Watches metadata only, of every kind the server can list.
+namespace goes too; clusters and cluster sets go only after an owner that was seen to go. Watches metadata only, of
+every kind the server can list. Before anything is deleted the server is asked for the object and for owners that the
+watches do not know; the deletion holds only for the state that was read.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import logging
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.managed_cluster import GROUP
+from muster.controllers.ownership import FOREGROUND, ORPHAN, BoundedSet, Metadata, Node, OwnerGraph, Reference
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.errors import ApiError, InvalidObjectError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from muster.client import Client, Discovery, ServedResource
     from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
 
+_LOGGER = logging.getLogger(__name__)
 _MERGE: Final = "application/merge-patch+json"
 _WORKERS: Final = 4
-FOREGROUND: Final = "foregroundDeletion"
-ORPHAN: Final = "orphan"
+_MOST_LOOKED_UP: Final = 50  # owners asked for in one turn: an object may name thousands
+_MOST_ABSENT: Final = 1000
+_MOST_TOLD: Final = 10_000
+_NOT_FOUND: Final = 404
+_UNREADABLE: Final = (400, 403, 405)
 METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-
-
-class Reference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """An owner reference."""
-
-    api_version: str
-    kind: str
-    name: str
-    uid: str
-    controller: bool | None = None
-    block_owner_deletion: bool | None = None
-
-
-class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
-    name: str
-    uid: str = ""
-    namespace: str = ""
-    resource_version: str = ""
-    owner_references: tuple[Reference, ...] = ()
-    finalizers: tuple[str, ...] = ()
-    deletion_timestamp: str | None = None
+#: Who is in which set rests on these. Nobody makes one go by naming an owner that never was.
+PROTECTED: Final = frozenset({(GROUP, "managedclusters"), (GROUP, "managedclustersets")})
 
 
 class _Partial(msgspec.Struct, frozen=True):
-    metadata: _Metadata
+    metadata: Metadata
 
 
 _DECODER = msgspec.json.Decoder(_Partial)
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """An object as the collector sees it."""
+class Owner(Enum):
+    """What has become of an owner."""
 
-    resource: ServedResource
-    metadata: _Metadata
-
-    @property
-    def path(self) -> str:
-        return self.resource.path(self.metadata.namespace, self.metadata.name)
+    PRESENT = auto()
+    WAITING = auto()  # it is being deleted and waits for its dependents
+    ABSENT = auto()
+    UNKNOWN = auto()  # nobody can tell, so it counts as present
 
 
 class GarbageCollector:
@@ -80,51 +67,22 @@ class GarbageCollector:
         self._events = events
         self._discovery = discovery
         self._metrics = metrics
-        self._nodes: dict[str, Node] = {}
-        self._dependents: dict[str, set[str]] = {}
+        self._graph = OwnerGraph(_is_protected)
+        self._absent: BoundedSet[tuple[str, Reference]] = BoundedSet(_MOST_ABSENT)
+        self._told: BoundedSet[tuple[str, Reference]] = BoundedSet(_MOST_TOLD)
         self.queue: WorkQueue[str] = WorkQueue()
 
     def handler(self, resource: ServedResource) -> GarbageHandler:
         return GarbageHandler(self, resource)
 
-    # ------------------------------------------------------------------------------------------- what is there
-
     def put(self, node: Node) -> None:
-        uid = node.metadata.uid
-        self._forget_references(uid)
-        self._nodes[uid] = node
-        for reference in node.metadata.owner_references:
-            self._dependents.setdefault(reference.uid, set()).add(uid)
-        if node.metadata.owner_references or node.metadata.deletion_timestamp:
+        for uid in self._graph.put(node):
             self.queue.add(uid)
 
     def remove(self, uid: str) -> None:
         """An object is gone: its dependents, and owners that waited for it, are looked at."""
-        node = self._nodes.get(uid)
-        self._forget_references(uid)
-        self._nodes.pop(uid, None)
-        for dependent in self._dependents.get(uid, ()):
-            self.queue.add(dependent)
-        for reference in node.metadata.owner_references if node else ():
-            self.queue.add(reference.uid)
-
-    def _forget_references(self, uid: str) -> None:
-        node = self._nodes.get(uid)
-        for reference in node.metadata.owner_references if node else ():
-            siblings = self._dependents.get(reference.uid)
-            if siblings is not None:
-                siblings.discard(uid)
-                if not siblings:
-                    del self._dependents[reference.uid]
-
-    def _dependent_nodes(self, uid: str) -> Iterator[tuple[Node, Reference]]:
-        for dependent in sorted(self._dependents.get(uid, ())):
-            node = self._nodes[dependent]
-            for reference in node.metadata.owner_references:
-                if reference.uid == uid:
-                    yield node, reference
-
-    # ------------------------------------------------------------------------------------------------ collecting
+        for each in self._graph.remove(uid):
+            self.queue.add(each)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -132,94 +90,193 @@ class GarbageCollector:
             tasks.create_task(work("garbage", self.queue, self._look_at, self._metrics, _WORKERS))
 
     async def _look_at(self, uid: str) -> None:
-        node = self._nodes.get(uid)
+        node = self._graph.get(uid)
         if node is None:
             return
         if node.metadata.deletion_timestamp is not None:
             if ORPHAN in node.metadata.finalizers:
                 await self._orphan_dependents(node)
             elif FOREGROUND in node.metadata.finalizers:
-                await self._delete_in_foreground(node)
+                await self._wait_for_dependents(node)
             return
-        references = node.metadata.owner_references
-        if not references:
-            return
-        present = [reference for reference in references if await self._is_there(node, reference)]
-        if not present:
-            await self._delete(node)
-        elif len(present) < len(references):
-            await self._set_references(node, present)
+        if all(self._known(node, reference) is Owner.PRESENT for reference in node.metadata.owner_references):
+            return  # nearly always, and nobody needs to be asked
+        live = await self._read(node)
+        if live is not None and live.metadata.deletion_timestamp is None and live.metadata.owner_references:
+            await self._collect(live)
 
-    async def _is_there(self, node: Node, reference: Reference) -> bool:
-        """Whether an owner exists, by our copy or else by the server's word, where the reference may point."""
-        known = self._nodes.get(reference.uid)
-        if known is not None:
-            if known.metadata.namespace not in ("", node.metadata.namespace):
-                self._complain(node, reference)
-                return False
-            # An owner that waits for its dependents counts as gone for those that it waits for.
-            waiting = known.metadata.deletion_timestamp is not None and FOREGROUND in known.metadata.finalizers
-            return not waiting
+    async def _collect(self, node: Node) -> None:
+        """Delete an object that nothing owns any more, or take references away that mean nothing. `node` is as it was
+        just read."""
+        references = node.metadata.owner_references
+        owners: dict[Reference, Owner] = {}
+        looked_up = 0
+        for reference in references:
+            owner = self._known(node, reference)
+            if owner is None:
+                if looked_up == _MOST_LOOKED_UP:
+                    break
+                looked_up += 1
+                owner = await self._asked(node, reference)
+            owners[reference] = self._evident(node, reference, owner)
+        kept = [each for each in references if owners.get(each) not in (Owner.ABSENT, Owner.WAITING)]
+        if len(kept) == len(references):
+            return
+        if kept:
+            # With more owners than one turn looks at, the next turn goes on with those that are left.
+            await self._set_references(node, kept)
+        elif Owner.WAITING in owners.values() and self._graph.dependents(node.uid):
+            await self._delete(await self._unblocked(node), "Foreground")
+        else:
+            await self._delete(node, _policy(node))
+
+    # ------------------------------------------------------------------------------------------------- owners
+
+    def _known(self, node: Node, reference: Reference) -> Owner | None:
+        """What the watches say of an owner; None if the server must be asked."""
+        owner = self._graph.get(reference.uid)
+        if owner is None or not owner.is_meant_by(reference):
+            return Owner.ABSENT if (node.metadata.namespace, reference) in self._absent else None
+        if owner.metadata.namespace and owner.metadata.namespace != node.metadata.namespace:
+            self._tell_wrong_namespace(node, reference)
+            # What is in no namespace cannot belong to something that is in one: nobody can tell which is meant.
+            return Owner.ABSENT if node.metadata.namespace else Owner.UNKNOWN
+        return Owner.WAITING if owner.waits_for_dependents else Owner.PRESENT
+
+    async def _asked(self, node: Node, reference: Reference) -> Owner:
+        """What the server says of an owner, where the reference may point."""
         try:
             resource = self._discovery.of_kind(reference.api_version, reference.kind)
-            path = resource.path(node.metadata.namespace, reference.name)
-            answer = await self._client.request("GET", path, accept=METADATA)
-        except ApiError as error:
-            if error.code == 404:
-                return False
-            raise
         except InvalidObjectError:
-            return True  # a kind that the server does not know now: it may come back
-        return bool(answer.json()["metadata"].get("uid") == reference.uid)
+            return Owner.UNKNOWN  # a kind that the server does not know now: it may come back
+        namespace = node.metadata.namespace
+        if "get" not in resource.verbs:
+            return Owner.UNKNOWN
+        if resource.namespaced and not namespace:
+            self._tell_wrong_namespace(node, reference)
+            return Owner.UNKNOWN
+        try:
+            path = resource.object_path(namespace, reference.name)
+            metadata = msgspec.json.decode(
+                (await self._client.request("GET", path, accept=METADATA)).body, type=_Partial
+            ).metadata
+        except InvalidObjectError:
+            return self._note_absent(namespace, reference)  # there can be no object of such a name
+        except ApiError as error:
+            if error.code == _NOT_FOUND:
+                return self._note_absent(namespace, reference)
+            if error.code in _UNREADABLE:
+                return Owner.UNKNOWN
+            raise
+        if metadata.uid != reference.uid:
+            return self._note_absent(namespace, reference)
+        return Owner.WAITING if Node(resource, metadata).waits_for_dependents else Owner.PRESENT
 
-    def _complain(self, node: Node, reference: Reference) -> None:
+    def _note_absent(self, namespace: str, reference: Reference) -> Owner:
+        """A UID that is gone never comes back, so it need not be asked for again."""
+        self._absent.add((namespace, reference))
+        return Owner.ABSENT
+
+    def _evident(self, node: Node, reference: Reference, owner: Owner) -> Owner:
+        """For what is protected, an owner is absent only if it was seen to go."""
+        if owner is not Owner.ABSENT or not _is_protected(node) or self._graph.saw_it_go(node, reference):
+            return owner
+        text = (
+            f"{_shown(reference)} does not exist and was never seen: the object is kept. Remove the reference, or "
+            "delete the object"
+        )
+        self._tell(node, reference, "OwnerNeverSeen", text)
+        return Owner.UNKNOWN
+
+    def _tell_wrong_namespace(self, node: Node, reference: Reference) -> None:
+        namespace = node.metadata.namespace
+        shown = f"{reference.api_version}/{reference.kind}, namespace: {namespace}"
+        text = (
+            f"ownerRef [{shown}, name: {reference.name}, uid: {reference.uid}] "
+            f'does not exist in namespace "{namespace}"'
+        )
+        self._tell(node, reference, "OwnerRefInvalidNamespace", text)
+
+    def _tell(self, node: Node, reference: Reference, reason: str, text: str) -> None:
+        """Once for each object and reference, however often they are looked at."""
+        if (node.uid, reference) in self._told:
+            return
+        self._told.add((node.uid, reference))
         about = {
             "apiVersion": node.resource.api_version,
             "kind": node.resource.kind,
-            "metadata": {"name": node.metadata.name, "namespace": node.metadata.namespace, "uid": node.metadata.uid},
+            "metadata": {"name": node.metadata.name, "namespace": node.metadata.namespace, "uid": node.uid},
         }
-        text = (
-            f"ownerRef [{reference.api_version}/{reference.kind}, namespace: {node.metadata.namespace}, "
-            f'name: {reference.name}, uid: {reference.uid}] does not exist in namespace "{node.metadata.namespace}"'
-        )
-        self._events.record(about, "OwnerRefInvalidNamespace", text, "Warning")
+        self._events.record(about, reason, text, "Warning")
 
-    async def _delete(self, node: Node, policy: str = "Background") -> None:
-        body = {"preconditions": {"uid": node.metadata.uid}, "propagationPolicy": policy}
-        try:
-            await self._client.request("DELETE", node.path, body=body)
-        except ApiError as error:
-            if error.code != 404:
-                raise
+    # ------------------------------------------------------------------------------------------------- deleting
 
-    async def _delete_in_foreground(self, owner: Node) -> None:
-        blocking = False
-        for node, reference in self._dependent_nodes(owner.metadata.uid):
-            blocking = blocking or bool(reference.block_owner_deletion)
+    async def _wait_for_dependents(self, owner: Node) -> None:
+        """Dependents find that their owner waits; it goes when none of them blocks it."""
+        blocked = False
+        for node in self._graph.dependents(owner.uid):
+            if node.uid == owner.uid:
+                continue  # whoever waits for itself would wait for ever
+            references = node.metadata.owner_references
+            blocked = blocked or any(each.block_owner_deletion for each in references if each.uid == owner.uid)
             if node.metadata.deletion_timestamp is None:
-                await self._delete(node, "Foreground" if self._dependents.get(node.metadata.uid) else "Background")
-        if not blocking:
+                self.queue.add(node.uid)
+        if not blocked:
             await self._drop_finalizer(owner, FOREGROUND)
 
     async def _orphan_dependents(self, owner: Node) -> None:
-        for node, _ in list(self._dependent_nodes(owner.metadata.uid)):
-            kept = [each for each in node.metadata.owner_references if each.uid != owner.metadata.uid]
-            await self._set_references(node, kept)
+        for node in self._graph.dependents(owner.uid):
+            live = await self._read(node)
+            if live is None:
+                continue
+            references = live.metadata.owner_references
+            kept = [each for each in references if each.uid != owner.uid]
+            if len(kept) < len(references):
+                await self._set_references(live, kept)
         await self._drop_finalizer(owner, ORPHAN)
 
-    async def _set_references(self, node: Node, references: Sequence[Reference]) -> None:
-        body = {
-            "metadata": {
-                "resourceVersion": node.metadata.resource_version,
-                "ownerReferences": msgspec.to_builtins(references) or None,
-            }
-        }
-        await self._client.request("PATCH", node.path, body=body, content_type=_MERGE)
+    async def _unblocked(self, node: Node) -> Node:
+        """An object that waits for its dependents, one of which waits for it in a circle, must not block its owners."""
+        references = node.metadata.owner_references
+        blocks = any(each.block_owner_deletion for each in references)
+        if not blocks or not any(each.waits_for_dependents for each in self._graph.dependents(node.uid)):
+            return node
+        freed = [msgspec.structs.replace(each, block_owner_deletion=False) for each in references]
+        return await self._set_references(node, freed)
+
+    async def _read(self, node: Node) -> Node | None:
+        """The object as the server has it now; None if it is gone, also if another has its name."""
+        try:
+            reply = await self._client.request("GET", node.path, accept=METADATA)
+        except ApiError as error:
+            if error.code == _NOT_FOUND:
+                return None
+            raise
+        metadata = _DECODER.decode(reply.body).metadata
+        return Node(node.resource, metadata) if metadata.uid == node.uid else None
+
+    async def _delete(self, node: Node, policy: str) -> None:
+        """Only as it was read: if anything has changed since, the server refuses and it is looked at again."""
+        read = {"uid": node.uid, "resourceVersion": node.metadata.resource_version}
+        body = {"preconditions": read, "propagationPolicy": policy}
+        try:
+            await self._client.request("DELETE", node.path, body=body)
+        except ApiError as error:
+            if error.code != _NOT_FOUND:
+                raise
+
+    async def _set_references(self, node: Node, references: Sequence[Reference]) -> Node:
+        changed = {"ownerReferences": msgspec.to_builtins(references) or None}
+        return await self._patch(node, changed)
 
     async def _drop_finalizer(self, node: Node, finalizer: str) -> None:
         kept = [each for each in node.metadata.finalizers if each != finalizer]
-        body = {"metadata": {"resourceVersion": node.metadata.resource_version, "finalizers": kept or None}}
-        await self._client.request("PATCH", node.path, body=body, content_type=_MERGE)
+        await self._patch(node, {"finalizers": kept or None})
+
+    async def _patch(self, node: Node, metadata: dict[str, object]) -> Node:
+        body = {"metadata": {"uid": node.uid, "resourceVersion": node.metadata.resource_version, **metadata}}
+        reply = await self._client.request("PATCH", node.path, body=body, content_type=_MERGE, accept=METADATA)
+        return Node(node.resource, _DECODER.decode(reply.body).metadata)
 
 
 class GarbageHandler:
@@ -231,23 +288,35 @@ class GarbageHandler:
         self._known: set[str] = set()
 
     def replace(self, objects: Sequence[bytes]) -> None:
-        nodes = [Node(self._resource, _DECODER.decode(encoded).metadata) for encoded in objects]
-        gone = self._known - {node.metadata.uid for node in nodes}
-        self._known = {node.metadata.uid for node in nodes}
+        nodes = [node for encoded in objects if (node := self._node(encoded)) is not None]
+        present = {node.uid for node in nodes}
+        gone = self._known - present
+        self._known = present
         for node in nodes:
             self._collector.put(node)
         for uid in gone:
             self._collector.remove(uid)
 
     def put(self, encoded: bytes) -> None:
-        node = Node(self._resource, _DECODER.decode(encoded).metadata)
-        self._known.add(node.metadata.uid)
-        self._collector.put(node)
+        node = self._node(encoded)
+        if node is not None:
+            self._known.add(node.uid)
+            self._collector.put(node)
 
     def remove(self, encoded: bytes) -> None:
-        uid = _DECODER.decode(encoded).metadata.uid
-        self._known.discard(uid)
-        self._collector.remove(uid)
+        node = self._node(encoded)
+        if node is not None:
+            self._known.discard(node.uid)
+            self._collector.remove(node.uid)
+
+    def _node(self, encoded: bytes) -> Node | None:
+        """None for metadata that cannot be read, which no server sends: such an object is left alone."""
+        try:
+            metadata = _DECODER.decode(encoded).metadata
+        except msgspec.MsgspecError as error:
+            _LOGGER.warning("%s: metadata that cannot be read: %s", self._resource.plural, error)
+            return None
+        return Node(self._resource, metadata) if metadata.uid else None
 
 
 def collectable(discovery: Discovery, skip: Callable[[ServedResource], bool] = lambda _: False) -> list[ServedResource]:
@@ -260,3 +329,18 @@ def collectable(discovery: Discovery, skip: Callable[[ServedResource], bool] = l
             if resource.plural != "events" and not skip(resource):
                 found.append(resource)
     return found
+
+
+def _is_protected(node: Node) -> bool:
+    return (node.resource.group, node.resource.plural) in PROTECTED
+
+
+def _policy(node: Node) -> str:
+    """As the object's own finalizers ask for."""
+    if ORPHAN in node.metadata.finalizers:
+        return "Orphan"
+    return "Foreground" if FOREGROUND in node.metadata.finalizers else "Background"
+
+
+def _shown(reference: Reference) -> str:
+    return f"owner {reference.kind} {reference.name!r} of {reference.api_version} with uid {reference.uid}"

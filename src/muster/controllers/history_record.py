@@ -13,6 +13,7 @@ import msgspec
 from muster.api.placement_history import GROUP
 from muster.controllers.conditions import timestamp
 from muster.placement.differences import writer_of
+from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,16 +24,15 @@ if TYPE_CHECKING:
 MOST_ENTRIES: Final = 50
 MOST_REVISIONS: Final = 11  # the present spec and ten before it
 MOST_BYTES: Final = 128 * 1024  # of all entries, and of all specs
+_HISTORIES: Final = (GROUP, "v1alpha1", "placementhistories")
 Object = dict[str, Any]
 
 
 def path_of(key: Key | None = None, *, named: bool = False) -> str:
     """The collection of a namespace, the object in it, or all of them."""
-    base = f"/apis/{GROUP}/v1alpha1"
-    if key is None:
-        return f"{base}/placementhistories"
-    collection = f"{base}/namespaces/{key.namespace}/placementhistories"
-    return f"{collection}/{key.name}" if named else collection
+    if key is None or not named:
+        return collection_path(*_HISTORIES, key.namespace if key else "")
+    return object_path(*_HISTORIES, key.namespace, key.name)
 
 
 def digest_of(clusters: Iterable[str]) -> str:

@@ -49,8 +49,9 @@ RULES: Final[Mapping[str, list[dict[str, Any]]]] = {
         {**_on(["create"], _OCM, "managedclustersets/join"), "resourceNames": ["default"]},
         _on(["create", "patch"], _OCM, "managedclustersets"),
         _on(["create", "patch", "delete"], _OCM, "placementdecisions"),
-        # What moved the decisions of each placement.
-        _on(["get", "list", "create", "update"], "placement.muster.dev", "placementhistories"),
+        # What moved the decisions of each placement. One that takes over the history of a placement of the same name
+        # changes its owner, which needs the permission to delete it.
+        _on(["get", "list", "create", "update", "delete"], "placement.muster.dev", "placementhistories"),
         # A reference that blocks its owner's deletion needs this, where the server checks it.
         _on(["update"], _OCM, "placements/finalizers"),
         _on(

@@ -18,6 +18,7 @@ from muster.controllers.placement_world import Key
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.placement.conditions import EVALUATED, SETS_USABLE
+from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -136,7 +137,7 @@ class PlacementController:
             status["decisionGroups"] = result.decision_groups()
         if all(present.get(field) == value for field, value in status.items()):
             return
-        path = f"/apis/{_GROUP}/v1beta1/namespaces/{key.namespace}/placements/{key.name}/status"
+        path = object_path(_GROUP, "v1beta1", "placements", key.namespace, key.name, "status")
         body = {"metadata": {"resourceVersion": placement["metadata"]["resourceVersion"]}, "status": status}
         reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
         self.world.put_placement(reply.json())

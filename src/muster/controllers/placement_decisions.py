@@ -10,6 +10,8 @@ import numpy as np
 from muster.controllers.placement_pages import PageDelete, PageWrite, page_writes
 from muster.controllers.placement_world import PLACEMENT_LABEL, Key
 from muster.errors import ApiError
+from muster.placement.pipeline import warning_of
+from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from muster.placement import Page, ScheduleResult
 
 _GROUP: Final = "cluster.open-cluster-management.io"
+_DECISIONS: Final = (_GROUP, "v1beta1", "placementdecisions")
 _GROUP_NAME: Final = f"{_GROUP}/decision-group-name"
 _GROUP_INDEX: Final = f"{_GROUP}/decision-group-index"
 _MERGE: Final = "application/merge-patch+json"
@@ -93,7 +96,7 @@ class DecisionWriter:
             "metadata": {"name": page.name, "namespace": key.namespace, **own},
         }
         try:
-            reply = await self._client.request("POST", _path(key), body=body)
+            reply = await self._client.request("POST", collection_path(*_DECISIONS, key.namespace), body=body)
         except ApiError as error:
             if error.code != _CONFLICT:
                 raise
@@ -118,7 +121,7 @@ class DecisionWriter:
             "metadata": {"resourceVersion": known.obj["metadata"]["resourceVersion"]},
             "status": {"decisions": decisions},
         }
-        reply = await self._client.request("PATCH", f"{_path(key, name)}/status", body=body, content_type=_MERGE)
+        reply = await self._client.request("PATCH", _path(key, name, "status"), body=body, content_type=_MERGE)
         # The next round starts from what was written, not from what the watch has brought so far.
         self._world.put_decision(reply.json())
         self._metrics.count_decision("update")
@@ -143,7 +146,8 @@ class _Reasons:
     """Why a cluster is in a decision: the first predicate that it matches."""
 
     def __init__(self, result: ScheduleResult) -> None:
-        self.warning = result.warning
+        # Everybody sees the placement's events: clusters that are not decided are not named there.
+        self.warning = warning_of(result.cycle, result.ranked)
         fleet, predicates = result.cycle.fleet, result.cycle.plan.predicates
         rows = result.ranked
         numbers = np.zeros(len(rows), dtype=np.int64)
@@ -167,15 +171,16 @@ class _Reasons:
 
 
 def _scores_text(result: ScheduleResult) -> str:
-    """The scores by name, as many as an event shows."""
-    rows, totals = result.feasible[:_SHOWN_SCORES].tolist(), result.totals[:_SHOWN_SCORES].tolist()
+    """The scores by name, as many as an event shows. Only of clusters that are decided: the others are nobody's who
+    reads the placement's events."""
+    taken = np.isin(result.feasible, result.ranked)
+    rows, totals = result.feasible[taken][:_SHOWN_SCORES].tolist(), result.totals[taken][:_SHOWN_SCORES].tolist()
     names = result.cycle.fleet.names(rows)
     return "".join(f"{name}:{score} " for name, score in zip(names, totals, strict=True))
 
 
-def _path(key: Key, name: str = "") -> str:
-    collection = f"/apis/{_GROUP}/v1beta1/namespaces/{key.namespace}/placementdecisions"
-    return f"{collection}/{name}" if name else collection
+def _path(key: Key, name: str, subresource: str = "") -> str:
+    return object_path(*_DECISIONS, key.namespace, name, subresource)
 
 
 def _labels(obj: Object) -> dict[str, str]:

@@ -27,6 +27,7 @@ from muster.placement.causes import (
     expired_toleration,
     flip_of,
     reads_of,
+    unnamed,
 )
 from muster.placement.differences import writer_since
 from muster.selectors.cel import cel_compiler
@@ -150,6 +151,7 @@ class MoveReport:
             reads |= reads_of(move.was.plan, move.was.seen)
         moved = {*move.gained, *move.lost}
         found, total = causes_of(self._changes, moved, reads)
+        found = unnamed(found, moved)  # everybody in the namespace reads the history, and the event
         timed = [cause for cause in self._expired_tolerations(found) if cause is not None]
         found += timed
         total += len(timed)

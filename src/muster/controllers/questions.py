@@ -18,7 +18,8 @@ from muster.placement.report import Window  # noqa: TC001
 class ExplainQuestion(msgspec.Struct, frozen=True):
     """Why does this placement select what it does? `cluster`, if given, is explained in full.
 
-    With `all_sets`, sets that have the cluster and are not bound to the placement's namespace are named too.
+    With `all_sets`, sets that have the cluster and are not bound to the placement's namespace are named too. Without
+    `values`, the answer says of many clusters together only what tells nothing of what they hold.
     """
 
     placement: dict[str, Any]
@@ -26,6 +27,7 @@ class ExplainQuestion(msgspec.Struct, frozen=True):
     window: Window
     cluster: str = ""
     all_sets: bool = False
+    values: bool = False
 
 
 class AdviceQuestion(msgspec.Struct, frozen=True):

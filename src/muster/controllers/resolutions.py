@@ -21,6 +21,7 @@ from muster.controllers.resolution_pool import WorkerPool
 from muster.controllers.resolution_world import ResolutionWorld
 from muster.controllers.runner import work
 from muster.resolution.answered import NOT_DECIDED, RESOLVED
+from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -152,7 +153,7 @@ class ResolutionController:
             return
         gone = dict.fromkeys(present.keys() - status.keys())
         body = {"metadata": {"resourceVersion": snapshot.revision}, "status": {**gone, **status}}
-        path = f"/apis/{GROUP}/v1alpha1/namespaces/{place.namespace}/resolutions/{place.name}/status"
+        path = object_path(GROUP, "v1alpha1", "resolutions", place.namespace, place.name, "status")
         reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
         self.world.put_resolution(reply.body)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from muster.admission import Asker, Settings, Write, mutate, validate
 from muster.admission.kinds import kinds
+from muster.admission.owners import change_owners
 from muster.hub import status
 from muster.hub.auth.tokens import MASTERS
 from muster.hub.heavy_work import HEAVY, HeavyWork
@@ -64,7 +65,8 @@ class ObjectChecks:
         return Admitted(finding.object, finding.warnings)
 
     async def validate(self, request: AdmissionRequest) -> Admitted:
-        if request.target.resource.key not in self._checks or _changes_only_status(request):
+        unchecked = request.target.resource.key not in self._checks or _changes_only_status(request)
+        if unchecked and not change_owners(request.old, request.new):
             return _NOTHING
         world = _Recorded(self._store, self._authorizer, self._permissions)
 
@@ -134,13 +136,15 @@ class _Recorded:
         )
         return names
 
-    async def missing(self, asker: Asker, verb: str, resource: str, names: Sequence[str]) -> Sequence[str]:
+    async def missing(
+        self, asker: Asker, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> Sequence[str]:
         if MASTERS not in asker.groups:  # whose permissions rest on nothing that could change
             self.read.extend(self._permissions())
         user = User(asker.name, asker.uid, asker.groups, asker.extra)
         if len(names) > 1:
             await asyncio.sleep(0)  # thousands are asked for in batches: others have their turn in between
-        return await self._authorizer.missing(user, verb, resource, names)
+        return await self._authorizer.missing(user, verb, resource, names, namespace)
 
 
 def _status_error(

@@ -89,7 +89,8 @@ class Explanations:
             await self._authorize_cluster(user, wish.cluster)
         sent = {"metadata": placement["metadata"], "spec": placement.get("spec") or {}}
         all_sets = await self._veil.may(user, "list", "managedclustersets")
-        question = ExplainQuestion(sent, dry_run, wish.window, wish.cluster, all_sets)
+        values = await self._veil.may(user, "get")
+        question = ExplainQuestion(sent, dry_run, wish.window, wish.cluster, all_sets, values)
         try:
             report = await self._controllers.explain(question)
         except UnansweredError as error:

@@ -313,7 +313,9 @@ class Authorizer(Protocol):
 
     async def authorize(self, user: User, attributes: Attributes) -> Decision: ...
 
-    async def missing(self, user: User, verb: str, resource: str, names: Sequence[str]) -> list[str]:
+    async def missing(
+        self, user: User, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> list[str]:
         """Those of `names` the user may not `verb`; `resource` is `plural.group`, or `plural/subresource.group`."""
 
     async def rules(self, user: User, namespace: str) -> AccessRules: ...

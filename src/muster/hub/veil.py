@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from muster.hub.requests import Attributes
 from muster.hub.storage import Key
 from muster.placement.report import (
     CheckReport,
@@ -83,8 +82,11 @@ class Veil:
         return [_veiled(sentence, hidden, spared) for sentence in sentences]
 
     async def may(self, user: User, verb: str, resource: str = "managedclusters") -> bool:
-        """Whether the user may do this to all clusters, or to all of another resource of the group."""
-        return (await self._authorizer.authorize(user, Attributes(verb, GROUP, "*", resource))).allowed
+        """Whether the user may do this to all clusters, or to all of another resource of the group.
+
+        A role for the empty name is not one for every name, so it is not asked for like an object.
+        """
+        return not await self._authorizer.missing(user, verb, f"{resource}.{GROUP}", ("",))
 
     def _spared(self, placement: JsonObject) -> frozenset[str]:
         """The words that the reader has anyway."""

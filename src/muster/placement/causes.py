@@ -18,7 +18,10 @@ from muster.placement.groups import NO_GROUPS
 from muster.placement.pipeline import schedule, why_not
 from muster.placement.taints import TAINTS
 from muster.placement.tolerations import taints_of, tolerance
-from muster.selectors.paths import project
+from muster.selectors.labels import LabelSelector
+from muster.selectors.match import unwrapped
+from muster.selectors.paths import WHOLE, describe, project
+from muster.selectors.telling import bare_reason
 from muster.values.times import time_text
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ CLUSTER: Final = "ManagedCluster"
 SCORE: Final = "AddOnPlacementScore"
 FITS: Final = "fits"
 _LONGEST: Final = 500  # characters of a reason
+NOT_MOVED: Final = "not one of those that moved"
 
 # What became of an object.
 CREATED: Final = "Created"
@@ -86,12 +90,16 @@ class Cause:
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         deed = DEEDS.get(self.deed, self.deed)
-        text = f"{self.kind} {place} {deed}" if self.kind else deed
+        text = f"{self.kind} {place} {deed}" if self.name else f"{self.kind} {deed}" if self.kind else deed
         if self.fields:
             text += f": {'; '.join(map(str, self.fields))}"
         if self.note:
             text += f" ({self.note})"
         return f"{text}, by {self.manager}" if self.manager else text
+
+    @property
+    def ref(self) -> Ref:
+        return Ref(self.kind, self.namespace, self.name)
 
     def by(self, writer: Writer | None) -> Cause:
         """The same with who did it, if that is known."""
@@ -173,7 +181,23 @@ def standing(point: Standpoint, *, own: bool) -> Standing:
     if not result.available[row]:
         return Standing("ClusterSets", reason)
     stage = next((stage.name for stage in result.stages if not stage.passing[row]), "")
+    if stage == "Predicate":
+        return Standing(stage, _unmatched(plan, point.cluster))
     return Standing(stage, reason.removeprefix(f"{stage}: "))
+
+
+def _unmatched(plan: Plan, cluster: Mapping[str, Any]) -> str:
+    """Why no predicate holds. Histories are read by everybody in the namespace: an expression is told without what it
+    found in the cluster, and an error by its class; a label or claim that the placement asks for is told."""
+    reasons = []
+    for number, parts in enumerate(plan.predicates, start=1):
+        for part in parts:
+            match = part.match(cluster)
+            if not match:
+                of_labels = isinstance(unwrapped(part), LabelSelector)
+                reasons.append(f"predicate {number}: {match.reason if of_labels else bare_reason(part, match)}")
+                break
+    return "; ".join(reasons)
 
 
 def flip_of(cluster: str, was: Standpoint, now: Standpoint, *, gained: bool) -> Flip:
@@ -208,6 +232,15 @@ def causes_of(changes: Iterable[Change], moved: Collection[str], reads: Collecti
     return [cause for change in chosen if (cause := cause_of(change, reads))], len(chosen)
 
 
+def unnamed(causes: Iterable[Cause], known: Collection[str]) -> list[Cause]:
+    """The causes for readers who know these clusters: what concerns another one is told without its name."""
+    told = (
+        Cause(each.kind, deed=each.deed, note=NOT_MOVED) if each.ref.cluster and each.ref.cluster not in known else each
+        for each in causes
+    )
+    return list(dict.fromkeys(told))
+
+
 def cause_of(change: Change, reads: Collection[Any]) -> Cause | None:
     """A change as a cause; None when it is none, because it was taken back before anybody looked."""
     ref, old, new = change.ref, change.old, change.new
@@ -231,12 +264,32 @@ def _cause(ref: Ref, deed: str, fields: tuple[FieldChange, ...], writer: Writer 
 
 def _fields(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], reads: Collection[Any]) -> list[FieldChange]:
     if kind == CLUSTER:
-        return changed_paths(old, new, reads, MOST_FIELDS)
+        asked = [path for path in reads if path != WHOLE]
+        fields = [_plain(each) for each in changed_paths(old, new, asked, MOST_FIELDS)]
+        return fields or [_area(each) for each in changed_paths(old, new, reads, 1)]
     if kind == SCORE:
         return [*_score_fields(old, new)][:MOST_FIELDS]
     if kind == "PlacementDecision":
         return changed_fields(_decisions(old), _decisions(new), MOST_FIELDS, "status.decisions")
     return changed_fields(old.get("spec") or {}, new.get("spec") or {}, MOST_FIELDS, "spec")
+
+
+def _plain(change: FieldChange) -> FieldChange:
+    """Of what is no plain value, such as all labels, only that it changed: nobody asked for each of them. Taints are
+    told, because they are there to be asked about."""
+    if change.field == describe(TAINTS):
+        return change
+    return replace(change, old=_closed(change.old), new=_closed(change.new))
+
+
+def _closed(text: str) -> str:
+    return {"{": "{…}", "[": "[…]"}.get(text[:1], text)
+
+
+def _area(change: FieldChange) -> FieldChange:
+    """For a placement that reads whole clusters: where something changed, and not what."""
+    area = ".".join(change.field.replace("[", ".").split(".")[:2])
+    return FieldChange(area, "…", "…")
 
 
 def _score_fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldChange]:

@@ -17,8 +17,7 @@ SATISFIED: Final = "PlacementSatisfied"
 MISCONFIGURED: Final = "PlacementMisconfigured"
 SETS_USABLE: Final = "ClusterSetsUsable"
 EVALUATED: Final = "PredicatesEvaluated"
-_LONGEST_EXAMPLE: Final = 4_096  # bytes of what failed on one cluster
-_EXAMPLES_ROOM: Final = 16_384
+_REASONS_ROOM: Final = 16_384  # bytes
 
 
 def satisfied(
@@ -68,12 +67,17 @@ def sets_usable(visibility: Visibility) -> Condition | None:
     return _no("ClusterSetsSkipped" if skipped else "LastGoodMembersKept", "; ".join(parts))
 
 
-def evaluated(failing: int, examples: Sequence[tuple[str, str]]) -> Condition | None:
-    """Only there when something is wrong: clusters on which an expression failed are not selected, and counted."""
+def evaluated(plan: Plan, failing: int, reasons: Sequence[str]) -> Condition | None:
+    """Only there when something is wrong: clusters on which an expression failed are not selected, and counted.
+
+    Whoever reads the placement reads this, so it names no cluster and has no values of any: `reasons` are bare.
+    """
     if not failing:
         return None
-    shown = listed([f"{name}: {fitting(why, _LONGEST_EXAMPLE)}" for name, why in examples], "; ", room=_EXAMPLES_ROOM)
-    return _no("EvaluationErrors", f"{failing} clusters are not selected because an expression failed: {shown}")
+    where = f"`muster explain placement {plan.name} -n {plan.namespace}` shows those clusters that you may read"
+    shown = listed(list(dict.fromkeys(reasons)), "; ", room=_REASONS_ROOM)
+    text = f"{failing} clusters are not selected because an expression failed: reasons: {shown}; {where}"
+    return _no("EvaluationErrors", text)
 
 
 def _no(reason: str, message: str) -> Condition:

@@ -5,7 +5,7 @@ Thousands of clusters are counted with the masks that the schedule used, not lis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from muster.placement.ranking import left_out_groups
 from muster.placement.taints import TAINTS, depends_on_time, without_times
 from muster.placement.tolerations import taints_of, tolerance
 from muster.selectors import Verdict
+from muster.selectors.telling import error_class
 from muster.values.messages import listed
 
 if TYPE_CHECKING:
@@ -35,17 +36,25 @@ SETS: Final = "ClusterSets"
 PICK: Final = "Pick"
 MISCONFIGURED: Final = "Misconfigured"
 _EXAMPLES: Final = 3
+# Taints that the controllers set and that say nothing else of a cluster.
+_TAINTS_OF_CONTROLLERS: Final = frozenset(
+    f"cluster.open-cluster-management.io/{name}" for name in ("unavailable", "unreachable")
+)
 _MOST_ASKED: Final = 2000  # clusters that a plugin's filter is asked about, one at a time
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """Clusters that a stage removed for one reason. `values` are what they have instead, the most frequent first."""
+    """Clusters that a stage removed for one reason. `values` are what they have instead, the most frequent first.
+
+    `bare` is the reason without anything that a cluster holds, for those who may not read them.
+    """
 
     reason: str
     count: int
     examples: tuple[str, ...]
     values: tuple[tuple[str, int], ...] = ()
+    bare: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,7 @@ class FunnelStage:
 class _Group:
     rows: NDArray[np.intp]
     path: Path | None = None  # where the value stands that decided
+    bare: str = ""  # the reason without values, where it has some
 
 
 def funnel(result: ScheduleResult, profile: Profile = STANDARD) -> tuple[FunnelStage, ...]:
@@ -104,6 +114,7 @@ def _stage(
             len(group.rows),
             tuple(sorted(fleet.names(group.rows[:_EXAMPLES].tolist()))),
             () if group.path is None else common_values(fleet, group.path, group.rows),
+            group.bare or reason,
         )
         for reason, group in groups.items()
         if len(group.rows)
@@ -147,12 +158,13 @@ def _not_matching(cycle: Cycle, rows: NDArray[np.intp]) -> Mapping[str, _Group]:
     groups: dict[str, _Group] = {}
     for places in _alike(failing):
         found, combination = rows[places], [int(each[places[0]]) for each in failing]
-        reasons = [
-            f"predicate {number}: {_text(cycle, number - 1, predicates[number - 1], code, int(found[0]))}"
-            for number, code in enumerate(combination, start=1)
+        texts = [
+            _text(cycle, number, predicates[number], code, int(found[0])) for number, code in enumerate(combination)
         ]
+        reason = "; ".join(f"predicate {number}: {text}" for number, (text, _) in enumerate(texts, start=1))
+        bare = "; ".join(f"predicate {number}: {text}" for number, (_, text) in enumerate(texts, start=1))
         path = _path(predicates[0], combination[0]) if len(combination) == 1 else None
-        groups["; ".join(reasons)] = _Group(found, path)
+        groups[reason] = _Group(found, path, bare)
     return groups
 
 
@@ -178,14 +190,19 @@ def _failing(steps: Sequence[Step], count: int) -> NDArray[np.int64]:
     return np.where(found < 0, 2 * (passed - 1) + 1, found)
 
 
-def _text(cycle: Cycle, predicate: int, steps: Sequence[Step], code: int, example: int) -> str:
+def _text(cycle: Cycle, predicate: int, steps: Sequence[Step], code: int, example: int) -> tuple[str, str]:
+    """Why a condition does not hold; the same without values."""
     clause = [clause for step in steps for clause in step.clauses][code // 2]
     if code % 2 == 0:
-        return f"{clause.text} is false" if clause.text.startswith("'") else f"{clause.text} does not hold"
+        text = f"{clause.text} is false" if clause.text.startswith("'") else f"{clause.text} does not hold"
+        return text, text
     cluster = cycle.fleet.load(example)
     matches = (part.match(cluster) for part in cycle.plan.predicates[predicate])
     error = next((match.reason for match in matches if match.verdict is Verdict.ERROR), "")
-    return f"{clause.text} failed: {error.rpartition('failed: ')[2]}" if error else f"{clause.text} failed"
+    if not error:
+        return f"{clause.text} failed", f"{clause.text} failed"
+    cause = error.rpartition("failed: ")[2]
+    return f"{clause.text} failed: {cause}", f"{clause.text} failed: {error_class(cause)}"
 
 
 def _path(steps: Sequence[Step], code: int) -> Path | None:
@@ -198,6 +215,7 @@ def _not_tolerated(cycle: Cycle, rows: NDArray[np.intp]) -> Mapping[str, _Group]
     timeless = column.derive(without_times)
     codes = timeless.codes(column.codes[rows]).astype(np.int64) * 2 + cycle.decided.own[rows]
     groups: dict[str, list[NDArray[np.intp]]] = {}
+    bare: dict[str, str] = {}
     for code in np.unique(codes).tolist():
         found = rows[codes == code]
         taints = timeless.values[code // 2]
@@ -205,8 +223,11 @@ def _not_tolerated(cycle: Cycle, rows: NDArray[np.intp]) -> Mapping[str, _Group]
         for some in np.split(found, len(found)) if one_by_one else (found,):
             exact = taints_of(column.values[column.codes[int(some[0])]])
             taint = tolerance(exact, cycle.plan.tolerations, cycle.now, decided=bool(code % 2)).blocked_by
-            groups.setdefault(f"taint {taint} is not tolerated", []).append(some)
-    return {reason: _Group(np.concatenate(parts)) for reason, parts in groups.items()}
+            reason = f"taint {taint} is not tolerated"
+            groups.setdefault(reason, []).append(some)
+            known = taint is not None and taint.key in _TAINTS_OF_CONTROLLERS and not taint.value
+            bare[reason] = reason if known else "a taint is not tolerated"
+    return {reason: _Group(np.concatenate(parts), bare=bare[reason]) for reason, parts in groups.items()}
 
 
 def _in_its_own_words(cycle: Cycle, stage: Filter, rows: NDArray[np.intp]) -> Mapping[str, _Group]:
@@ -214,7 +235,8 @@ def _in_its_own_words(cycle: Cycle, stage: Filter, rows: NDArray[np.intp]) -> Ma
     groups: dict[str, list[int]] = {}
     for row in rows[:_MOST_ASKED].tolist():
         groups.setdefault(stage.why_not(cycle, row) or "removed", []).append(row)
-    found = {reason: _Group(np.array(some, dtype=np.intp)) for reason, some in groups.items()}
+    bare = f"removed by {stage.name}"
+    found = {reason: _Group(np.array(some, dtype=np.intp), bare=bare) for reason, some in groups.items()}
     if len(rows) > _MOST_ASKED:
         found[f"removed by {stage.name}, which was not asked why for each of so many"] = _Group(rows[_MOST_ASKED:])
     return found

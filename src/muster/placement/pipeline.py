@@ -14,6 +14,7 @@ from muster.placement.result import ScheduleResult, ScorerResult, Stage
 from muster.placement.spread import spread, with_topology
 from muster.selectors import Verdict
 from muster.selectors.paths import describe
+from muster.selectors.telling import bare_reason
 from muster.values.messages import listed
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
         groups=grouped(fleet, plan.groups, shown),
         unscheduled=max(shortfall, 0),
         conditions=_conditions(cycle, int(available.sum()), len(ranked), max(shortfall, 0), failing),
-        warning=_warning(cycle, feasible),
+        warning=warning_of(cycle, feasible),
         failing=failing,
         # When the first toleration that a selected cluster needs comes to its end.
         requeue_at=min((taints.ends[row] for row in ranked.tolist() if row in taints.ends), default=None)
@@ -184,9 +185,9 @@ def _refused(cycle: Cycle, available: NDArray[np.bool_]) -> ScheduleResult:
     )
 
 
-def _warning(cycle: Cycle, feasible: NDArray[np.intp]) -> str:
-    """The last scorer that has something to say is heard, as upstream does."""
-    warnings = [each.scorer.warning(cycle, feasible) for each in cycle.plan.scorers]
+def warning_of(cycle: Cycle, rows: NDArray[np.intp]) -> str:
+    """The last scorer that has something to say of these clusters is heard, as upstream does. It may name them."""
+    warnings = [each.scorer.warning(cycle, rows) for each in cycle.plan.scorers]
     return next((text for text in reversed(warnings) if text), "")
 
 
@@ -214,20 +215,20 @@ def _conditions(
     }
     if broken := conditions.sets_usable(cycle.visibility):
         found[conditions.SETS_USABLE] = broken
-    examples = [(cycle.fleet.name(row), first_error(cycle, row)) for row in failing[:_EXAMPLES].tolist()]
-    if errors := conditions.evaluated(len(failing), examples):
+    reasons = [first_error(cycle, row, values=False) for row in failing[:_EXAMPLES].tolist()]
+    if errors := conditions.evaluated(plan, len(failing), reasons):
         found[conditions.EVALUATED] = errors
     return found
 
 
-def first_error(cycle: Cycle, row: int) -> str:
-    """What went wrong when the predicates were evaluated on a cluster."""
+def first_error(cycle: Cycle, row: int, *, values: bool = True) -> str:
+    """What went wrong when the predicates were evaluated on a cluster; without values, only the class of the error."""
     cluster = cycle.fleet.load(row)
     for parts in cycle.plan.predicates:
         for part in parts:
             match = part.match(cluster)
             if match.verdict is Verdict.ERROR:
-                return match.reason
+                return match.reason if values else bare_reason(part, match)
             if not match:
                 break
     return ""

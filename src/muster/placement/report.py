@@ -132,10 +132,14 @@ class FailureReport(_Part, frozen=True):
 
 
 class FailuresReport(_Part, frozen=True):
-    """The clusters that are not selected because an expression failed on them, with examples."""
+    """The clusters that are not selected because an expression failed on them, with examples.
+
+    `reasons` says which expressions failed and how, in words that tell nothing of the clusters: everybody sees it.
+    """
 
     count: int
     examples: tuple[FailureReport, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 class ObservationReport(_Part, frozen=True):

@@ -5,13 +5,14 @@ The controllers' process calls it for explanations and dry runs that the hub ask
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import UNSET
 
 from muster.placement.conditions import EVALUATED
-from muster.placement.funnel import funnel
+from muster.placement.funnel import ReasonCount, funnel
 from muster.placement.near_misses import near_misses
 from muster.placement.pipeline import STANDARD, first_error
 from muster.placement.ranking import ranks
@@ -48,15 +49,23 @@ if TYPE_CHECKING:
 _MOST_REASONS: Final = 50  # of one stage
 _NEAR: Final = 5  # clusters that came near
 _EXAMPLES: Final = 3  # clusters on which expressions failed
+_WARNS: Final = "a scorer warns of some clusters; those who may get them are told"
 _LONGEST_TEXT: Final = 1000  # characters of one reason; expressions can be long
 
 
 def report_of(
-    result: ScheduleResult, present: Sequence[str], window: Window, *, revision: str = "", examples: bool = True
+    result: ScheduleResult,
+    present: Sequence[str],
+    window: Window,
+    *,
+    revision: str = "",
+    examples: bool = True,
+    values: bool = True,
 ) -> PlacementReport:
     """Everything about a schedule. `present` are the decisions that stand; without a revision it is a dry run.
 
-    Without examples nothing is evaluated again, not even for a few clusters.
+    Without examples nothing is evaluated again, not even for a few clusters. Without values, what is said of many
+    clusters together has nothing in it that any of them holds; what is said of one stands beside its name.
     """
     plan = result.cycle.plan
     # With a fault nothing is decided: what stands, stays.
@@ -71,7 +80,7 @@ def report_of(
         selected=len(selected),
         unscheduled=result.unscheduled,
         conditions=tuple(_conditions(result)),
-        funnel=tuple(_stage(stage) for stage in funnel(result)),
+        funnel=tuple(_stage(stage if values else _bare(stage)) for stage in funnel(result)),
         decisions=tuple(_decisions(result, window)),
         scores=_scores(result, window),
         diff=DiffReport(len(present), _names(gained, window), _names(lost, window)),
@@ -80,7 +89,7 @@ def report_of(
             NearMissReport(each.cluster, each.failures, each.stage, _shortened(each.reason))
             for each in near_misses(result, STANDARD, _NEAR if examples else 0)
         ),
-        notes=(_shortened(result.warning),) if result.warning else (),
+        notes=(_shortened(result.warning) if values else _WARNS,) if result.warning else (),
         wanted=UNSET if plan.number is None else plan.number,
     )
 
@@ -118,9 +127,21 @@ def _conditions(result: ScheduleResult) -> Iterable[ConditionReport]:
     for kind, condition in result.conditions.items():
         message = condition.message
         if kind == EVALUATED:
-            # The sentence without its examples, which are clusters: they stand apart, where they can be left out.
+            # The sentence without its reasons, which stand apart, with the clusters that may be named.
             message = f"{_failing(result)} clusters are not selected because an expression failed"
         yield ConditionReport(kind, condition.status, condition.reason, _shortened(message))
+
+
+def _bare(stage: FunnelStage) -> FunnelStage:
+    """The stage with bare reasons. Those that are the same now become one."""
+    alike: dict[str, ReasonCount] = {}
+    for each in stage.reasons:
+        known = alike.get(each.bare)
+        count, examples = (known.count, known.examples) if known else (0, ())
+        merged = (*examples, *each.examples)[:_EXAMPLES]
+        alike[each.bare] = ReasonCount(each.bare, count + each.count, merged, bare=each.bare)
+    ordered = sorted(alike.values(), key=lambda each: (-each.count, each.reason))
+    return replace(stage, reasons=tuple(ordered))
 
 
 def _failing(result: ScheduleResult) -> int:
@@ -130,7 +151,8 @@ def _failing(result: ScheduleResult) -> int:
 def _failures(result: ScheduleResult, most: int) -> FailuresReport:
     cycle, rows = result.cycle, [] if result.failing is None else result.failing[:most].tolist()
     examples = tuple(FailureReport(cycle.fleet.name(row), _shortened(first_error(cycle, row))) for row in rows)
-    return FailuresReport(_failing(result), examples)
+    reasons = dict.fromkeys(_shortened(first_error(cycle, row, values=False)) for row in rows)
+    return FailuresReport(_failing(result), examples, tuple(reasons))
 
 
 def _stage(stage: FunnelStage) -> StageReport:

@@ -43,6 +43,7 @@ class _Empty:
         verb: str,
         resource: str,
         names: Sequence[str],
+        namespace: str = "",
     ) -> Sequence[str]:
         return ()
 

@@ -30,7 +30,9 @@ class Allowing:
         asked = f"{attributes.verb} {resource} {attributes.name}".strip()
         return Decision("system:masters" in user.groups or asked in self._allowed)
 
-    async def missing(self, user: User, verb: str, resource: str, names: Sequence[str]) -> list[str]:
+    async def missing(
+        self, user: User, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> list[str]:
         return list(names)
 
     async def rules(self, user: User, namespace: str) -> AccessRules:

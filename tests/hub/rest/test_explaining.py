@@ -127,6 +127,19 @@ def test_clusters_that_the_asker_may_not_get_are_counted_and_nowhere_named(asker
     assert all(answer["hidden"] > 0 for answer in tries)
 
 
+def test_errors_tell_values_only_to_those_who_may_get_the_clusters(asker: Asker) -> None:
+    labels = "managedCluster.metadata.labels"
+    assert "no such key: A" in json.dumps(asker.try_out(asking(f'{labels}[{labels}["cloud"]] == "x"')))
+    exfiltrating = [f'{labels}[{labels}["cloud"]] == "x"', f'int({labels}["cloud"]) == 1']
+    for expression, kind in zip(exfiltrating, ("no such key", "type conversion error"), strict=True):
+        veiled = asker.try_out(asking(expression), user="dora")
+        visible = [each["cluster"] for each in veiled["failures"]["examples"]]
+        assert all(name.startswith("visible") for name in visible)
+        assert veiled["failures"]["reasons"] == [f"'{expression}' failed: {kind}"]
+        reasons = [each["reason"] for stage in veiled["funnel"] for each in stage["reasons"]]
+        assert not any("Azure" in each or "Amazon" in each for each in reasons)
+
+
 def test_what_clusters_have_is_told_to_those_who_may_get_them(asker: Asker) -> None:
     def values(user: str) -> list[list[dict[str, Any]]]:
         (predicate,) = (each for each in asker.get("p1", user=user)["funnel"] if each["name"] == "Predicate")

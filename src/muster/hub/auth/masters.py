@@ -24,7 +24,14 @@ class MastersAuthorizer:
     async def authorize(self, user: User, attributes: Attributes) -> Decision:  # noqa: ARG002 - the protocol's signature
         return Decision(MASTERS in user.groups)
 
-    async def missing(self, user: User, verb: str, resource: str, names: Sequence[str]) -> list[str]:  # noqa: ARG002
+    async def missing(
+        self,
+        user: User,
+        verb: str,  # noqa: ARG002 - the protocol
+        resource: str,  # noqa: ARG002 - the protocol
+        names: Sequence[str],
+        namespace: str = "",  # noqa: ARG002 - the protocol
+    ) -> list[str]:
         return [] if MASTERS in user.groups else list(names)
 
     async def rules(self, user: User, namespace: str) -> AccessRules:  # noqa: ARG002

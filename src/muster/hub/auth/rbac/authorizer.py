@@ -152,7 +152,9 @@ class RbacAuthorizer:
         missing = self.policy.missing_roles(user, attributes.namespace)
         return Decision(False, f"RBAC: {aggregate_text(map(missing_role_text, missing))}" if missing else "")
 
-    async def missing(self, user: User, verb: str, resource: str, names: Sequence[str]) -> list[str]:
+    async def missing(
+        self, user: User, verb: str, resource: str, names: Sequence[str], namespace: str = ""
+    ) -> list[str]:
         """Those of `names` the user may not `verb`; `resource` is `plural.group` or `plural/subresource.group`.
 
         The empty name stands for every name.
@@ -161,14 +163,15 @@ class RbacAuthorizer:
             return []
         path, _, group = resource.partition(".")
         plural, _, subresource = path.partition("/")
-        asked = Attributes(verb, group, "*", plural, subresource, "", _NO_NAME)
+        asked = Attributes(verb, group, "*", plural, subresource, namespace, _NO_NAME)
         if (await self.authorize(user, asked)).allowed:
             return []  # what is allowed whatever the name is allowed with any
         # Thousands may be asked for at once: neither reasons nor remembered decisions are of use for them.
         return [
             name
             for name in names
-            if not name or self.policy.decide(user, Attributes(verb, group, "*", plural, subresource, "", name)) is None
+            if not name
+            or self.policy.decide(user, Attributes(verb, group, "*", plural, subresource, namespace, name)) is None
         ]
 
     async def rules(self, user: User, namespace: str) -> AccessRules:

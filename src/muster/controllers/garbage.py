@@ -185,7 +185,8 @@ class GarbageCollector:
         self._events.record(about, "OwnerRefInvalidNamespace", text, "Warning")
 
     async def _delete(self, node: Node, policy: str = "Background") -> None:
-        body = {"preconditions": {"uid": node.metadata.uid}, "propagationPolicy": policy}
+        preconditions = {"uid": node.metadata.uid, "resourceVersion": node.metadata.resource_version}
+        body = {"preconditions": preconditions, "propagationPolicy": policy}
         try:
             await self._client.request("DELETE", node.path, body=body)
         except ApiError as error:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 _NOT_FOUND: Final = 404
 _FORBIDDEN: Final = 403
-_SLICE: Final = 0.05  # seconds that may be spent on the reasons of one move
+_SLICE: Final = 0.05  # seconds of computing that may be spent on the reasons of one move
 _LOOK: Final = 0.02  # seconds between looks at whether placements still wait to be decided
 _LOOKS: Final = 25
 _MOST_KEPT: Final = 20  # changes of a move that waits: its causes, and those of the clusters it tells about
@@ -253,15 +253,23 @@ class HistoryKeeper:
     async def _read_known(self) -> None:
         async for page in self._client.pages(path_of()):
             for record in page["items"]:
-                metadata, decided = record["metadata"], record.get("decided") or {}
-                revisions = record.get("revisions") or ()
-                owner: Object = next(iter(metadata.get("ownerReferences") or ()), {})
-                self._known[Key(metadata["namespace"], metadata["name"])] = _Known(
-                    int(decided.get("count") or 0),
-                    str(decided.get("digest") or ""),
-                    int(revisions[-1]["revision"]) if revisions else 0,
-                    str(owner.get("uid") or ""),
-                )
+                try:
+                    self._know(record)
+                except (KeyError, TypeError, ValueError, AttributeError) as error:
+                    # It is written anew with the next move.
+                    name = (record.get("metadata") or {}).get("name")
+                    _LOGGER.warning("the history %s cannot be read: %r", name, error)
+
+    def _know(self, record: Object) -> None:
+        metadata, decided = record["metadata"], record.get("decided") or {}
+        revisions = record.get("revisions") or ()
+        owner: Object = next(iter(metadata.get("ownerReferences") or ()), {})
+        self._known[Key(metadata["namespace"], metadata["name"])] = _Known(
+            int(decided.get("count") or 0),
+            str(decided.get("digest") or ""),
+            int(revisions[-1]["revision"]) if revisions else 0,
+            str(owner.get("uid") or ""),
+        )
 
     async def _reconcile(self, key: Key) -> None:
         opened = self._open.get(key)
@@ -280,7 +288,7 @@ class HistoryKeeper:
         since = str(changes[-1]["time"]) if changes else ""
         self._catch_up(key, opened, placement, record, since)
         while opened.moves:
-            await self._write_up(placement, opened, since)
+            await self._write_up(key, placement, opened, since)
         entries, revisions, decided = list(opened.entries), list(opened.revisions), opened.decided
         wanted = extended(record, entries, revisions, decided or _decided_in(record))
         if wanted != record:
@@ -341,16 +349,21 @@ class HistoryKeeper:
             return
         opened.entries.insert(0, _unrecorded(placement, decided, at_start, since, self._clock()))
 
-    async def _write_up(self, placement: Object, opened: _Open, since: str) -> None:
+    async def _write_up(self, key: Key, placement: Object, opened: _Open, since: str) -> None:
         """The next move as an entry, and as an event."""
         move = opened.moves[0]
         report = MoveReport(move)
         causes, more = report.causes(since)
         flips: list[Flip] = []
-        until = time.perf_counter() + _SLICE
-        for flip in report.flips():
+        until = time.thread_time() + _SLICE
+        found = report.flips() if self._world.held(key) is None else iter(())
+        while True:
+            with self._world.evaluating(key):
+                flip = next(found, None)
+            if flip is None:
+                break
             flips.append(flip)
-            if time.perf_counter() > until:
+            if time.thread_time() > until:
                 break
             await asyncio.sleep(0)
         if opened.moves and opened.moves[0] is move:  # it may have given way meanwhile

@@ -37,6 +37,7 @@ from muster.hub.rest.metrics import Metrics
 from muster.hub.rest.server import serve
 from muster.hub.storage import Store, StoreSettings
 from muster.hub.upgrades import today, upgrade_objects
+from muster.supervision import Vitals, clock, progress_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -73,6 +74,7 @@ class HubSettings:
     requests: Limits = field(default_factory=Limits)
     objects: ObjectLimits = field(default_factory=ObjectLimits)
     store: StoreSettings = field(default_factory=StoreSettings)
+    vitals: Path | None = None  # where the controllers beside us show that they make progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
                 checks={
                     "storage": lambda: store.problem,
                     "audit": lambda: None if access.audit is None else access.audit.problem,
+                    **_controllers_check(settings.vitals),
                 },
             )
 
@@ -200,6 +203,14 @@ def _metrics(store: Store, controllers: Path) -> Metrics:
     metrics.gauge("muster_store_revision", "The newest revision.", lambda: store.revision)
     metrics.gauge("muster_store_compacted_revision", "History below this is gone.", lambda: store.compacted)
     return metrics
+
+
+def _controllers_check(vitals: Path | None) -> dict[str, Callable[[], str | None]]:
+    """What /readyz says of the controllers; nothing when nobody supervises them."""
+    if vitals is None:
+        return {}
+    page = Vitals.open(vitals)
+    return {"controllers": lambda: progress_problem(page.signs(), clock())}
 
 
 async def load_fleet(api: Api, objects: Iterable[Mapping[str, Any]]) -> None:

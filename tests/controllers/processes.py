@@ -56,6 +56,10 @@ class HubProcess:
             os.kill(pid, signal.SIGKILL)
         return True
 
+    @property
+    def log(self) -> str:
+        return (self.directory / "log").read_text()
+
     def client(self) -> HubClient:
         config = yaml.safe_load(self.kubeconfig.read_text())
         return HubClient(config["clusters"][0]["cluster"]["server"], config["users"][0]["user"]["token"])
@@ -96,14 +100,17 @@ class HubClient:
 
 
 @contextlib.contextmanager
-def hub_process(directory: Path, *options: str, command: str = "run") -> Iterator[HubProcess]:
+def hub_process(
+    directory: Path, *options: str, command: str = "run", module: str = "muster", **environment: str
+) -> Iterator[HubProcess]:
     """A hub on a free port, stopped at the end. Its command may be `serve`, for the server alone."""
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "muster", "hub", command, "--data", str(directory), *options],
+            [sys.executable, "-m", module, "hub", command, "--data", str(directory), *options],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
+            env={**os.environ, **environment},
         )
     try:
         assert process.stdout is not None

@@ -104,3 +104,18 @@ def test_the_order_in_which_clusters_came_does_not_change_what_is_said_of_them()
     conditions = [result.conditions for result in results if result is not None]
     assert conditions[0] == conditions[1]
     assert "expression failed: a: " in conditions[0]["PredicatesEvaluated"].message
+
+
+def test_a_placement_that_can_choose_from_no_set_hears_when_the_first_one_is_bound() -> None:
+    world = PlacementWorld()
+    world.put_binding(a_binding())
+    world.put_placement(stored(a_placement("p1", clusterSets=["another"]), 1))
+    assert condition_reason(world) == "NoManagedClusterSetBindings"
+    assert P1 in world.put_set(a_set())
+    assert condition_reason(world) == "NoIntersection"
+
+
+def condition_reason(world: PlacementWorld) -> str:
+    result = world.decide(P1, NOW)
+    assert result is not None
+    return result.conditions["PlacementSatisfied"].reason

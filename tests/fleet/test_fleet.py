@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -235,3 +236,54 @@ def test_a_deferred_selector_is_evaluated_when_its_subscriber_is_worked_on() -> 
         pass
     assert seen == ["a"]
     assert selected(fleet, selector) == ["b"]
+
+
+class Failing:
+    """A selector with a bug: it raises as long as it is told to."""
+
+    is_empty = False
+    reads = AMAZON.reads
+    broken = True
+
+    def match(self, obj: Mapping[str, Any]) -> Any:
+        if self.broken:
+            raise MemoryError
+        return AMAZON.match(obj)
+
+
+def test_an_evaluation_that_failed_is_begun_anew_and_never_passes_for_a_finished_one() -> None:
+    fleet, failing = a_fleet(a_cluster("a", {"cloud": "Amazon"}), a_cluster("b")), Failing()
+    fleet.subscribe("who", [failing], [], lazily=True)
+    for _ in range(3):
+        with pytest.raises(MemoryError):
+            list(fleet.steps("who"))
+        with pytest.raises(MemoryError):
+            fleet.mask(failing)
+    failing.broken = False
+    list(fleet.steps("who"))
+    assert selected(fleet, failing) == ["a"]
+
+
+def test_a_selector_that_fails_on_a_changed_object_keeps_nobody_else_from_being_told() -> None:
+    fleet, failing = a_fleet(a_cluster("a"), a_cluster("b")), Failing()
+    failing.broken = False
+    fleet.subscribe("fails", [failing], [])
+    fleet.subscribe("works", [AMAZON], [])
+    failing.broken = True
+    assert fleet.put(encoded(a_cluster("a", {"cloud": "Amazon"}))) == {"fails", "works"}
+    assert selected(fleet, AMAZON) == ["a"]
+    with pytest.raises(MemoryError):
+        list(fleet.steps("fails"))
+    failing.broken = False
+    assert selected(fleet, failing) == ["a"]
+
+
+def test_the_watcher_is_told_before_each_evaluation() -> None:
+    fleet = a_fleet(a_cluster("a"), a_cluster("b", {"cloud": "Amazon"}))
+    told: list[Selector] = []
+    fleet.watcher = lambda mask: told.append(mask.selector)
+    fleet.mask(AMAZON)
+    assert set(told) == {AMAZON}
+    told.clear()
+    fleet.put(encoded(a_cluster("a", {"cloud": "Amazon"})))
+    assert told == [AMAZON]

@@ -22,6 +22,7 @@ class Classification:
     value: str
     query: str
     deleting: bool = False
+    held: bool = False  # its query is not to be run: labels that hang on it stay as they are
     fault: str = ""  # what is wrong with the label as it is written now
     usable: bool = True  # whether there is a label to set: the one that is written, or the last good one
     error_value: str = field(init=False, repr=False, compare=False)
@@ -44,7 +45,7 @@ class Classification:
         return (self.label, self.value) == (other.label, other.value) and self.name != other.name
 
 
-def read_classification(obj: Mapping[str, Any]) -> Classification:
+def read_classification(obj: Mapping[str, Any], *, held: bool = False) -> Classification:
     """From the object as stored. A server without our checks may hold labels that cannot be set; those are a fault."""
     spec = obj.get("spec") or {}
     key, value = str(spec.get("labelKey") or ""), str(spec.get("labelValue") or "")
@@ -55,6 +56,7 @@ def read_classification(obj: Mapping[str, Any]) -> Classification:
         value=value,
         query=str(spec.get("query") or ""),
         deleting=bool(obj["metadata"].get("deletionTimestamp")),
+        held=held,
         fault=sentence(causes) if causes else "",
         usable=not causes,
     )

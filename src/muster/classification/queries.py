@@ -32,14 +32,22 @@ QUICK_LIMITS: Final = replace(LIMITS, steps=5_000, cells=20_000)
 _MOST_KEPT: Final = 16_384
 
 
+def _nobody(_: str) -> None:
+    return None
+
+
 @dataclass(slots=True)
 class Work:
-    """What queries cost so far, for those who measure. It only grows, also when queries go."""
+    """What queries cost so far, for those who measure. It only grows, also when queries go.
+
+    `watcher` is told the text of a query before it is compiled or run.
+    """
 
     runs: int = 0
     failures: int = 0  # of those
     hits: int = 0  # answers that were remembered
     pauses: int = 0
+    watcher: Callable[[str], None] = _nobody
 
 
 class Query:
@@ -71,6 +79,7 @@ class Query:
         self._work = work or Work()
         self._exhausted: set[object] = set()
         self._outcomes: dict[Key, Outcome] = {}
+        self._work.watcher(text)
         try:
             self.program = compile_query(text)
             self.paths = self.program.reads
@@ -116,6 +125,7 @@ class Query:
         assert self.program is not None  # noqa: S101 - one that did not compile is paused from the start
         self.runs += 1
         self._work.runs += 1
+        self._work.watcher(self.text)
         return judge(self.program, inventory, limits)
 
     def _kept(self, key: Key, outcome: Outcome, host: object, whole: bytes) -> Outcome:

@@ -175,6 +175,10 @@ class Roster:
     def classification(self, name: str) -> Classification | None:
         return self._classifications.get(name)
 
+    def is_held(self, classification: Classification) -> bool:
+        """Whether its query is not run: it is held itself, or another of the namespace with the same query is."""
+        return classification.query not in self._queries
+
     def query(self, classification: Classification) -> Query:
         return self._queries[classification.query]
 
@@ -189,7 +193,7 @@ class Roster:
         members = sorted(self._classifications.values(), key=lambda each: each.name)
         self._groups = by_label(members)
         self._hold = any(not each.usable and not each.deleting for each in members)
-        texts = {each.query for each in members}
+        texts = {each.query for each in members if not each.held} - {each.query for each in members if each.held}
         self._queries = {text: self._queries.get(text) or Query(text, self.work) for text in sorted(texts)}
         paths = frozenset().union(*(query.paths for query in self._queries.values()))
         if paths != self._layout.paths:

@@ -18,6 +18,7 @@ from muster.cli.exits import Exit
 from muster.cli.limits import ControllersLimits, HubLimits, ServerLimits, arguments, takes
 from muster.cli.options import Context, Kubeconfig, with_client
 from muster.cli.output import print_json
+from muster.errors import ApiError
 from muster.hub.audit import AuditLevel
 
 if TYPE_CHECKING:
@@ -90,6 +91,23 @@ Catalogs = Annotated[
 ]
 
 
+ControllersMemory = Annotated[
+    int | None,
+    typer.Option(
+        "--controllers-memory",
+        min=0,
+        help="MiB of memory at which the controllers are started anew; 0 for no limit. "
+        "Else a quarter of the machine's, at least 2048.",
+        show_default=False,
+    ),
+]
+ControllersPatience = Annotated[
+    float,
+    typer.Option("--controllers-patience", min=1.0, help="Seconds without progress after which they are."),
+]
+VitalsFile = Annotated[Path | None, typer.Option("--vitals", hidden=True)]
+
+
 @app.callback()
 def _hub() -> None:
     """Run the hub, back it up, restore it, ask how it is."""
@@ -115,21 +133,25 @@ def run(
     placement_admission: Placements = WarnOrRefuse.WARN,
     classification_admission: Classifications = WarnOrRefuse.WARN,
     catalog: Catalogs = None,
+    controllers_memory: ControllersMemory = None,
+    controllers_patience: ControllersPatience = 20.0,
 ) -> None:
     """Run the API server and the controllers until Ctrl-C or SIGTERM; either is started again when it dies."""
     import asyncio
 
     from muster.app import default_directory
+    from muster.cli.controllers_process import ControllersProcess
     from muster.cli.supervisor import Part, supervise
 
     _log_to_stderr()
     directory = data or default_directory()
     announced = _Announcement(demo, port)
-    succession = _Succession(_identity())
     shared = ["--data", str(directory), "--supervised"]
     catalogs = (f"{name}={path}" for name, path in named_catalogs(catalog).items())
     options = [*shared, *(part for each in catalogs for part in ("--catalog", each))]
     options += arguments(limits, ControllersLimits)
+    memory = None if controllers_memory is None else controllers_memory * 2**20
+    beside = ControllersProcess(directory, options, _identity(), memory, controllers_patience)
 
     def server() -> list[str]:
         # The port that was found free at the first start stays: clients know it by now.
@@ -144,6 +166,7 @@ def run(
         options += [] if default_cluster_set else ["--no-default-cluster-set"]
         options += [part for key in denied_key or () for part in ("--denied-key", key)]
         options += arguments(limits, ServerLimits)
+        options += ["--vitals", str(beside.vitals)]
         return ["hub", "serve", *shared, *options, *(["--demo"] if demo else [])]
 
     if demo:
@@ -152,7 +175,7 @@ def run(
     code = asyncio.run(
         supervise(
             Part("the API server", server, announced.server_ready),
-            Part("the controllers", lambda: ["hub", "controllers", *options, *succession.next()], lambda _: None),
+            beside.part(),
         )
     )
     if code:
@@ -180,6 +203,7 @@ def serve(
     placement_admission: Placements = WarnOrRefuse.WARN,
     classification_admission: Classifications = WarnOrRefuse.WARN,
     supervised: Supervised = False,
+    vitals: VitalsFile = None,
 ) -> None:
     """Run the API server alone."""
     import uvloop
@@ -218,6 +242,7 @@ def serve(
         requests=limits.requests,
         objects=limits.objects,
         store=limits.store,
+        vitals=vitals,
     )
 
     def announce(running: Running) -> None:
@@ -243,6 +268,8 @@ def controllers(
     succeeds: Annotated[str, typer.Option("--succeeds", hidden=True)] = "",
     catalog: Catalogs = None,
     supervised: Supervised = False,
+    vitals: VitalsFile = None,
+    set_aside: Annotated[str, typer.Option("--set-aside", hidden=True)] = "",
 ) -> None:
     """Run the controllers alone, against the hub in --data or the server of a kubeconfig. One of several leads."""
     import uvloop
@@ -253,14 +280,24 @@ def controllers(
     from muster.controllers.answers import CONTROLLERS_ADDRESS
     from muster.controllers.manager import Manager, Options, run_controllers
     from muster.controllers.permissions import COLLECTOR
+    from muster.controllers.quarantine import read_entries
     from muster.selectors.cel import CEL_LIMITS
+    from muster.supervision import Vitals
 
     _log_to_stderr()
     CEL_LIMITS.value, QUERY_LIMITS.value = limits.expressions, limits.queries
     directory = None if kubeconfig or context else data or default_directory()
     catalogs = named_catalogs(catalog)
-    patience = (5.0, 3.0, 1.0) if supervised else (15.0, 10.0, 2.0)
+    # Beside a hub all candidates are on one machine or near it, and a lease of 3 s makes fail-over quick; elsewhere
+    # these are the numbers that Kubernetes' own components use.
+    patience = (3.0, 2.0, 0.75) if directory is not None else (15.0, 10.0, 2.0)
     candidate = Candidate("muster-controllers", identity or _identity(), lease_namespace, succeeds, *patience)
+
+    watched: dict[str, Any] = {
+        "vitals": None if vitals is None else Vitals.open(vitals),
+        "set_aside": read_entries(set_aside),
+        "namespace": lease_namespace,
+    }
 
     def ready(manager: Manager) -> None:
         if supervised:
@@ -272,12 +309,12 @@ def controllers(
     async def work() -> None:
         if directory is None:
             # A Kubernetes server collects garbage itself.
-            elsewhere = Options(candidate, catalogs=catalogs)
+            elsewhere = Options(candidate, catalogs=catalogs, **watched)
             await run_controllers(await load_connection(context, kubeconfig), ready, elsewhere)
             return
         file = str(directory / CONTROLLERS_KUBECONFIG)
         collector = await load_connection(COLLECTOR, file)
-        options = Options(candidate, collector, directory / CONTROLLERS_ADDRESS, catalogs=catalogs)
+        options = Options(candidate, collector, directory / CONTROLLERS_ADDRESS, catalogs=catalogs, **watched)
         await run_controllers(await load_connection(None, file), ready, options)
 
     uvloop.run(_while_wanted(work(), supervised))
@@ -289,19 +326,6 @@ def _identity() -> str:
     import socket
 
     return f"{socket.gethostname()}_{secrets.token_hex(8)}"
-
-
-class _Succession:
-    """Names for one process after the other, each of which may take over from the one before, which is dead."""
-
-    def __init__(self, family: str) -> None:
-        self._family = family
-        self._number = 0
-
-    def next(self) -> list[str]:
-        self._number += 1
-        options = ["--identity", f"{self._family}_{self._number}"]
-        return [*options, "--succeeds", f"{self._family}_{self._number - 1}"] if self._number > 1 else options
 
 
 class _Announcement:
@@ -457,7 +481,10 @@ def status(
 
     async def work(client: Client) -> dict[str, Any]:
         version = (await client.request("GET", "/version")).json()
-        checks = (await client.request("GET", "/readyz", params={"verbose": ""}, accept="*/*")).body.decode()
+        try:
+            checks = (await client.request("GET", "/readyz", params={"verbose": ""}, accept="*/*")).body.decode()
+        except ApiError as error:
+            checks = error.message  # what is wrong
         counts = {}
         for resource in (await client.discover()).resources:
             if resource.plural in _COUNTED:
@@ -468,6 +495,7 @@ def status(
             "server": client.connection.server,
             "version": version.get("gitVersion", ""),
             "ready": "check passed" in checks,
+            "problems": [line.removeprefix("[-]") for line in checks.splitlines() if line.startswith("[-]")],
             "objects": counts,
         }
 
@@ -477,6 +505,8 @@ def status(
     else:
         state = "ready" if found["ready"] else "not ready"
         sys.stdout.write(f"{found['server']} is {state}, version {found['version']}\n")
+        for problem in found["problems"]:
+            sys.stdout.write(f"  {problem}\n")
         for name, count in found["objects"].items():
             sys.stdout.write(f"  {count:>8} {name}\n")
     if not found["ready"]:

@@ -3,8 +3,10 @@
 from muster.client.client import Client, Reply, WatchEvent
 from muster.client.discovery import Discovery, ServedResource
 from muster.client.errors import CredentialsError, UnreachableError
+from muster.client.fence import Fence, LeadershipLostError
+from muster.client.guarded import GuardedClient
 from muster.client.kubeconfig import Connection, KubeconfigError, load_connection
-from muster.client.leases import Candidate, Election, LeadershipLostError
+from muster.client.leases import Candidate, Election, Leadership
 
 __all__ = [
     "Candidate",
@@ -13,7 +15,10 @@ __all__ = [
     "CredentialsError",
     "Discovery",
     "Election",
+    "Fence",
+    "GuardedClient",
     "KubeconfigError",
+    "Leadership",
     "LeadershipLostError",
     "Reply",
     "ServedResource",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
+import aiohttp.connector as aiohttp_connector
 import msgspec
 from yarl import URL
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from muster.client.discovery import ServedResource
+    from muster.client.fence import Fence
     from muster.client.kubeconfig import Connection
 
 JSON = "application/json"
@@ -61,9 +63,11 @@ class WatchEvent:
 class Client:
     """Speaks to one server. Use it as an async context manager."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, fence: Fence | None = None) -> None:
+        """With a fence, what writes is sent only while that is open; LeadershipLostError otherwise."""
         self.connection = connection
         self._server = str(URL(connection.server)).rstrip("/")
+        self._fence = fence
         self._session = self._new_session()
         self._retired: aiohttp.ClientSession | None = None
         self._pair: tuple[bytes, bytes] | None = None
@@ -74,6 +78,7 @@ class Client:
             connector=aiohttp.TCPConnector(ssl=connection.tls if connection.tls is not None else True, limit=64),
             headers=[*{"User-Agent": "muster", **connection.headers}.items(), *connection.impersonation],
             read_bufsize=2**20,
+            request_class=aiohttp.ClientRequest if self._fence is None else _fenced(self._fence),
         )
 
     async def __aenter__(self) -> Self:
@@ -227,6 +232,18 @@ class Client:
             params["dryRun"] = "All"
         path = resource.object_path(namespace, str(obj["metadata"]["name"]), subresource)
         return await self.request("PATCH", path, params=params, body=obj, content_type=APPLY)
+
+
+def _fenced(fence: Fence) -> type[aiohttp.ClientRequest]:
+    """Requests that ask the fence when they are about to be sent: by then a connection may have been waited for."""
+
+    class FencedRequest(aiohttp.ClientRequest):
+        async def send(self, conn: aiohttp_connector.Connection) -> aiohttp.ClientResponse:
+            if self.method != "GET":
+                fence.check()
+            return await super().send(conn)
+
+    return FencedRequest
 
 
 async def _lines(stream: aiohttp.StreamReader) -> AsyncIterator[bytes]:

@@ -49,6 +49,10 @@ class Renewal:
         self._lock = asyncio.Lock()
         self._failure: tuple[float, str] | None = None
 
+    def twin(self) -> Renewal:
+        """The same user's credentials, for another event loop."""
+        return Renewal(self._server, self._current, self._load, self._clock)
+
     async def current(self) -> Credentials:
         """Valid ones, as far as anybody knows. Raises CredentialsError."""
         if self._is_ending(self._current):

@@ -1,35 +1,40 @@
 """Leader election by a Lease: of all that try, one leads at a time, and whoever leads knows when it no longer does.
 
-Clocks of other machines are not trusted: a lease has ended when it has not changed for its duration by our own clock.
-A leader that cannot renew in time stops before others may start.
+Clocks of other machines are not trusted: a lease has ended when it has not changed for its duration by our own clock,
+while the server answered all the time. A server that has not answered for a while has not let the leader renew either.
+
+Renewal runs in a thread with a loop and a connection of its own (`lead`), so that it shares them with no evaluation. A
+leader that cannot renew keeps the lease and writes nothing: the fence is closed until it can. Only when somebody else
+has the lease is it lost.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-import time
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.client.client import Client
 from muster.client.errors import UnreachableError
-from muster.errors import ApiError, MusterError
+from muster.client.fence import Fence, LeadershipLostError, straight_clock
+from muster.errors import ApiError
 from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from muster.client.client import Client
+    from muster.client.kubeconfig import Connection
 
 _LOGGER = logging.getLogger(__name__)
 _LEASES: Final = ("coordination.k8s.io", "v1", "leases")
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
-
-
-class LeadershipLostError(MusterError):
-    """The lease could not be renewed in time, or somebody else has it."""
+_CHANCES: Final = 4  # durations for which a holder is waited for at most, however seldom the server answers
+_SOON: Final = 0.05  # seconds after the end of a lease at which it is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Candidate:
     """Who wants to lead, by which lease, in seconds.
 
     `succeeds` is a holder that is known to be gone, such as the process that a supervisor has seen die: its lease is
-    taken over without waiting for its end.
+    taken over without waiting for its end. `renew_within` is how long after a renewal the leader still writes.
     """
 
     name: str
@@ -58,73 +63,93 @@ class Candidate:
 
 
 class Election:
-    """One candidacy. `lead` waits for the lease and works while it is held."""
+    """One candidacy on one loop: `win`, then `keep` until it raises, then `release`."""
 
-    def __init__(self, client: Client, candidate: Candidate, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        client: Client,
+        candidate: Candidate,
+        fence: Fence | None = None,
+        clock: Callable[[], float] = straight_clock,
+    ) -> None:
+        self.fence = fence or Fence()
         self._client = client
         self._candidate = candidate
         self._clock = clock
         self._seen: tuple[str, str] | None = None  # holder and revision
         self._seen_at = 0.0
-        self.leading = False
+        self._since = 0.0  # when that was seen for the first time
+        self._asked_at = 0.0  # when the server last told
+        self._ends_at = 0.0
+        self._held: dict[str, Any] = {}  # the lease as we wrote it last
 
-    async def lead(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Work as the leader. Raises LeadershipLostError when the lease is lost; the work has ended then."""
-        while not await self._tried():  # noqa: ASYNC110 - what is waited for happens on another machine
-            await asyncio.sleep(self._candidate.retry)
-        self.leading = True
-        working = asyncio.create_task(work())
-        renewing = asyncio.create_task(self._keep())
-        try:
-            await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                await working
-            else:
-                renewing.result()  # raises: it ends in no other way
-        finally:
-            self.leading = False
-            for task in (working, renewing):
-                task.cancel()
-            await asyncio.gather(working, renewing, return_exceptions=True)
-            await self._release()
+    @property
+    def leader(self) -> str:
+        """Who has the lease, as far as we know."""
+        return self._seen[0] if self._seen is not None else ""
 
-    async def _keep(self) -> None:
-        renewed = self._clock()
+    async def win(self) -> None:
+        """Wait until the lease is ours."""
+        while not await self.tried():  # noqa: ASYNC110 - what is waited for happens on another machine
+            await asyncio.sleep(self._pause())
+
+    async def keep(self) -> None:
+        """Renew for ever. Raises LeadershipLostError when somebody else has the lease."""
         while True:
             await asyncio.sleep(self._candidate.retry)
-            left = self._candidate.renew_within - (self._clock() - renewed)
-            try:
-                async with asyncio.timeout(max(left, 0)):
-                    ours = await self._tried()
-            except TimeoutError:
-                ours = False
-            if ours:
-                renewed = self._clock()
-            elif self._seen is not None and self._seen[0] not in ("", self._candidate.identity):
-                raise LeadershipLostError(f"{self._seen[0]} leads now")
-            elif self._clock() - renewed >= self._candidate.renew_within:
-                raise LeadershipLostError(f"the lease was not renewed within {self._candidate.renew_within:.0f} s")
+            await self._renew()
 
-    async def _tried(self) -> bool:
-        """Take or renew the lease; whether it is ours now."""
+    async def tried(self) -> bool:
+        """Take the lease if it is free; whether it is ours now."""
+        started = self.fence.now()
         try:
             lease = await self._read()
             if lease is None:
                 body = self._lease({}, taken=True)
-                self._note((await self._client.request("POST", self._candidate.collection, body=body)).json())
+                self._hold(await self._client.request("POST", self._candidate.collection, body=body), started)
                 return True
             self._note(lease)
             holder = (lease.get("spec") or {}).get("holderIdentity") or ""
-            ours = holder == self._candidate.identity
-            if not ours and holder not in ("", self._candidate.succeeds) and not self._has_ended(lease):
+            known_gone = holder in ("", self._candidate.identity, self._candidate.succeeds)
+            if not known_gone and not self._has_ended(lease):
                 return False
-            body = self._lease(lease, taken=not ours)
-            self._note((await self._client.request("PUT", self._candidate.path, body=body)).json())
-            return True
+            body = self._lease(lease, taken=holder != self._candidate.identity)
+            self._hold(await self._client.request("PUT", self._candidate.path, body=body), started)
         except (ApiError, UnreachableError) as error:
-            if not (isinstance(error, ApiError) and error.code == _CONFLICT):
-                _LOGGER.warning("lease %s: %s", self._candidate.name, error)
+            self._complain(error)
             return False
+        return True
+
+    async def _renew(self) -> None:
+        started = self.fence.now()
+        try:
+            async with asyncio.timeout(self._candidate.duration):
+                try:
+                    body = self._lease(self._held, taken=False)
+                    self._hold(await self._client.request("PUT", self._candidate.path, body=body), started)
+                except ApiError as error:
+                    if error.code not in (_CONFLICT, _NOT_FOUND):
+                        raise
+                    await self._look_who_holds_it()
+        except (ApiError, UnreachableError, TimeoutError) as error:
+            self._complain(error)
+
+    async def _look_who_holds_it(self) -> None:
+        """Our renewal came second, or the lease is gone. Raises LeadershipLostError unless it is still ours."""
+        lease = await self._read()
+        if lease is None:
+            self.fence.close()
+            raise LeadershipLostError("the lease was deleted")
+        holder = (lease.get("spec") or {}).get("holderIdentity") or ""
+        transitions = (lease.get("spec") or {}).get("leaseTransitions")
+        if holder != self._candidate.identity or transitions != self._held["spec"].get("leaseTransitions"):
+            self.fence.close()
+            raise LeadershipLostError(f"{holder} leads now" if holder else "the lease was given to nobody")
+        self._held = lease  # somebody has only annotated it
+
+    def _complain(self, error: Exception) -> None:
+        if not (isinstance(error, ApiError) and error.code == _CONFLICT):
+            _LOGGER.info("lease %s: %s", self._candidate.name, str(error) or "no answer in time")
 
     async def _read(self) -> dict[str, Any] | None:
         try:
@@ -135,15 +160,36 @@ class Election:
                 return None
             raise
 
+    def _hold(self, reply: Any, started: tuple[float, float]) -> None:
+        self._held = reply.json()
+        self._note(self._held)
+        self.fence.open(started, self._candidate.renew_within)
+
     def _note(self, lease: dict[str, Any]) -> None:
+        now = self._clock()
         holder = (lease.get("spec") or {}).get("holderIdentity") or ""
         seen = (holder, lease["metadata"].get("resourceVersion", ""))
+        # After a silence of the server nobody could have renewed: the holder gets another chance, but not for ever.
+        silent = now - self._asked_at > 3 * self._candidate.retry
         if seen != self._seen:
-            self._seen, self._seen_at = seen, self._clock()
+            self._seen, self._seen_at, self._since = seen, now, now
+        elif silent and now - self._since < _CHANCES * self._candidate.duration:
+            self._seen_at = now
+        self._asked_at = now
+
+    def _duration(self, lease: dict[str, Any]) -> float:
+        stated = (lease.get("spec") or {}).get("leaseDurationSeconds")
+        # A number that no leader of ours has written must not keep everybody out for ever.
+        return float(stated) if isinstance(stated, int) and 0 < stated <= 3600 else self._candidate.duration
 
     def _has_ended(self, lease: dict[str, Any]) -> bool:
-        duration = (lease.get("spec") or {}).get("leaseDurationSeconds") or self._candidate.duration
-        return self._clock() - self._seen_at > duration
+        self._ends_at = self._seen_at + self._duration(lease)
+        return self._clock() > self._ends_at
+
+    def _pause(self) -> float:
+        """Until the next look: a lease that is about to end is looked at when it does."""
+        left = self._ends_at - self._clock() + _SOON
+        return min(self._candidate.retry, left) if left > 0 else self._candidate.retry
 
     def _lease(self, present: dict[str, Any], *, taken: bool) -> dict[str, Any]:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -159,8 +205,9 @@ class Election:
         metadata = present.get("metadata") or {"name": self._candidate.name, "namespace": self._candidate.namespace}
         return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
 
-    async def _release(self) -> None:
+    async def release(self) -> None:
         """Let the next one start at once. If that does not work, it waits for the lease's end."""
+        self.fence.close()
         try:
             async with asyncio.timeout(1):
                 lease = await self._read()
@@ -170,3 +217,133 @@ class Election:
                 await self._client.request("PUT", self._candidate.path, body=lease)
         except (ApiError, UnreachableError, TimeoutError) as error:
             _LOGGER.info("lease %s was not released: %s", self._candidate.name, error)
+
+
+class Leadership:
+    """A candidacy in a thread of its own. `lead` waits for the lease and works while nobody else has it."""
+
+    def __init__(self, connection: Connection, candidate: Candidate) -> None:
+        self.fence = Fence()
+        self.leading = False
+        self._candidate = candidate
+        renewal = connection.renewal
+        self._connection = connection if renewal is None else replace(connection, renewal=renewal.twin())
+        self._election: Election | None = None
+
+    @property
+    def leader(self) -> str:
+        """Who has the lease, as far as we know."""
+        return self._election.leader if self._election is not None else ""
+
+    async def lead(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Work as the leader. Raises LeadershipLostError when the lease is lost; the work has ended then."""
+        loop = asyncio.get_running_loop()
+        won: asyncio.Future[None] = loop.create_future()
+        lost: asyncio.Future[str] = loop.create_future()
+        thread = _LeaseThread(self, loop, won, lost)
+        thread.start()
+        working: asyncio.Task[None] | None = None
+        try:
+            await asyncio.wait(_futures(won, lost), return_when=asyncio.FIRST_COMPLETED)
+            if not lost.done():
+                self.leading = True
+                working = asyncio.create_task(work())
+                await asyncio.wait(_futures(working, lost), return_when=asyncio.FIRST_COMPLETED)
+            if working is not None and working.done():
+                await working
+            else:
+                raise LeadershipLostError(lost.result())
+        finally:
+            # From here on nothing is written, so the lease may be given back while the work is still ending. Nothing is
+            # awaited before that: who is cancelled twice must not leave a thread that renews for nobody.
+            self.leading = False
+            self.fence.close()
+            thread.stop()
+            if working is not None:
+                working.cancel()
+                await asyncio.gather(working, return_exceptions=True)
+            await asyncio.to_thread(thread.join)
+
+    async def run(self, won: Callable[[], None]) -> str:
+        """In the thread. Why the lease was lost."""
+        async with Client(self._connection) as client:
+            self._election = election = Election(client, self._candidate, self.fence)
+            try:
+                await election.win()
+                won()
+                await election.keep()
+            except LeadershipLostError as error:
+                return str(error)
+            finally:
+                await asyncio.shield(election.release())
+        return ""
+
+
+def _futures(*waited: asyncio.Future[Any]) -> set[asyncio.Future[Any]]:
+    return set(waited)
+
+
+class _LeaseThread:
+    """The thread, and how the two loops tell each other."""
+
+    def __init__(
+        self,
+        leadership: Leadership,
+        loop: asyncio.AbstractEventLoop,
+        won: asyncio.Future[None],
+        lost: asyncio.Future[str],
+    ) -> None:
+        self._leadership = leadership
+        self._loop = loop
+        self._won = won
+        self._lost = lost
+        self._own: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[str] | None = None
+        self._is_wanted = True
+        self._lock = threading.Lock()
+        # A daemon: a process that ends in a hurry does not wait for the server to take the lease back.
+        self._thread = threading.Thread(target=self._main, name="lease", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Have it end and give the lease back; it returns at once."""
+        with self._lock:
+            self._is_wanted = False
+            own, task = self._own, self._task
+        if own is not None and task is not None:
+            with contextlib.suppress(RuntimeError):  # it has just ended by itself
+                own.call_soon_threadsafe(task.cancel)
+
+    def join(self) -> None:
+        self._thread.join(5)
+
+    def _main(self) -> None:
+        asyncio.run(self._run())
+
+    async def _run(self) -> None:
+        with self._lock:
+            if not self._is_wanted:
+                return
+            self._own = asyncio.get_running_loop()
+            self._task = asyncio.create_task(self._leadership.run(lambda: self._tell(self._won, None)))
+        try:
+            reason = await self._task
+        except asyncio.CancelledError:
+            reason = "it was given back"
+        except Exception as error:
+            # A bug of ours, or a connection that cannot be made at all: it must not look like leading on.
+            _LOGGER.exception("the lease %s cannot be kept", self._leadership._candidate.name)  # noqa: SLF001 - ours
+            reason = f"it cannot be kept: {error!r}"
+        self._tell(self._lost, reason)
+
+    def _tell(self, future: asyncio.Future[Any], value: Any) -> None:
+        def settle() -> None:
+            if not future.done():
+                future.set_result(value)
+
+        try:
+            self._loop.call_soon_threadsafe(settle)
+        except RuntimeError:
+            return  # the other loop is closed: nobody listens any more

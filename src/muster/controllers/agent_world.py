@@ -14,9 +14,11 @@ import msgspec
 from muster.classification import Roster, Work, read_applied, read_classification
 from muster.client.heads import head_of
 from muster.controllers.containment import unguarded
+from muster.supervision import Notes, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from muster.classification import Classification
 
@@ -54,10 +56,21 @@ _MOST_DIGITS = 20  # of a revision
 class AgentWorld:
     """Everything about hosts."""
 
-    def __init__(self, wake_agent: Callable[[Place], None], wake_classification: Callable[[Place], None]) -> None:
+    def __init__(
+        self,
+        wake_agent: Callable[[Place], None],
+        wake_classification: Callable[[Place], None],
+        holds: Callable[[str, Mapping[str, Any]], object] = lambda *_: None,
+        notes: Notes | None = None,
+    ) -> None:
+        """`holds` says whether an object is in quarantine, by kind and metadata."""
+        self._holds = holds
+        self._notes = notes or Notes()
+        self._namespace = ""  # that is evaluated now
+        self._texts: dict[str, dict[str, bytes]] = {}  # notes by namespace and query, until a classification changes
         self._wake_agent = wake_agent
         self._wake_classification = wake_classification
-        self.work = Work()  # of all namespaces
+        self.work = Work(watcher=self._note_query)  # of all namespaces
         self._rosters: dict[str, Roster] = {}
         self._revisions: dict[Place, str] = {}  # of agents
         self._classifications: dict[Place, Object] = {}
@@ -88,6 +101,22 @@ class AgentWorld:
             for place, changes in self._writing.items()
             if place.namespace == namespace
         )
+
+    # ----------------------------------------------------------------------------------------------- noting
+
+    def evaluating(self, place: Place, text: bytes = b"") -> AbstractContextManager[None]:
+        """Around everything that is evaluated in a namespace in one go."""
+        self._namespace = place.namespace
+        return self._notes.evaluating(text)
+
+    def _note_query(self, query: str) -> None:
+        """A query is about to be compiled or run: it is that of a classification of the namespace."""
+        index = self._texts.setdefault(self._namespace, {})
+        if query not in index:
+            own = (obj for place, obj in self._classifications.items() if place.namespace == self._namespace)
+            using = next((obj for obj in own if (obj.get("spec") or {}).get("query") == query), None)
+            index[query] = b"" if using is None else _classification_text(using)
+        self._notes.refine(index[query])
 
     # ------------------------------------------------------------------------------------------------------- feeding
 
@@ -123,10 +152,29 @@ class AgentWorld:
         known = self._classifications.get(place)
         if known and is_older(_revision_of(obj), _revision_of(known)):
             return place
-        self._roster_of(place).put_classification(read_classification(obj))
         self._classifications[place] = obj
-        self.spread(place.namespace)
+        self._texts.pop(place.namespace, None)
+        try:
+            self._put_into_roster(place)
+        except Exception:
+            # It cannot be read: what was known before it stays.
+            self._classifications.pop(place)
+            if known is not None:
+                self._classifications[place] = known
+            raise
         return place
+
+    def _put_into_roster(self, place: Place) -> None:
+        obj = self._classifications[place]
+        held = self._holds("AgentClassification", obj["metadata"]) is not None
+        with self.evaluating(place, _classification_text(obj)):
+            self._roster_of(place).put_classification(read_classification(obj, held=held))
+        self.spread(place.namespace)
+
+    def reconsider(self, place: Place) -> None:
+        """The quarantine has changed for a classification."""
+        if place in self._classifications:
+            self._put_into_roster(place)
 
     def put_written_classification(self, obj: Object) -> None:
         """The answer to our own write, unless the watch has told meanwhile that the classification is gone."""
@@ -135,7 +183,9 @@ class AgentWorld:
 
     def remove_classification(self, place: Place) -> None:
         self._classifications.pop(place, None)
-        self.roster(place.namespace).remove_classification(place.name)
+        self._texts.pop(place.namespace, None)
+        with self.evaluating(place):
+            self.roster(place.namespace).remove_classification(place.name)
         self.spread(place.namespace)
 
     def begin_write(self, agent: Place, changes: Mapping[str, str | None]) -> None:
@@ -164,6 +214,14 @@ class AgentWorld:
             self._wake_classification(Place(namespace, name))
         if roster.is_empty:
             del self._rosters[namespace]
+
+
+def _classification_text(obj: Object) -> bytes:
+    metadata = obj["metadata"]
+    generation = int(metadata.get("generation") or 0)
+    return Subject(
+        "AgentClassification", metadata["namespace"], metadata["name"], metadata.get("uid") or "", generation
+    ).text()
 
 
 class Feed:

@@ -15,6 +15,7 @@ from muster.classification import APPLIED, FINALIZER, SOMETIMES, UPDATED_AT, may
 from muster.controllers.agent_world import AgentWorld, Feed, Place
 from muster.controllers.conditions import merged, timestamp
 from muster.controllers.placement_world import decode
+from muster.controllers.quarantine import CONDITION
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.values.api_paths import object_path
@@ -26,12 +27,16 @@ if TYPE_CHECKING:
     from muster.classification import Classification, LabelPlan
     from muster.client import Client
     from muster.controllers.containment import Guarded
+    from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.quarantine import Quarantine
+    from muster.supervision import Notes
 
 _GROUP: Final = "agent-install.openshift.io"
 _MERGE: Final = "application/merge-patch+json"
 _COALESCE: Final = 0.1  # seconds: a thousand labelled agents are one new count
 _WORKERS: Final = 8  # writes of agents under way at once
+_SOMETIMES: Final = (*SOMETIMES, CONDITION)
 _SLICE: Final = 0.01  # seconds after which the other queries of an agent wait until others have had their turn
 Object = dict[str, Any]
 
@@ -39,14 +44,27 @@ Object = dict[str, Any]
 class HostControllers:
     """The two controllers, and what they listen to."""
 
-    def __init__(self, client: Client, clock: Callable[[], datetime], metrics: ControllerMetrics) -> None:
+    def __init__(
+        self,
+        client: Client,
+        clock: Callable[[], datetime],
+        metrics: ControllerMetrics,
+        events: EventRecorder,
+        quarantine: Quarantine,
+        notes: Notes,
+    ) -> None:
         self.agents: WorkQueue[Place] = WorkQueue()
         self.slow: WorkQueue[Place] = WorkQueue()  # agents of which slow queries have not said anything yet
         self.classifications: WorkQueue[Place] = WorkQueue()
-        self.world = AgentWorld(self.agents.add, lambda place: self.classifications.add_after(place, _COALESCE))
+        self.world = AgentWorld(
+            self.agents.add,
+            lambda place: self.classifications.add_after(place, _COALESCE),
+            quarantine.holds,
+            notes,
+        )
         self._metrics = metrics
         self._labels = AgentLabelController(self.world, client, clock, metrics, self.slow.add)
-        self._status = AgentClassificationController(self.world, client, clock)
+        self._status = AgentClassificationController(self.world, client, clock, events, quarantine)
         self._count_work()
 
     def _count_work(self) -> None:
@@ -98,8 +116,9 @@ class HostControllers:
         """Let one slow query have its say, and wake the agent if that changes something."""
         started = time.perf_counter()
         roster = self.world.roster(place.namespace)
-        is_done = roster.look(place.name, lambda: time.perf_counter() > started + _SLICE)
-        plan = roster.plan_so_far(place.name)
+        with self.world.evaluating(place):
+            is_done = roster.look(place.name, lambda: time.perf_counter() > started + _SLICE)
+            plan = roster.plan_so_far(place.name)
         self.world.spread(place.namespace)
         if plan is not None and not plan.is_empty:
             self.agents.add(place)
@@ -133,9 +152,10 @@ class AgentLabelController:
         roster = self._world.roster(place.namespace)
         started = time.perf_counter()
         until = started + _SLICE
-        if not roster.look(place.name, lambda: time.perf_counter() > until, quick=True):
-            self._has_slow(place)
-        plan = roster.plan_so_far(place.name)
+        with self._world.evaluating(place):
+            if not roster.look(place.name, lambda: time.perf_counter() > until, quick=True):
+                self._has_slow(place)
+            plan = roster.plan_so_far(place.name)
         self._observe(time.perf_counter() - started)
         self._world.spread(place.namespace)
         # Write what differs.
@@ -144,9 +164,12 @@ class AgentLabelController:
 
     async def _write(self, place: Place, plan: LabelPlan) -> None:
         """Labels and their record together, guarded by the revision that the plan was made for."""
+        revision = self._world.revision(place)
+        if not revision:
+            return  # it is gone
         body = {
             "metadata": {
-                "resourceVersion": self._world.revision(place),
+                "resourceVersion": revision,
                 "labels": dict(plan.changes),
                 "annotations": {APPLIED: plan.applied_text(), UPDATED_AT: timestamp(self._clock())},
             }
@@ -163,10 +186,19 @@ class AgentLabelController:
 class AgentClassificationController:
     """Keeps the finalizer, the counts and the conditions of classifications."""
 
-    def __init__(self, world: AgentWorld, client: Client, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        world: AgentWorld,
+        client: Client,
+        clock: Callable[[], datetime],
+        events: EventRecorder,
+        quarantine: Quarantine,
+    ) -> None:
         self._world = world
         self._client = client
         self._clock = clock
+        self._events = events
+        self._quarantine = quarantine
 
     async def reconcile(self, place: Place) -> None:
         obj = self._world.classification(place)
@@ -182,7 +214,28 @@ class AgentClassificationController:
                 return
         elif FINALIZER not in finalizers:
             obj = await self._write_finalizers(place, obj, [*finalizers, FINALIZER])
-        await self._write_status(place, obj, classification)
+        if self._world.roster(place.namespace).is_held(classification):
+            await self._write_held(place, obj)
+        else:
+            await self._write_status(place, obj, classification)
+
+    async def _write_held(self, place: Place, obj: Object) -> None:
+        """Say that the query is not run. Labels stay as they are, and so do the counts."""
+        namespace = self._quarantine.namespace
+        entry = self._quarantine.holds("AgentClassification", obj["metadata"])
+        if entry is not None:
+            wanted = entry.condition(namespace)
+        else:
+            entry = self._quarantine.first_in("AgentClassification", place.namespace)
+            if entry is None:
+                return
+            wanted = entry.condition_of_dependent(namespace, f"It has the same query as {entry.subject}.")
+        present = obj.get("status") or {}
+        conditions = merged(present.get("conditions") or (), {CONDITION: wanted}, self._clock())
+        if conditions == present.get("conditions"):
+            return
+        await self._patch_status(place, obj, {"conditions": conditions})
+        self._events.record(obj, CONDITION, wanted[2], "Warning")
 
     def _has_left_nothing(self, place: Place, classification: Classification) -> bool:
         roster = self._world.roster(place.namespace)
@@ -201,10 +254,13 @@ class AgentClassificationController:
         status = {
             "matchedCount": found.matched,
             "errorCount": found.errors,
-            "conditions": merged(present.get("conditions") or (), found.conditions, self._clock(), drop=SOMETIMES),
+            "conditions": merged(present.get("conditions") or (), found.conditions, self._clock(), drop=_SOMETIMES),
         }
         if present == status:
             return
+        await self._patch_status(place, obj, status)
+
+    async def _patch_status(self, place: Place, obj: Object, status: Object) -> None:
         body = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]}, "status": status}
         reply = await self._client.request("PATCH", _path(place, "status"), body=body, content_type=_MERGE)
         self._world.put_written_classification(reply.json())

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from muster.placement.report import PlacementReport
 
 SECONDS: Final = 10.0  # for one explanation, the time it waits for others included
+_CONFLICT: Final = 409
 _MOST_WAITING: Final = 16
 _MOST_PER_CLUSTER: Final = 0.25  # seconds that expressions may take for one cluster to be explained at all
 _QUICK: Final = 0.02  # and with examples, near misses and single clusters
@@ -43,6 +44,9 @@ class Answerer:
         self._turn = asyncio.Semaphore()
         self._waiting = 0
         self._adviser = FleetAdviser(world)
+
+    def close(self) -> None:
+        self._adviser.close()
 
     async def explain(self, question: ExplainQuestion) -> PlacementReport:
         """The report. Raises Refusal."""
@@ -67,7 +71,12 @@ class Answerer:
         placement = question.placement
         if question.cluster and question.cluster not in self._world.fleet:
             raise Refusal(404, f"there is no cluster {question.cluster!r}")
-        with await Trial.of(self._world, placement) as trial:
+        if (entry := self._world.set_aside_like(placement)) is not None:
+            raise Refusal(_CONFLICT, entry.condition(self._world.quarantine.namespace)[2])
+        trial = await Trial.of(self._world, placement)
+        if (held := self._world.why_held(trial.plan, trial.visibility)) is not None:
+            raise Refusal(_CONFLICT, held.condition(self._world.quarantine.namespace)[2])
+        with trial:
             await trial.evaluate()
             # Reasons are found by evaluating again, in one go: for few clusters, so that mostly it does not matter.
             seconds = trial.seconds_per_cluster()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from muster.clustersets.pairs import PairRules
 from muster.controllers.conditions import merged
 from muster.controllers.placement_world import SetKey
+from muster.controllers.quarantine import CONDITION
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.errors import InvalidObjectError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from muster.client import Client
+    from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
     from muster.controllers.placement_world import Key, PlacementWorld
     from muster.placement import Rule
@@ -64,6 +66,7 @@ class ClusterSetController:
         clock: Callable[[], datetime],
         metrics: ControllerMetrics,
         wake: Callable[[Iterable[Key | SetKey]], None],
+        events: EventRecorder,
     ) -> None:
         """`wake` is told whom a set that this controller writes concerns."""
         self._world = world
@@ -71,6 +74,7 @@ class ClusterSetController:
         self._clock = clock
         self._metrics = metrics
         self._wake = wake
+        self._events = events
         self._pairs: PairRules | None = None
         self.queue: WorkQueue[SetKey | BindingKey] = WorkQueue()
 
@@ -106,6 +110,13 @@ class ClusterSetController:
             obj = await self._ensure_built_in(name, obj)
         if obj is None or obj["metadata"].get("deletionTimestamp"):
             return
+        held = self._world.held_set(name)
+        path = object_path(*_SETS, "", name, "status")
+        if held is not None:
+            # Nothing of it is evaluated: what is known of its members stays.
+            condition = held.condition(self._world.quarantine.namespace)
+            await self._write_conditions(obj, path, {CONDITION: condition}, keep=True)
+            return
         started = time.perf_counter()
         if not self._is_evaluated(SetKey(name)):
             self.queue.put_off(SetKey(name))
@@ -116,12 +127,13 @@ class ClusterSetController:
             return  # it has gone meanwhile
         wanted = set_condition(self._world, name) | problem_condition(obj, self._world.rules.get(name))
         wanted |= pair_condition(self._pairs, obj)
-        await self._write_conditions(obj, object_path(*_SETS, "", name, "status"), wanted)
+        await self._write_conditions(obj, path, wanted)
 
     def _is_evaluated(self, key: SetKey) -> bool:
         """Look at the clusters for a moment; whether that was enough to know the members of the set."""
         until = time.perf_counter() + _SLICE
-        return all(time.perf_counter() <= until for _ in self._world.steps(key))
+        with self._world.evaluating_set(key.set_name):
+            return all(time.perf_counter() <= until for _ in self._world.steps(key))
 
     async def _ensure_built_in(self, name: str, obj: dict[str, Any] | None) -> dict[str, Any]:
         if obj is None:
@@ -132,10 +144,11 @@ class ClusterSetController:
                 "spec": {"clusterSelector": BUILT_IN[name]},
             }
             return self._stored(await self._client.request("POST", collection_path(*_SETS), body=body))
-        patch = roll_back(obj)
-        if patch is None:
+        change = roll_back(obj)
+        if change is None:
             return obj
         path = object_path(*_SETS, "", name)
+        patch = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]}, **change}
         return self._stored(await self._client.request("PATCH", path, body=patch, content_type=_MERGE))
 
     def _stored(self, reply: Any) -> dict[str, Any]:
@@ -150,15 +163,19 @@ class ClusterSetController:
         path = object_path(*_BINDINGS, key.namespace, key.set_name, "status")
         await self._write_conditions(obj, path, binding_condition(obj, self._world.sets))
 
-    async def _write_conditions(self, obj: dict[str, Any], path: str, wanted: Conditions) -> None:
+    async def _write_conditions(
+        self, obj: dict[str, Any], path: str, wanted: Conditions, *, keep: bool = False
+    ) -> None:
         present = (obj.get("status") or {}).get("conditions") or []
-        conditions = merged(present, wanted, self._clock(), drop=(USABLE, PAIR_ALLOWED))
+        conditions = merged(present, wanted, self._clock(), drop=() if keep else (USABLE, PAIR_ALLOWED, CONDITION))
         if conditions != present:
             body = {
                 "metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]},
                 "status": {"conditions": conditions},
             }
             await self._client.request("PATCH", path, body=body, content_type=_MERGE)
+            if CONDITION in wanted:
+                self._events.record(obj, CONDITION, wanted[CONDITION][2], "Warning")
 
 
 def roll_back(built_in: Mapping[str, Any]) -> dict[str, Any] | None:

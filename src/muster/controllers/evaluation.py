@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,7 +28,7 @@ class Tally:
 class TimedSelector:
     """A selector with a stopwatch. Equal to another when what they select by is."""
 
-    __slots__ = ("_count", "_spent", "_tally", "_total", "selector")
+    __slots__ = ("_count", "_digest", "_spent", "_tally", "_total", "selector")
 
     def __init__(self, selector: Selector, tally: Tally) -> None:
         self.selector = selector
@@ -35,6 +36,7 @@ class TimedSelector:
         self._spent = 0.0
         self._total = 0.0
         self._count = 0
+        self._digest = ""
 
     @property
     def is_empty(self) -> bool:
@@ -59,6 +61,14 @@ class TimedSelector:
         """Seconds since this was last asked."""
         spent, self._spent = self._spent, 0.0
         return spent
+
+    @property
+    def digest(self) -> str:
+        """The same for the same expressions, whoever wrote them."""
+        if not self._digest:
+            texts = [program.text for program in getattr(self.selector, "programs", ())]
+            self._digest = hashlib.blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+        return self._digest
 
     @property
     def average(self) -> float:

@@ -7,9 +7,9 @@ import logging
 import secrets
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.client.errors import UnreachableError
+from muster.client.fence import LeadershipLostError
 from muster.controllers.conditions import timestamp
-from muster.errors import ApiError
+from muster.errors import MusterError
 from muster.values.api_paths import collection_path
 from muster.values.messages import event_message
 
@@ -78,6 +78,8 @@ class EventRecorder:
             path = collection_path("", "v1", "events", event["metadata"]["namespace"])
             try:
                 await self._client.request("POST", path, body=event)
-            except (ApiError, UnreachableError) as error:
+            except LeadershipLostError:
+                self.dropped += 1  # whoever leads now tells what it does
+            except (MusterError, ValueError) as error:
                 name = event["involvedObject"]["name"]
                 _LOGGER.warning("event %s about %s was not recorded: %s", event["reason"], name, error)

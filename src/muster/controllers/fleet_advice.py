@@ -54,14 +54,29 @@ class FleetAdviser:
         self._copy: _Copy | None = None
         self._renewal: asyncio.Task[_Copy] | None = None
 
+    def close(self) -> None:
+        """Have the thread end; what it is doing it finishes."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
     async def findings(self, placement: Mapping[str, Any], seconds: float) -> list[Finding]:
         """What lint finds. Raises TimeoutError when that takes longer than this."""
+        if self._world.set_aside_like(placement) is not None:
+            return []  # it would do to us what it has done before
         until = time.monotonic() + seconds
         copy = await self._current()
         world, namespace = self._world, placement["metadata"]["namespace"]
         bindings, sets = list(world.bindings.get(namespace, {}).values()), list(world.sets.values())
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, _linted, copy, placement, bindings, sets, until)
+        return await loop.run_in_executor(self._thread, self._linted, copy, placement, bindings, sets, until)
+
+    def _linted(self, *given: Any) -> list[Finding]:
+        """In the thread. Whoever finds the process hung must know that it may be this, and not what the loop does."""
+        vitals = self._world.notes.vitals
+        vitals.note_helper(b"lint")
+        try:
+            return _linted(*given)
+        finally:
+            vitals.note_helper(b"")
 
     async def _current(self) -> _Copy:
         """The newest copy; a new one, if it is there soon enough."""

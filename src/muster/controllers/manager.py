@@ -11,17 +11,20 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from muster.api.resolution import CATALOG_LABEL
-from muster.client import Client
+from muster.client import Client, GuardedClient, Leadership, LeadershipLostError
 from muster.client.errors import UnreachableError
-from muster.client.leases import Election
 from muster.client.reflector import Reflector
 from muster.clustersets import pairs
+from muster.controllers.agent_world import Place
 from muster.controllers.agents import HostControllers
 from muster.controllers.answerer import Answerer
 from muster.controllers.answers import serve_answers
 from muster.controllers.cluster_sets import BindingKey, ClusterSetController
 from muster.controllers.clusters import ClusterController
+from muster.controllers.conditions import timestamp
 from muster.controllers.containment import Contained, Unreadable
 from muster.controllers.events import EventRecorder
 from muster.controllers.feeding import Both, ClusterFeed, ObjectFeed
@@ -29,21 +32,28 @@ from muster.controllers.garbage import METADATA, METADATA_LIST, GarbageCollector
 from muster.controllers.metrics import ControllerMetrics
 from muster.controllers.placement import PlacementController
 from muster.controllers.placement_world import Key, PlacementWorld, SetKey
+from muster.controllers.quarantine import CONFIG_MAP, Entry, Quarantine, QuarantineKeeper
 from muster.controllers.resolutions import ResolutionController
+from muster.controllers.runner import keep_doing
 from muster.errors import ApiError
+from muster.supervision import Notes, Vitals
+from muster.supervision.readiness import LEADING, STANDBY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from muster.client import Connection, Discovery, ServedResource
     from muster.client.leases import Candidate
     from muster.client.reflector import Handler
     from muster.controllers.containment import Guarded
+    from muster.supervision import Subject
 
 _LOGGER = logging.getLogger(__name__)
 _COMPONENT: Final = "placement-controller"
 _USER_AGENT: Final = "muster-controllers"
+_BEAT: Final = 0.5  # seconds
+_RELEASE: Final = 2.0  # seconds between looks at what is in quarantine and has changed
 _RESYNC: Final = 600.0  # seconds after which everything is looked at again, whether it has changed or not
 Object = dict[str, Any]
 
@@ -61,6 +71,9 @@ class Options:
     address: Path | None = None  # the file that says where the hub's questions are answered; without one they are not
     clock: Callable[[], datetime] = utc_now
     catalogs: Mapping[str, Path] = field(default_factory=dict)  # that resolutions may name
+    vitals: Vitals | None = None  # where a supervisor sees how we are
+    set_aside: Sequence[Entry] = ()  # what a supervisor says that earlier processes died of
+    namespace: str = "kube-system"  # where the quarantine is kept
 
 
 class Manager:
@@ -71,20 +84,69 @@ class Manager:
         client: Client,
         clock: Callable[[], datetime] = utc_now,
         catalogs: Mapping[str, Path] = MappingProxyType({}),
+        quarantine: Quarantine | None = None,
+        notes: Notes | None = None,
     ) -> None:
         self.metrics = ControllerMetrics()
         self.unreadable = Unreadable(self.metrics.registry)
-        self.world = PlacementWorld(self.metrics.observe_plugin)
+        self.quarantine = quarantine or Quarantine()
+        self.notes = notes or Notes()
+        self.notes.exhausted = self._ran_out_of_memory
+        self._clock = clock
+        self.world = PlacementWorld(self.metrics.observe_plugin, self.quarantine, self.notes)
         self.world.advance(clock())
         self.answerer = Answerer(self.world, clock)
         self.events = EventRecorder(client, _COMPONENT, clock)
         self.placements = PlacementController(self.world, client, self.events, clock, self.metrics)
-        self.sets = ClusterSetController(self.world, client, clock, self.metrics, self.wake)
+        self.sets = ClusterSetController(self.world, client, clock, self.metrics, self.wake, self.events)
         self.clusters = ClusterController(self.world, client, clock, self.metrics)
-        self.hosts = HostControllers(client, clock, self.metrics)
+        self.hosts = HostControllers(client, clock, self.metrics, self.events, self.quarantine, self.notes)
         self.resolutions = ResolutionController(client, clock, self.metrics, catalogs)
         self.reflectors: list[Reflector] = []  # what is watched; each knows up to where it has told
         self._gauges()
+        self.quarantine.changed = self._reconsider
+
+    def _ran_out_of_memory(self, subject: Subject) -> None:
+        entry = Entry(subject, "it ran out of memory", timestamp(self._clock()))
+        _LOGGER.error("%s is set aside: its evaluation ran out of memory", subject)
+        self.quarantine.set_aside(entry)
+
+    def _reconsider(self, place: tuple[str, str, str]) -> None:
+        """The quarantine has changed for an object: it is evaluated no more, or again."""
+        kind, namespace, name = place
+        if kind == "AgentClassification":
+            host = Place(namespace, name)
+            self.hosts.world.reconsider(host)
+            self.hosts.classifications.add(host)
+        else:
+            self.wake(self.world.reconsider(kind, namespace, name))
+
+    def outdated(self) -> list[Entry]:
+        """Entries of the quarantine for states that are no more. Ask when everything has been seen."""
+        now = self._clock()
+        return [entry for entry in self.quarantine.entries() if entry.is_over(self._metadata_of(entry), now)]
+
+    def _metadata_of(self, entry: Entry) -> Object | None:
+        kind, namespace, name = entry.place
+        known: Object | None
+        match kind:
+            case "Placement":
+                known = self.world.placements.get(Key(namespace, name))
+            case "ManagedClusterSet":
+                known = self.world.sets.get(name)
+            case "AgentClassification":
+                known = self.hosts.world.classification(Place(namespace, name))
+            case _:
+                known = None
+        return None if known is None else known["metadata"]
+
+    def status(self) -> Object:
+        """How the work goes, for whoever watches: the queue whose oldest key has waited longest."""
+        queues = self.metrics.queues
+        name = max(queues, key=lambda each: queues[each].waited, default="")
+        waited = round(queues[name].waited, 1) if name else 0.0
+        unsynced = [each.kind for each in self.reflectors if not each.synced.is_set()]
+        return {"unsynced": unsynced[:10], "queue": name, "waited": waited, "recorded": self.quarantine.recorded}
 
     def _gauges(self) -> None:
         world, fleet = self.world, self.world.fleet
@@ -94,6 +156,9 @@ class Manager:
             "muster_cel_evaluations", "Expressions evaluated on a cluster.", lambda: world.tally.evaluations
         )
         self.metrics.counter("muster_mask_flips", "Verdicts turned by a change of a cluster.", lambda: fleet.flips)
+        self.metrics.gauge(
+            "muster_quarantined_objects", "Objects that are not evaluated.", lambda: len(self.quarantine.entries())
+        )
         self.metrics.counter("muster_events_dropped", "Events that were not recorded.", lambda: self.events.dropped)
 
     def wake(self, told: Iterable[Key | SetKey]) -> None:
@@ -157,33 +222,75 @@ class Manager:
         async with asyncio.TaskGroup() as tasks:
             for part in (self.placements, self.sets, self.clusters, self.hosts, self.resolutions, self.events):
                 tasks.create_task(part.run())
-            tasks.create_task(self._resync())
+            tasks.create_task(keep_doing("resync", self._resync, self.metrics))
 
-    async def _resync(self) -> None:
-        while True:
-            await asyncio.sleep(_RESYNC * random.uniform(0.9, 1.1))  # noqa: S311 - so that not all do it at once
-            self.wake_all()
-            self.resolutions.wake_all()
+    async def _resync(self) -> float:
+        await asyncio.sleep(_RESYNC * random.uniform(0.9, 1.1))  # noqa: S311 - so that not all do it at once
+        self.wake_all()
+        self.resolutions.wake_all()
+        return 0.0
 
 
 async def run_controllers(
     connection: Connection, ready: Callable[[Manager], None] = lambda _: None, options: Options | None = None
 ) -> None:
-    """Run until cancelled. The server may come and go meanwhile. Raises LeadershipLostError when others lead."""
+    """Run until cancelled. The server may come and go meanwhile, and so may the lease: who loses it starts anew."""
     chosen = options or Options()
+    # Objects keep the name of who wrote them: it must not be that of people who use the command.
+    named = replace(connection, headers={**connection.headers, "User-Agent": _USER_AGENT})
+    vitals = chosen.vitals or Vitals.anonymous()
+    quarantine = Quarantine(chosen.namespace)
+    for entry in chosen.set_aside:
+        since = entry.since or timestamp(chosen.clock())
+        quarantine.set_aside(msgspec.structs.replace(entry, since=since))
+    vitals.begin()
+    while True:
+        try:
+            await _run_once(named, ready, chosen, quarantine, vitals)
+        except* LeadershipLostError as lost:
+            reason = next(iter(_leaves(lost)))
+            _LOGGER.warning("the lease is lost: %s. Standing by", reason)
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for each in group.exceptions:
+        if isinstance(each, BaseExceptionGroup):
+            yield from _leaves(each)
+        else:
+            yield each
+
+
+async def _run_once(
+    connection: Connection,
+    ready: Callable[[Manager], None],
+    options: Options,
+    quarantine: Quarantine,
+    vitals: Vitals,
+) -> None:
+    """With a copy of the world of its own, until the lease is lost."""
     async with contextlib.AsyncExitStack() as stack:
-        # Objects keep the name of who wrote them: it must not be that of people who use the command.
-        named = replace(connection, headers={**connection.headers, "User-Agent": _USER_AGENT})
-        client = await stack.enter_async_context(Client(named))
+        leadership = None if options.candidate is None else Leadership(connection, options.candidate)
+        fence = None if leadership is None else leadership.fence
+        client = await stack.enter_async_context(GuardedClient(connection, fence))
+        manager = Manager(client, options.clock, options.catalogs, quarantine, Notes(vitals))
+        beating = asyncio.create_task(_beat(vitals, manager, leadership))
+        stack.callback(beating.cancel)
+        stack.callback(manager.answerer.close)
         discovery = await _discovered(client)
-        manager = Manager(client, chosen.clock, chosen.catalogs)
-        if chosen.address is not None:
-            await stack.enter_async_context(serve_answers(chosen.address, manager.metrics.render, manager.answerer))
+        # What is in quarantine is known before anything is evaluated; what is not written yet gets there whoever leads.
+        unfenced = await stack.enter_async_context(Client(connection))
+        keeper = _keeper(unfenced, quarantine)
+        await keeper.record()
+        kept = ObjectFeed(lambda _: None, quarantine.put, quarantine.remove)
+        where = (quarantine.namespace, CONFIG_MAP)
+        watched = Reflector(client, discovery.named("configmaps.v1"), kept, one=where)
+        if options.address is not None:
+            await stack.enter_async_context(serve_answers(options.address, manager.metrics.render, manager.answerer))
         handlers = {discovery.named(name): handler for name, handler in manager.handlers().items()}
         reflectors = manager.reflectors
         garbage: GarbageCollector | None = None
-        if chosen.collector is not None:
-            collecting = await stack.enter_async_context(Client(chosen.collector))
+        if options.collector is not None:
+            collecting = await stack.enter_async_context(GuardedClient(options.collector, fence))
             garbage = _collector(collecting, discovery, manager, handlers, reflectors)
         reflectors += [Reflector(client, resource, handler) for resource, handler in handlers.items()]
         allowed = ObjectFeed(manager.wake, manager.sets.put_pairs, manager.sets.remove_pairs)
@@ -193,13 +300,37 @@ async def run_controllers(
         packed = manager.guarded("catalogs", manager.resolutions.catalog_handler())
         reflectors.append(Reflector(client, discovery.named("configmaps.v1"), packed, labels=f"{CATALOG_LABEL}=true"))
         async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(watched.run())
+            await watched.synced.wait()
+            tasks.create_task(keeper.run())
             for reflector in reflectors:
                 tasks.create_task(reflector.run())
             # Nothing is decided before everything has been seen once: a restart alone moves no decision.
             for reflector in reflectors:
                 await reflector.synced.wait()
             manager.answerer.ready = True
-            tasks.create_task(_lead(client, chosen, manager, garbage, ready))
+            tasks.create_task(_lead(leadership, manager, garbage, keeper, ready))
+
+
+async def _beat(vitals: Vitals, manager: Manager, leadership: Leadership | None) -> None:
+    """Show that this loop makes progress, and how it is."""
+    while True:
+        status = manager.status()
+        if status["unsynced"] or not manager.answerer.ready:
+            status["state"] = "reading"
+        elif leadership is None or leadership.leading:
+            status["state"] = LEADING
+        else:
+            status["state"] = STANDBY if leadership.leader else "waiting for the lease"
+        if leadership is not None and leadership.leading:
+            status["unrenewed"] = round(leadership.fence.age(), 1)
+        vitals.beat(status)
+        await asyncio.sleep(_BEAT)
+
+
+def _keeper(client: Client, quarantine: Quarantine) -> QuarantineKeeper:
+    collection = f"/api/v1/namespaces/{quarantine.namespace}/configmaps"
+    return QuarantineKeeper(quarantine, client, f"{collection}/{CONFIG_MAP}", collection)
 
 
 def _collector(
@@ -223,23 +354,30 @@ def _collector(
 
 
 async def _lead(
-    client: Client,
-    options: Options,
+    leadership: Leadership | None,
     manager: Manager,
     garbage: GarbageCollector | None,
+    keeper: QuarantineKeeper,
     ready: Callable[[Manager], None],
 ) -> None:
+    async def release() -> float:
+        if leadership is not None:
+            leadership.fence.check()
+        await keeper.release(manager.outdated())
+        return _RELEASE
+
     async def work() -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(manager.run())
+            tasks.create_task(keep_doing("quarantine", release, manager.metrics))
             if garbage is not None:
                 tasks.create_task(garbage.run())
             ready(manager)
 
-    if options.candidate is None:
+    if leadership is None:
         await work()
     else:
-        await Election(client, options.candidate).lead(work)
+        await leadership.lead(work)
 
 
 async def _discovered(client: Client) -> Discovery:

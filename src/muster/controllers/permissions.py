@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.api import RESOURCES
 from muster.clustersets.pairs import NAME as PAIRS
+from muster.controllers.quarantine import CONFIG_MAP as QUARANTINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,6 +72,8 @@ RULES: Final[Mapping[str, list[dict[str, Any]]]] = {
         _on(["patch"], "resolution.muster.dev", "resolutions/status"),
         _on(["list", "watch"], "", "configmaps"),
         _on(["create"], "", "events"),
+        # What is set aside because its evaluation killed or hung the controllers.
+        _on(["create", "get", "patch"], "", "configmaps") | {"resourceNames": [QUARANTINE]},
         # Which exclusive keys go with which set names. A role for one namespace could not be made before that exists.
         _on(["list", "watch"], "", "configmaps") | {"resourceNames": [PAIRS]},
         # The clusters' own leases are read; ours is held.

@@ -15,8 +15,9 @@ from muster.controllers.conditions import merged
 from muster.controllers.placement_decisions import DecisionWriter
 from muster.controllers.placement_history import HistoryKeeper
 from muster.controllers.placement_world import Key
+from muster.controllers.quarantine import CONDITION
 from muster.controllers.queue import WorkQueue
-from muster.controllers.runner import work
+from muster.controllers.runner import keep_doing, work
 from muster.placement.conditions import EVALUATED, SETS_USABLE
 from muster.values.api_paths import object_path
 
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
     from muster.client import Client
     from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
-    from muster.controllers.placement_world import PlacementWorld
+    from muster.controllers.placement_world import Held, PlacementWorld
     from muster.placement import ScheduleResult
 
 _GROUP: Final = "cluster.open-cluster-management.io"
 _MERGE: Final = "application/merge-patch+json"
 _WORKERS: Final = 4  # they wait for the server most of the time
+_SOMETIMES: Final = (EVALUATED, SETS_USABLE, CONDITION)  # conditions that are there while they have something to say
 _SLICE: Final = 0.01  # seconds of evaluation after which others have their turn
 Object = dict[str, Any]
 
@@ -51,6 +53,7 @@ class PlacementController:
         self.world = world
         self.queue: WorkQueue[Key] = WorkQueue()
         self._client = client
+        self._events = events
         self._clock = clock
         self._metrics = metrics
         self._decisions = DecisionWriter(world, client, events, metrics)
@@ -65,16 +68,15 @@ class PlacementController:
         self.history.start()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.history.run())
-            tasks.create_task(self._watch_the_time())
+            tasks.create_task(keep_doing("time", self._watch_the_time, self._metrics))
             tasks.create_task(work("placement", self.queue, self.reconcile, self._metrics, _WORKERS))
 
-    async def _watch_the_time(self) -> None:
-        """Scores expire whether anybody writes or not."""
-        while True:
-            self.wake(key for key in self.world.advance(self._clock()) if isinstance(key, Key))
-            soonest = self.world.fleet.next_expiry()
-            pause = 1.0 if soonest is None else (soonest - self._clock()).total_seconds()
-            await asyncio.sleep(min(max(pause, 0.05), 1.0))
+    async def _watch_the_time(self) -> float:
+        """Scores expire whether anybody writes or not. The seconds until that is looked at again."""
+        self.wake(key for key in self.world.advance(self._clock()) if isinstance(key, Key))
+        soonest = self.world.fleet.next_expiry()
+        pause = 1.0 if soonest is None else (soonest - self._clock()).total_seconds()
+        return min(max(pause, 0.05), 1.0)
 
     async def reconcile(self, key: Key) -> None:
         # Read: from our copy, never over the wire.
@@ -83,6 +85,9 @@ class PlacementController:
             self.history.forget(key)
             return
         self.history.note_specs(key)
+        if (held := self.world.held(key)) is not None:
+            await self._write_held(key, placement, held)
+            return
         started = time.perf_counter()
         if not self._is_evaluated(key):
             self.queue.put_off(key)
@@ -91,7 +96,7 @@ class PlacementController:
             return
         # Decide. The clock is asked first, so that nothing expires unnoticed between deciding and waiting.
         now = self._clock()
-        with self._metrics.scheduling():
+        with self._metrics.scheduling(), self.world.evaluating(key):
             result = self.world.decide(key, now)
         if result is None:
             return
@@ -99,9 +104,10 @@ class PlacementController:
             self._metrics.observe_cel(seconds)
         # Write: decisions first, so that the status never promises what is not there.
         if result.fault is None:
-            selected = result.selected
-            self.world.assume(key, selected)
-            draft = self.history.draft(key, placement, result, selected)
+            with self.world.evaluating(key):
+                selected = result.selected
+                self.world.assume(key, selected)
+                draft = self.history.draft(key, placement, result, selected)
             try:
                 with self._metrics.binding():
                     await self._decisions.write(key, placement, result)
@@ -118,7 +124,20 @@ class PlacementController:
     def _is_evaluated(self, key: Key) -> bool:
         """Evaluate the placement's expressions for a moment; whether that was enough."""
         until = time.perf_counter() + _SLICE
-        return all(time.perf_counter() <= until for _ in self.world.steps(key))
+        with self.world.evaluating(key):
+            return all(time.perf_counter() <= until for _ in self.world.steps(key))
+
+    async def _write_held(self, key: Key, placement: Object, held: Held) -> None:
+        """Say that the placement is not evaluated. Its decisions stay."""
+        if placement["metadata"].get("deletionTimestamp"):
+            return
+        present = (placement.get("status") or {}).get("conditions") or ()
+        wanted = held.condition(self.world.quarantine.namespace)
+        conditions = merged(present, {CONDITION: wanted}, self._clock())
+        if conditions == list(present):
+            return
+        await self._patch_status(key, placement, {"conditions": conditions})
+        self._events.record(placement, CONDITION, wanted[2], "Warning")
 
     async def _write_status(self, key: Key, result: ScheduleResult) -> None:
         placement = self.world.placements.get(key)
@@ -129,14 +148,15 @@ class PlacementController:
             kind: (condition.status, condition.reason, condition.message)
             for kind, condition in result.conditions.items()
         }
-        status: Object = {
-            "conditions": merged(present.get("conditions") or (), wanted, self._clock(), drop=(EVALUATED, SETS_USABLE))
-        }
+        status: Object = {"conditions": merged(present.get("conditions") or (), wanted, self._clock(), drop=_SOMETIMES)}
         if result.fault is None:
             status["numberOfSelectedClusters"] = len(result.ranked)
             status["decisionGroups"] = result.decision_groups()
         if all(present.get(field) == value for field, value in status.items()):
             return
+        await self._patch_status(key, placement, status)
+
+    async def _patch_status(self, key: Key, placement: Object, status: Object) -> None:
         path = object_path(_GROUP, "v1beta1", "placements", key.namespace, key.name, "status")
         body = {"metadata": {"resourceVersion": placement["metadata"]["resourceVersion"]}, "status": status}
         reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)

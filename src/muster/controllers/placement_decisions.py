@@ -49,8 +49,9 @@ class DecisionWriter:
     async def write(self, key: Key, placement: Object, result: ScheduleResult) -> None:
         """Only what differs is written; what was written is in the world when this returns."""
         # All of the schedule is read now: rows of the fleet may mean something else after the first wait.
-        pages = {page.name: page for page in result.pages()}
-        reasons, scores = _Reasons(result), _scores_text(result)
+        with self._world.evaluating(key):
+            pages = {page.name: page for page in result.pages()}
+            reasons, scores = _Reasons(result), _scores_text(result)
         labelled = {page.obj["metadata"]["name"]: page.obj for page in self._world.pages(key)}
         await _all(self._create(placement, page) for name, page in pages.items() if name not in labelled)
         await _all(
@@ -101,6 +102,8 @@ class DecisionWriter:
             if error.code != _CONFLICT:
                 raise
             # There is a page of that name that is not labelled as ours: make it ours.
+            there = (await self._client.request("GET", _path(key, page.name))).json()
+            own = {"resourceVersion": there["metadata"]["resourceVersion"], **own}
             reply = await self._client.request(
                 "PATCH", _path(key, page.name), body={"metadata": own}, content_type=_MERGE
             )
@@ -110,7 +113,8 @@ class DecisionWriter:
 
     async def _label(self, key: Key, obj: Object, labels: Mapping[str, str]) -> None:
         path = _path(key, obj["metadata"]["name"])
-        reply = await self._client.request("PATCH", path, body={"metadata": {"labels": labels}}, content_type=_MERGE)
+        body = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"], "labels": labels}}
+        reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
         self._world.put_decision(reply.json())
 
     async def _write_page(self, key: Key, name: str, decisions: list[Object]) -> None:
@@ -127,8 +131,13 @@ class DecisionWriter:
         self._metrics.count_decision("update")
 
     async def _delete(self, key: Key, name: str) -> None:
+        known = self._world.decisions.get((key.namespace, name))
+        if known is None:
+            return  # somebody else was first
+        metadata = known.obj["metadata"]
+        body = {"preconditions": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}}
         try:
-            await self._client.request("DELETE", _path(key, name))
+            await self._client.request("DELETE", _path(key, name), body=body)
         except ApiError as error:
             if error.code != _NOT_FOUND:
                 raise

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 _NOT_FOUND: Final = 404
 _FORBIDDEN: Final = 403
-_SLICE: Final = 0.05  # seconds that may be spent on the reasons of one move
+_SLICE: Final = 0.05  # seconds of computing that may be spent on the reasons of one move
 _LOOK: Final = 0.02  # seconds between looks at whether placements still wait to be decided
 _LOOKS: Final = 25
 _MOST_KEPT: Final = 20  # changes of a move that waits: its causes, and those of the clusters it tells about
@@ -277,7 +277,7 @@ class HistoryKeeper:
         since = str(changes[-1]["time"]) if changes else ""
         self._catch_up(key, opened, placement, record, since)
         while opened.moves:
-            await self._write_up(placement, opened, since)
+            await self._write_up(key, placement, opened, since)
         entries, revisions, decided = list(opened.entries), list(opened.revisions), opened.decided
         wanted = extended(record, entries, revisions, decided or _decided_in(record))
         if wanted != record:
@@ -338,16 +338,21 @@ class HistoryKeeper:
             return
         opened.entries.insert(0, _unrecorded(placement, decided, at_start, since, self._clock()))
 
-    async def _write_up(self, placement: Object, opened: _Open, since: str) -> None:
+    async def _write_up(self, key: Key, placement: Object, opened: _Open, since: str) -> None:
         """The next move as an entry, and as an event."""
         move = opened.moves[0]
         report = MoveReport(move)
         causes, more = report.causes(since)
         flips: list[Flip] = []
-        until = time.perf_counter() + _SLICE
-        for flip in report.flips():
+        until = time.thread_time() + _SLICE
+        found = report.flips() if self._world.held(key) is None else iter(())
+        while True:
+            with self._world.evaluating(key):
+                flip = next(found, None)
+            if flip is None:
+                break
             flips.append(flip)
-            if time.perf_counter() > until:
+            if time.thread_time() > until:
                 break
             await asyncio.sleep(0)
         if opened.moves and opened.moves[0] is move:  # it may have given way meanwhile

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class WorkQueue(Generic[Key]):
     """Keys to work on. A key that is added while it is worked on comes again afterwards."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Key, None] = {}  # in the order of arrival
+        self._waiting: dict[Key, float] = {}  # since when, in the order of arrival
         self._working: set[Key] = set()
         self._again: set[Key] = set()
         self._long: dict[Key, None] = {}  # unfinished, in the order of their turns
@@ -50,8 +51,13 @@ class WorkQueue(Generic[Key]):
         if key in self._working:
             self._again.add(key)
         elif key not in self._waiting and key not in self._long:
-            self._waiting[key] = None
+            self._waiting[key] = time.monotonic()
             self._wake.set()
+
+    @property
+    def waited(self) -> float:
+        """Seconds that the oldest key has waited for its turn. What is due later does not wait yet."""
+        return time.monotonic() - next(iter(self._waiting.values())) if self._waiting else 0.0
 
     def add_after(self, key: Key, seconds: float) -> None:
         """Add it later; if it is to come sooner anyway, that stands."""

@@ -7,6 +7,7 @@ written. Namespaces take turns, so that one with many resolutions, or slow ones,
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +20,7 @@ from muster.controllers.conditions import merged
 from muster.controllers.queue import WorkQueue
 from muster.controllers.resolution_pool import WorkerPool
 from muster.controllers.resolution_world import ResolutionWorld
-from muster.controllers.runner import work
+from muster.controllers.runner import keep_doing, work
 from muster.resolution.answered import NOT_DECIDED, RESOLVED
 from muster.values.api_paths import object_path
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from muster.controllers.resolution_world import Snapshot
     from muster.resolution.answered import Answer
 
+_LOGGER = logging.getLogger(__name__)
 _NAME: Final = "resolution"
 _TURNS: Final = 4  # namespaces at a time; workers are fewer, but most turns need none
 _LOOK_EVERY: Final = 5.0  # seconds between looks at the files of the hub's catalogs
@@ -98,11 +100,14 @@ class ResolutionController:
 
     async def run(self) -> None:
         """Work for ever; start it when everything has been listed once."""
-        await self._look()
+        try:
+            await self._look()
+        except OSError as error:
+            _LOGGER.warning("a catalog cannot be looked at: %s", error)  # it is looked at again
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(work(_NAME, self.queue, self.reconcile, self._metrics, _TURNS))
-                tasks.create_task(self._keep_looking())
+                tasks.create_task(keep_doing("catalogs", self._keep_looking, self._metrics))
         finally:
             await self.pool.close()
 
@@ -166,10 +171,9 @@ class ResolutionController:
             self._waiting.setdefault(place.namespace, {})[place.name] = None
             self.queue.add(place.namespace)
 
-    async def _keep_looking(self) -> None:
-        while True:
-            await asyncio.sleep(self._look_every)
-            await self._look()
+    async def _keep_looking(self) -> float:
+        await self._look()
+        return self._look_every
 
     async def _look(self) -> None:
         """See whether files of the hub's catalogs have changed."""

@@ -27,7 +27,7 @@ from muster.selectors import Verdict
 from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -108,6 +108,7 @@ class Fleet:
         self._unfilled: dict[Path, Iterator[None]] = {}
         self._unevaluated: dict[Selector, Iterator[None]] = {}
         self._deferred: set[Selector] = set()
+        self.watcher: Callable[[Mask], None] = lambda _: None  # is told before a selector is evaluated
         self.flips = 0  # verdicts that have changed since the beginning
         self.replaced: bytes | None = None  # the state that the last `put` or `remove` took the place of
         self.generation = 0  # moves whenever an object comes or goes, and with it the meaning of a row
@@ -232,7 +233,20 @@ class Fleet:
 
     def _fill_mask(self, mask: Mask) -> Iterator[None]:
         # A generator of its own, so that the rows are those of the moment at which it starts.
-        yield from mask.fill(self.rows(), self._holds_object)
+        yield from self._watched_steps(mask, mask.fill(self.rows(), self._holds_object))
+
+    def _watched_steps(self, mask: Mask, steps: Iterator[None]) -> Iterator[None]:
+        """The steps; before each of them the watcher is told. An evaluation that fails is begun anew the next time:
+        what has ended in the middle must never pass for what has come to its end."""
+        try:
+            self.watcher(mask)
+            for _ in steps:
+                yield
+                self.watcher(mask)
+        except Exception:
+            if self._masks.get(mask.selector) is mask:
+                self._unevaluated[mask.selector] = self._fill_mask(mask)
+            raise
 
     def _holds_object(self, row: int) -> bool:
         return self._encoded[row] is not None
@@ -460,7 +474,13 @@ class Fleet:
             return self._waits(mask, row)  # whoever is filling the mask comes back to it
         if selector in self._deferred:
             return self._waits(mask, row)
-        if mask.update(row):
+        self.watcher(mask)
+        try:
+            flips = mask.update(row)
+        except Exception:
+            # It shows when the subscribers are worked on, and harms nobody else until then.
+            return self._waits(mask, row)
+        if flips:
             self.flips += 1
             return True
         return False
@@ -470,7 +490,7 @@ class Fleet:
         mask.redo.add(row)
         if mask.selector in self._unevaluated:
             return False
-        self._unevaluated[mask.selector] = mask.catch_up(self._holds_object)
+        self._unevaluated[mask.selector] = self._watched_steps(mask, mask.catch_up(self._holds_object))
         return True
 
     def _projection(self, name: str, obj: Mapping[str, Any], path: Path) -> Hashable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.placement.result import Condition
-from muster.values.messages import condition_message, fitting, listed
+from muster.values.messages import condition_message, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,44 @@
+"""The client that controllers get: it sends no change that does not name the version it was decided from.
+
+A leader that has slept finds its lease gone and its versions old: the fence stops what has not been sent, and the
+server refuses what has. Only creations name no version: there is nothing yet that they could be older than.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muster.client.client import JSON, Client
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.client.client import Reply
+
+
+class VersionMissingError(ValueError):
+    """A write without the version that it was decided from: a mistake of ours, found before it is sent."""
+
+
+class GuardedClient(Client):
+    """Give it the fence of the lease that its writes are decided under; without one, only versions are asked for."""
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+    ) -> Reply:
+        if method not in ("GET", "POST") and not _version(method, body):
+            raise VersionMissingError(f"{method} {path}: it does not name the version that it was decided from")
+        return await super().request(method, path, params=params, body=body, content_type=content_type, accept=accept)
+
+
+def _version(method: str, body: Any) -> str:
+    """The version in a change or replacement, or among the preconditions of a deletion."""
+    holder = (body or {}).get("preconditions" if method == "DELETE" else "metadata") or {}
+    return str(holder.get("resourceVersion") or "")

@@ -76,6 +76,7 @@ def settled(hub: RunningHub) -> None:
     hub.call(asyncio.sleep(0.5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "headers"),
     [
@@ -97,6 +98,7 @@ def test_answers_that_nobody_reads_are_no_copies(query: str, headers: dict[str, 
         assert resident() - before < 100  # copies would be 15 times 20 MB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "headers"),
     [
@@ -117,6 +119,7 @@ def test_a_client_that_reads_nothing_is_cut_off(query: str, headers: dict[str, s
         assert len(hub.application.watches) == 0
 
 
+@pytest.mark.slow
 def test_a_websocket_that_reads_nothing_is_cut_off() -> None:
     upgrade = {
         "Connection": "Upgrade",
@@ -135,6 +138,7 @@ def test_a_websocket_that_reads_nothing_is_cut_off() -> None:
             assert len(hub.application.watches) == 0
 
 
+@pytest.mark.slow
 def test_a_client_that_reads_slowly_but_steadily_gets_everything() -> None:
     with running_hub(limits=Limits(write_seconds=1.0)) as hub:
         fill(hub, 60, 100_000)
@@ -203,6 +207,7 @@ def token(name: str) -> str:
     return f"{name}-token-0123456789"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["", "?watch=true"])
 def test_one_user_may_leave_so_much_unread_and_others_do_not_notice(
     tmp_path: Path, query: str, monkeypatch: pytest.MonkeyPatch

@@ -170,10 +170,11 @@ class _Bodies:
 
     def _value(self) -> Any:
         value = self._random.choice(VALUES)
+        count = min(self._size(50), 1 + _MOST // (8 + len(json.dumps(value))))
         if self._random.random() < 0.1:
-            return [value] * self._size(50)
+            return [value] * count
         if self._random.random() < 0.1:
-            return {f"k{number}": value for number in range(self._size(50))}
+            return {f"k{number}": value for number in range(count)}
         return value
 
     def _yaml_text(self) -> Hostile:
@@ -222,7 +223,8 @@ class _Bodies:
                 case 2:
                     parts.append(_field(number, self._random.randbytes(self._random.randrange(20))))
                 case 3 if depth < 5:
-                    parts.append(_field(number, self._wire(depth + 1)) * self._size(20))
+                    nested = _field(number, self._wire(depth + 1))
+                    parts.append(nested * min(self._size(20), 1 + _MOST // 8 // len(nested)))
                 case 4:
                     parts.append(_field(number, b"x" * self._size(1000)))
                 case _:
@@ -260,7 +262,7 @@ class _Bodies:
                     {"op": "copy", "from": "", "path": f"/x{number % 7}"} for number in range(min(count, 9000))
                 ]
             case 4:
-                operations = [{"op": "test", "path": listed, "value": self._value()} for _ in range(min(count, 500))]
+                operations = [{"op": "test", "path": listed, "value": self._value()} for _ in range(min(count, 20))]
             case 5:
                 pointer = self._random.choice(
                     ("/" * count, "/~2", "x", "/metadata/labels/~1~0", "/-", "/0", "/" + "9" * 5000)
@@ -269,7 +271,7 @@ class _Bodies:
             case 6:
                 operations = [{"op": "remove", "path": listed}, {"op": "add", "path": listed, "value": self._value()}]
             case _:
-                operations = [self._value() for _ in range(min(count, 50))]
+                operations = [self._value() for _ in range(min(count, 10))]
         return "PATCH", path, JSON_PATCH, json.dumps(operations).encode()
 
     def _strategic(self) -> Hostile:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from muster.cel.compile_budget import PER_NODE
+from muster.cel.compile_budget import PER_NODE, CompileBudgetSpentError
 from muster.cel.tree import (
     Call,
     Comprehension,
@@ -79,7 +79,10 @@ class Builder:
     # Ids and errors.
 
     def id_at(self, offset: int) -> int:
-        self.budget.spend(PER_NODE)
+        budget = self.budget
+        budget.left -= PER_NODE
+        if budget.left < 0:
+            raise CompileBudgetSpentError
         node_id = self._next_id
         self._next_id = node_id + 1
         self.offsets[node_id] = offset

@@ -139,7 +139,8 @@ class Substitution:
     def _visit(self) -> None:
         """Types are graphs, as values are: what counts is how often one is come across."""
         self._visits += 1
-        if not self._visits % TYPES_PER_UNIT:
+        if self._visits == TYPES_PER_UNIT:
+            self._visits = 0
             self.budget.spend(1)
 
     def _fits(self, given: Type, wanted: Type) -> bool:

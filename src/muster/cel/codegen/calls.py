@@ -263,14 +263,10 @@ class CallWriter:
             position, name = remembered
             text = values[position].code
             guard = f"{text}.__class__ is str and len({text}) < {MEMO_TEXT}"
-            with writer.block(f"if {guard}:"):
+            writer.line(f"{target}, n = {name}({text}) if {guard} else NOT_REMEMBERED")
+            with writer.block(f"if {target} is not TOO_MUCH:"):
                 self._spend_on_parsing(node)
-                writer.line(f"{target}, n = {name}({text})")
-                with writer.block(f"if {target} is TOO_MUCH:"):
-                    self._slow_call(node, values, target)
-                with writer.block("else:"):
-                    writer.charge_now("n")
-                writer.joined()
+                writer.charge_now("n")
             kind = _result_kind(overload)
         elif template is not None and len(template.classes) == len(values):
             guards = _guards(values, template.classes)

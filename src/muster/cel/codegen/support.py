@@ -246,6 +246,7 @@ NAMESPACE: dict[str, Any] = {
     "NONE": OPTIONAL_NONE,
     "UNSET": object(),
     "TOO_MUCH": TOO_MUCH,
+    "NOT_REMEMBERED": (TOO_MUCH, 0),
     "KeyError": KeyError,
     "Optional": OptionalValue,
     "bool": bool,

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from muster.cel.compile_budget import PER_LINE
+from muster.cel.compile_budget import PER_LINE, CompileBudgetSpentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,10 @@ class Writer:
         self._temporaries = 0
 
     def line(self, text: str) -> None:
-        self.budget.spend(PER_LINE)
+        budget = self.budget
+        budget.left -= PER_LINE
+        if budget.left < 0:
+            raise CompileBudgetSpentError
         self.function.lines.append("    " * self.indent + text)
 
     def temporary(self) -> str:

@@ -346,7 +346,9 @@ def main() -> int:
                 said[verdict(text, host, LIMITS, SECONDS, real_worst)] += 1
             else:
                 said[verdict(text, host, SMALL_LIMITS, SMALL_SECONDS, worst)] += 1
-        except BaseException as failure:
+        except KeyboardInterrupt:
+            break
+        except Exception as failure:
             failures += 1
             print(f"FAILED {number}: {text}\n    {type(failure).__name__}: {str(failure)[:500]}", flush=True)
             if not arguments.keep_going:

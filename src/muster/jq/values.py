@@ -486,7 +486,8 @@ def members(meter: Meter, value: Any) -> list[Any]:
     if type(value) is list:
         return value
     if type(value) is dict:
-        return [value[key] for key in sorted_keys(meter, value)]
+        meter.steps -= (len(value) >> 2) + 1  # whoever goes over them pays for each, and finds out if that was too much
+        return [value[key] for key in sorted(value)]
     raise texts.cannot_iterate(meter, value)
 
 

@@ -76,11 +76,19 @@ async def serve_answers(
         application.router.add_post(path, _guarded(secret, answer))
     runner = web.AppRunner(application, access_log=None, handle_signals=False)
     await runner.setup()
+    writing: asyncio.Task[None] | None = None
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
-        _write(address, _Address(int(runner.addresses[0][1]), secret))
+        where = _Address(int(runner.addresses[0][1]), secret)
+        try:
+            _write(address, where)
+        except OSError as error:  # a full or read-only disk: the controllers work, though nobody can ask them yet
+            _LOGGER.warning("%s cannot be written: explanations have to wait: %s", address, error.strerror)
+            writing = asyncio.create_task(_write_later(address, where))
         yield
     finally:
+        if writing is not None:
+            writing.cancel()
         await asyncio.to_thread(_remove, address, secret)
         await runner.cleanup()
 
@@ -119,6 +127,14 @@ def _guarded(
 def _proof(secret: str, role: str, what: str, nonce: str, body: bytes) -> str:
     message = "\n".join((role, what, nonce, hashlib.sha256(body).hexdigest()))
     return hmac.new(secret.encode(), message.encode(), hashlib.sha256).hexdigest()
+
+
+async def _write_later(path: Path, address: _Address) -> None:
+    while True:
+        await asyncio.sleep(1.0)
+        with contextlib.suppress(OSError):
+            _write(path, address)
+            return
 
 
 def _write(path: Path, address: _Address) -> None:

@@ -234,6 +234,8 @@ def main() -> None:
             rows["server"] = lambda: kill_servers(Path(directory, "hub"), arguments.servers, arguments.seed)
         print("| what | kills | s per kill | acknowledged | fewest between kills | watch events | lost or wrong |")
         print("|---|---|---|---|---|---|---|")
+        if not arguments.kills:
+            del rows["store"]
         for name, work in rows.items():
             started = time.monotonic()
             tally = work()

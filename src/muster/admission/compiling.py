@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from muster.cel import CompileBudget
 from muster.errors import InvalidExpressionError, InvalidObjectError
-from muster.selectors.budgets import is_spent, object_budget
 from muster.selectors.cel import CelLimits, compile_cel
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ObjectExpressions:
         self._limits = limits
         self._good: set[str] = set()
         self._left = MOST_TEXT
-        self._budget = object_budget()
+        self._budget = CompileBudget()
 
     def compile(self, text: str) -> None:
         """Raises InvalidObjectError for a bad expression, CostLimitError for a dear one, CompileLimitError."""
@@ -69,7 +69,7 @@ class ObjectExpressions:
         try:
             compile_cel(text, self._limits, self._budget)
         except InvalidObjectError as error:
-            if is_spent(self._budget):
+            if self._budget.left < 0:
                 raise CompileLimitError("", error.reason) from None
             _FAULTS.put(key, error.with_traceback(None))
             raise

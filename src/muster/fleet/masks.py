@@ -158,9 +158,11 @@ class Mask:
         return verdict
 
     def _match(self, row: int) -> tuple[int, bool]:
-        """The verdict on one object, and whether it holds for that one alone. Never raises."""
+        """The verdict on one object, and whether it holds for that one alone. Raises nothing but MemoryError."""
         try:
             match = self.selector.match(self._load(row))
+        except MemoryError:  # the selector's fault: whoever watches evaluations sets it aside
+            raise
         except Exception:  # an object that cannot be decoded, or a bug: either concerns this row and no other
             return int(Verdict.ERROR), True
         return int(match.verdict), match.alone

@@ -10,11 +10,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.cel import CompileBudget
 from muster.resolution.constraints import InvalidConstraintError
 from muster.resolution.matching import Matcher, checked_requirement
 from muster.resolution.properties import Property
 from muster.resolution.request import Dialect, Installed, OptionalPolicy, Request, Want
-from muster.selectors.budgets import object_budget
 from muster.values.causes import Cause, forbidden, invalid, invalid_without_value, too_many
 from muster.values.semver import InvalidVersionError, parse, parse_tolerant
 from muster.values.semver_range import parse_range
@@ -146,7 +146,7 @@ class _Constraints:
     """Checks the constraints of a spec, each text once."""
 
     def __init__(self) -> None:
-        self._matcher = Matcher(budget=object_budget())
+        self._matcher = Matcher(budget=CompileBudget())
         self._seen: set[str] = set()
 
     def causes(self, spec: Mapping[str, Any]) -> Iterator[Cause]:

@@ -23,11 +23,11 @@ from muster.values.semver_range import parse_range
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from muster.cel import CompileBudget
     from muster.resolution.bundles import Bundle
     from muster.resolution.catalog import Catalog
     from muster.resolution.constraints import Requirement
     from muster.resolution.properties import Property
-    from muster.selectors.budgets import Budget
 
 Check: TypeAlias = Callable[["Bundle"], bool]
 
@@ -44,7 +44,7 @@ class RuleFailure:
 class Matcher:
     """Answers which entries meet a constraint. Same answers whatever the order of the questions."""
 
-    def __init__(self, *, upstream: bool = False, go_on: GoOn = always, budget: Budget = None) -> None:
+    def __init__(self, *, upstream: bool = False, go_on: GoOn = always, budget: CompileBudget | None = None) -> None:
         self._upstream = upstream
         self._budget = budget  # for compiling all rules that it is asked about
         self._go_on = go_on

@@ -14,13 +14,14 @@ from muster.cel.environment import Env
 from muster.cel.environments import environment
 from muster.cel.libraries.olm import SEMVER_COMPARE
 from muster.cel.libraries.standard import STANDARD
+from muster.cel.program import compile_program
 from muster.cel.types import BOOL, DYN, STRING, list_of, map_of
 from muster.errors import EvaluationError, InvalidExpressionError
 from muster.resolution.constraints import InvalidConstraintError
 from muster.resolution.properties import as_doubles
-from muster.selectors.budgets import Budget, compile_within
 
 if TYPE_CHECKING:
+    from muster.cel import CompileBudget
     from muster.cel.program import Program
     from muster.resolution.bundles import Bundle
 
@@ -34,10 +35,10 @@ def _open_values() -> Env:
     return Env(name="muster-constraints").extend(STANDARD, SEMVER_COMPARE, variables=(properties,))
 
 
-def compile_rule(rule: str, *, upstream: bool = False, budget: Budget = None) -> Program:
+def compile_rule(rule: str, *, upstream: bool = False, budget: CompileBudget | None = None) -> Program:
     """The program of a rule. Raises InvalidConstraintError with the diagnostics of the language."""
     try:
-        program = compile_within(rule, environment("olm") if upstream else _open_values(), budget)
+        program = compile_program(rule, environment("olm") if upstream else _open_values(), budget)
     except InvalidExpressionError as error:
         raise InvalidConstraintError("", str(error)) from error
     if program.result_type != BOOL:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from muster.cel.environments import environment
 from muster.cel.libraries.ocm_sizes import STATIC_COST_LIMIT, managed_cluster_sizes
+from muster.cel.program import compile_program
 from muster.cel.reads import PRESENT as CEL_PRESENT
 from muster.cel.reads import Where
 from muster.cel.types import Kind
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError, InvalidObjectError
-from muster.selectors.budgets import Budget, compile_within
 from muster.selectors.cel_costs import costliest_part
 from muster.selectors.match import Match, failed, no, yes
 from muster.selectors.paths import ALL_SCORES, PRESENT, SCORES, Element, Path, describe
@@ -20,6 +20,7 @@ from muster.values.limits import InForce, limit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from muster.cel import CompileBudget
     from muster.cel.program import Program
     from muster.cel.reads import ReadPath
     from muster.selectors.cluster import CelCompiler
@@ -151,13 +152,13 @@ def cel_compiler(scores: ScoreItems | None = None, limits: CelLimits | None = No
     return compile_expressions
 
 
-def compile_cel(text: str, limits: CelLimits, budget: Budget = None) -> Program:
+def compile_cel(text: str, limits: CelLimits, budget: CompileBudget | None = None) -> Program:
     """One expression. Raises InvalidObjectError in the words of the specification, CostLimitError for its cost."""
     size = len(text.encode())
     if size > MOST_BYTES:
         raise InvalidObjectError("", f"a CEL expression has {size} bytes; at most {MOST_BYTES} are taken")
     try:
-        program = compile_within(text, environment("muster"), budget)
+        program = compile_program(text, environment("muster"), budget)
     except InvalidExpressionError as error:
         raise InvalidObjectError("", f"failed to compile CEL expression '{text}': {error}") from error
     if program.result_type.kind not in (Kind.BOOL, Kind.DYN, Kind.ANY):

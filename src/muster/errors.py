@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from muster.source import Diagnostic, Source
 
 
-LONGEST_TEXT = 64_000  # characters of all diagnostics: each may show a line of thousands
+LONGEST_TEXT = 256_000  # characters of all diagnostics: each may show a line of thousands
 
 
 class MusterError(Exception):

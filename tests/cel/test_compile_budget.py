@@ -87,7 +87,7 @@ def test_a_refusal_does_not_repeat_a_long_line_for_every_fault() -> None:
     text = " + ".join(["nope"] * 240)
     with pytest.raises(InvalidExpressionError) as refused:
         make_program(f"[{', '.join([text] * 8)}]", ENV)
-    assert len(str(refused.value)) < 100_000
+    assert len(str(refused.value)) < 300_000
 
 
 def test_a_type_that_holds_itself_many_times_over_is_compared_and_shown_in_no_time() -> None:

@@ -34,7 +34,7 @@ ENVIRONMENTS = ("muster", "ocm", "olm", "standard", "kubernetes-1.37", "kubernet
 COST_LIMIT = 1_000_000
 CPU_SECONDS = 2.0  # of compiling one program and running it twice; wide, as machines are shared
 PROGRESS = 5000  # programs between two lines
-LONGEST_REFUSAL = 200_000  # characters
+LONGEST_REFUSAL = 400_000  # characters
 MEMORY_KIB = 300 * 1024  # of a whole run beyond its start
 
 CLUSTER: dict[str, Any] = {

@@ -406,7 +406,8 @@ class CallWriter:
         if overload is None or overload.impl is None or node.invocation.function not in _REMEMBERED:
             return None
         varying = [index for index, arg in enumerate(node.args) if not isinstance(arg, p.Const)]
-        if len(varying) != 1 or overload.args[varying[0]].kind is not Kind.STRING:
+        # A pattern that varies is not remembered: compiling it would not be counted.
+        if varying != [0] or overload.args[0].kind is not Kind.STRING:
             return None
         fitting = zip(node.args, overload.args, strict=True)
         if not all(_fits_class(arg, wanted.kind) for arg, wanted in fitting):

@@ -20,6 +20,7 @@ Key = TypeVar("Key", bound="Hashable")
 _LOGGER = logging.getLogger(__name__)
 _NOT_FOUND = 404
 _CONFLICT = 409
+_WHILE_FENCED = 0.5  # seconds until a write that the fence has stopped is tried again
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
 
@@ -47,8 +48,9 @@ async def _work(
             await reconcile(key)
             queue.forget(key)
         except LeadershipLostError as error:
-            _LOGGER.info("%s %s: %s", name, key, error)  # whoever leads now does it
-            queue.add_failed(key)
+            # Whoever leads now does it, or we do as soon as the lease is renewed. It is no fault of the key.
+            _LOGGER.info("%s %s: %s", name, key, error)
+            queue.add_after(key, _WHILE_FENCED)
         except (ApiError, UnreachableError) as error:
             if isinstance(error, ApiError) and error.code in (_CONFLICT, _NOT_FOUND):
                 metrics.count_conflict(name)  # somebody else was first; the newer state is on its way

@@ -38,6 +38,7 @@ from muster.hub.rest.server import serve
 from muster.hub.storage import Store, StoreSettings
 from muster.hub.upgrades import today, upgrade_objects
 from muster.supervision import Vitals, clock, progress_problem
+from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -166,11 +167,12 @@ def _port(settings: HubSettings) -> int:
     if settings.port or not _is_read_only(settings.directory):
         return settings.port
     try:
-        config = msgspec.yaml.decode((settings.directory / KUBECONFIG).read_bytes())
+        document = read_yaml((settings.directory / KUBECONFIG).read_bytes(), YamlLimits())
+        config: Any = {} if document is None else document.value
         port = int(config["clusters"][0]["cluster"]["server"].rpartition(":")[2])
         with socket.create_server((settings.host, port)):
             return port
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, msgspec.MsgspecError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, YamlError):
         return 0
 
 

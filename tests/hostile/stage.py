@@ -20,6 +20,7 @@ import yaml
 
 from tests.builders import GROUP, a_binding, a_cluster, a_placement, a_set
 from tests.controllers.processes import hub_process
+from tests.controllers.running import available
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -230,6 +231,9 @@ async def _furnish(hub: Hub) -> None:
     ):
         code, answer = await hub.send("POST", path, obj)
         assert code == 201, answer
+    status = {"status": available(cluster)}  # or it is tainted as unreachable, and rightly decided for nothing
+    code, answer = await hub.send("PATCH", f"{prefix}/v1/managedclusters/{NAMESPACE}/status", status, MERGE)
+    assert code == 200, answer
 
 
 def _stand_by(url: str, token: str, told: Connection) -> None:

@@ -225,7 +225,7 @@ def test_a_cluster_that_another_predicate_selects_is_not_said_to_be_left_out() -
         assert result.failing is not None
         assert result.cycle.fleet.names(result.failing.tolist()) == ["b"]
         message = result.conditions["PredicatesEvaluated"].message
-        assert message.startswith("1 clusters are not selected because an expression failed: b: ")
+        assert message.startswith("1 clusters are not selected because an expression failed: ")
     both = scheduled(a_placement(predicates=[failing, good]), clusters[0])
     assert "PredicatesEvaluated" not in both.conditions
 

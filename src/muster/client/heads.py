@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from muster.values.names import place_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -36,8 +38,7 @@ class Head(msgspec.Struct, frozen=True):
         return (self.metadata.namespace, self.metadata.name)
 
     def __str__(self) -> str:
-        place = "/".join(part for part in self.place if part)
-        return place or "an object without a name"
+        return place_text(*self.place) or "an object without a name"
 
 
 _HEADS: Final = msgspec.json.Decoder(Head)

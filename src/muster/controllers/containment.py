@@ -14,6 +14,7 @@ from prometheus_client import Counter, Gauge
 
 from muster.client.heads import head_of
 from muster.errors import MusterError
+from muster.values.names import place_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,7 +127,7 @@ class Guard:
         try:
             drop()
         except Exception:  # a bug of ours: there is no object any more that could be to blame
-            _LOGGER.exception("%s %s could not be taken out", self._kind, "/".join(part for part in place if part))
+            _LOGGER.exception("%s %s could not be taken out", self._kind, place_text(*place))
 
 
 class Guarded(Protocol):

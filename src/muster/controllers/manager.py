@@ -38,6 +38,7 @@ from muster.controllers.runner import keep_doing
 from muster.errors import ApiError
 from muster.supervision import Notes, Vitals
 from muster.supervision.readiness import LEADING, STANDBY
+from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -329,8 +330,8 @@ async def _beat(vitals: Vitals, manager: Manager, leadership: Leadership | None)
 
 
 def _keeper(client: Client, quarantine: Quarantine) -> QuarantineKeeper:
-    collection = f"/api/v1/namespaces/{quarantine.namespace}/configmaps"
-    return QuarantineKeeper(quarantine, client, f"{collection}/{CONFIG_MAP}", collection)
+    place = ("", "v1", "configmaps", quarantine.namespace)
+    return QuarantineKeeper(quarantine, client, object_path(*place, CONFIG_MAP), collection_path(*place))
 
 
 def _collector(

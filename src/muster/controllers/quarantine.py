@@ -24,6 +24,7 @@ from muster.controllers.agent_world import is_older
 from muster.controllers.conditions import timestamp
 from muster.errors import ApiError
 from muster.supervision import Subject  # noqa: TC001 - msgspec reads the annotations
+from muster.values.names import place_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -59,7 +60,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def key(self) -> str:
         """The name of the entry in the ConfigMap."""
-        text = "/".join(self.place)
+        text = place_text(*self.place)
         return f"{self.subject.kind.lower()}.{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
 
     def is_about(self, metadata: Mapping[str, Any]) -> bool:

@@ -172,3 +172,8 @@ def _too_long(limit: int) -> str:
 def _too_long_name(limit: int) -> str:
     """DNS names are worded apart from label keys and values, though bytes are counted for all of them."""
     return f"must be no more than {limit} characters"
+
+
+def place_text(*parts: str) -> str:
+    """A namespace and a name, or more, as people write them in one word. For sentences and keys, never for requests."""
+    return "/".join(part for part in parts if part)

@@ -101,8 +101,6 @@ async def test_a_file_that_is_garbage_is_a_message_that_names_it(
 ) -> None:
     directory = tmp_path / "data"
     shutil.copytree(sound, directory)
-    if harm is _cut and not (directory / name).stat().st_size:
-        pytest.skip("there is nothing to cut")
     harm(directory / name)
     said = await outcome(directory)
     assert said == "runs" or name.removesuffix("-wal").removesuffix("-shm") in said

@@ -6,7 +6,7 @@ as values, since CEL's logical operators may still absorb them. Running out of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from muster.cel.types import Kind, Type
@@ -51,6 +51,10 @@ _COMPARISONS: dict[str, Callable[[int], bool]] = {
     "_>_": lambda order: order > 0,
     "_>=_": lambda order: order >= 0,
 }
+
+
+# Of values of these classes, the class alone decides which overload takes them.
+_PLAIN = frozenset({str, int, bool, float, type(None), bytes, Uint, Timestamp, Duration})
 
 
 def fits(wanted: Type, value: Any) -> bool:
@@ -105,19 +109,31 @@ class Invocation:
     overloads: tuple[Overload, ...]
     until_error: bool = False
     strict: bool = True
+    _chosen: dict[tuple[type, ...], Overload] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, meter: Meter, args: Sequence[Any]) -> Any:
         """The result for the values, or an error as a value."""
         comparison = _COMPARISONS.get(self.function)
         if comparison is not None and len(args) == 2:
             return self._compare(comparison, args)
-        count = len(args)
+        classes = tuple(map(type, args))
+        overload = self._chosen.get(classes)
+        if overload is None:
+            overload = self._first_that_fits(args)
+            if overload is None:
+                return self.no_overload(args)
+            if _PLAIN.issuperset(classes):
+                self._chosen[classes] = overload
+        assert overload.impl is not None  # noqa: S101 - those without one are passed over
+        return call_safely(overload.impl, (meter, *args) if overload.metered else args)
+
+    def _first_that_fits(self, args: Sequence[Any]) -> Overload | None:
         for overload in self.overloads:
-            if len(overload.args) != count or overload.impl is None:
+            if len(overload.args) != len(args) or overload.impl is None:
                 continue
             if overload.lenient or all(map(fits, overload.args, args)):
-                return call_safely(overload.impl, (meter, *args) if overload.metered else args)
-        return self.no_overload(args)
+                return overload
+        return None
 
     def _compare(self, comparison: Callable[[int], bool], args: Sequence[Any]) -> Any:
         left, right = args

@@ -442,6 +442,8 @@ class PlacementWorld:
 
     def held(self, key: Key) -> Held | None:
         """Why a placement is not evaluated now, if it is not."""
+        if key in self._unseen and key in self.placements:
+            self._planned(key)
         return self._held.get(key)
 
     def held_set(self, name: str) -> Entry | None:

@@ -140,7 +140,9 @@ def test_keeping_up_to_date_gives_what_starting_afresh_gives(operations: list[tu
     fresh = a_roster(*classifications.values())
     for name, inventory in inventories.items():
         # What does not compile keeps the labels that are there, so that they are part of the question.
-        labels = dict(kept.labels(name)) if any(operation[4:5] == (DOES_NOT_COMPILE,) for operation in operations) else {}
+        labels = (
+            dict(kept.labels(name)) if any(operation[4:5] == (DOES_NOT_COMPILE,) for operation in operations) else {}
+        )
         put(fresh, name, inventory, labels, {key.rpartition("/")[2]: value for key, value in labels.items()})
     settle(fresh, inventories)
     assert {name: dict(kept.labels(name)) for name in inventories} == {

@@ -205,7 +205,7 @@ def preview(meter: Meter, value: Any) -> str:
     trailer = _TRAILERS.get(type(value), b" ...")
     if text.isascii():
         return text if len(text) <= _PREVIEW else text[: _PREVIEW - len(trailer)] + trailer.decode()
-    data = bytearray(text.encode())
+    data = bytearray(text.encode("utf-8", "surrogateescape"))
     if len(data) <= _PREVIEW:
         return text
     del data[_PREVIEW + 2 :]

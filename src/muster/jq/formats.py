@@ -56,7 +56,7 @@ def _unuri(meter: Meter, value: Any) -> str:
     meter.work(len(text))
     if fault := _BAD_PERCENT.search(text):
         raise texts.failed(meter, "@urid", value, cause=f"invalid URL escape {encode_string(fault.group())}")
-    return unquote_to_bytes(text).decode("utf-8", "surrogateescape")
+    return unquote_to_bytes(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 def _row(meter: Meter, name: str, value: Any, separator: str, escape: Callable[[str], str], null: str = "") -> str:

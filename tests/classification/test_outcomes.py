@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from muster.classification.outcomes import MATCH, NO_MATCH, Outcome, Verdict, failed, judge
@@ -36,3 +37,9 @@ def test_a_budget_that_is_exhausted_is_told_apart_from_other_failures() -> None:
     assert outcome.verdict is Verdict.FAILED
     assert outcome.exhausted
     assert "budget: steps" in outcome.text
+
+
+def test_bytes_that_are_no_text_are_told_as_text() -> None:
+    outcome = judge(compile_query("9223372036854775807 | @base64d | error"), {})
+    assert msgspec.json.encode(outcome.text)
+    assert "\ufffd" in outcome.text

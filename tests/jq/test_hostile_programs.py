@@ -22,7 +22,7 @@ BIG = "reduce range(14) as $_ (10; . * .)"  # an integer of 16,385 digits
 FINDINGS = [
     # bytes that are no text, on their way through another format
     "9223372036854775807 | @base64d | @urid",
-    "9223372036854775807 | @base64d | (@uri, @base64, @html, tojson, explode, ascii_downcase, ltrimstr(.), test(\"a\"))",
+    '9223372036854775807 | @base64d | (@uri, @base64, @html, tojson, explode, ascii_downcase, ltrimstr(.), test("a"))',
     # error texts were encoded without the meter
     f"error({GRAPH})",
     f"try error({GRAPH}) catch .",

@@ -70,7 +70,9 @@ NO_MATCH: Final = Outcome(Verdict.NO_MATCH)
 
 
 def failed(text: str, *, exhausted: bool = False, invalid: bool = False) -> Outcome:
-    return Outcome(Verdict.FAILED, text, exhausted, invalid)
+    # Bytes that are no text, which a query may quote, cannot be written into a condition.
+    told = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return Outcome(Verdict.FAILED, told, exhausted, invalid)
 
 
 def judge(program: Program, inventory: Any, limits: Limits | None = None) -> Outcome:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.client.client import Client
 from muster.client.errors import UnreachableError
 from muster.client.fence import Fence, LeadershipLostError, straight_clock
+from muster.client.loop_errors import quiet_transports
 from muster.errors import ApiError
 from muster.values.api_paths import collection_path, object_path
 
@@ -323,6 +324,7 @@ class _LeaseThread:
         asyncio.run(self._run())
 
     async def _run(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(quiet_transports)
         with self._lock:
             if not self._is_wanted:
                 return

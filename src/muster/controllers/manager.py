@@ -16,6 +16,7 @@ import msgspec
 from muster.api.resolution import CATALOG_LABEL
 from muster.client import Client, GuardedClient, Leadership, LeadershipLostError
 from muster.client.errors import UnreachableError
+from muster.client.loop_errors import quiet_transports
 from muster.client.reflector import Reflector
 from muster.clustersets import pairs
 from muster.controllers.agent_world import Place
@@ -236,6 +237,7 @@ async def run_controllers(
     connection: Connection, ready: Callable[[Manager], None] = lambda _: None, options: Options | None = None
 ) -> None:
     """Run until cancelled. The server may come and go meanwhile, and so may the lease: who loses it starts anew."""
+    asyncio.get_running_loop().set_exception_handler(quiet_transports)
     chosen = options or Options()
     # Objects keep the name of who wrote them: it must not be that of people who use the command.
     named = replace(connection, headers={**connection.headers, "User-Agent": _USER_AGENT})

@@ -136,6 +136,18 @@ async def test_waiting_events_do_not_hold_more_memory_than_the_history() -> None
 
 
 @story
+async def test_all_kinds_together_keep_so_much_of_the_past_in_memory() -> None:
+    settings = StoreSettings(history_bytes=100_000, history_total_bytes=150_000)
+    async with Store.open(None, settings) as store:
+        for number in range(9):
+            kind = ("pods", "nodes", "secrets")[number % 3]
+            await store.commit([put(f"a{number}", "", kind, text=" " * 30_000)])
+        kept = {name: each.history_bytes for name, each in store._collections.items()}
+        assert 90_000 < sum(kept.values()) <= 150_000
+        assert all(size > 30_000 for size in kept.values())  # nobody gave everything
+
+
+@story
 async def test_thousands_of_watchers_share_one_event_and_its_encodings() -> None:
     async with Store.open(None) as store:
         watches = [store.watch(PODS, None, 1) for _ in range(2000)]

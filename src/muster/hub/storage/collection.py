@@ -150,11 +150,19 @@ class Collection:
         while len(self._history) > self._event_limit:
             self._forget_oldest()
         if self._history_bytes > self._history_limit:
-            while self._history_bytes > self._history_limit and len(self._history) > 1:
-                self._forget_oldest()
-            # Readers further back would keep what has just been let go.
-            for watch in tuple(chain.from_iterable(self.watches.values())):
-                watch.cut_off_behind(self.floor)
+            self.shorten_history(self._history_limit)
+
+    @property
+    def history_bytes(self) -> int:
+        return self._history_bytes
+
+    def shorten_history(self, most: int) -> None:
+        """Let the oldest events go until they have so many bytes; the newest one stays."""
+        while self._history_bytes > most and len(self._history) > 1:
+            self._forget_oldest()
+        # Readers further back would keep what has just been let go.
+        for watch in tuple(chain.from_iterable(self.watches.values())):
+            watch.cut_off_behind(self.floor)
 
     def _forget_oldest(self) -> None:
         oldest = self._history.popleft()

@@ -35,6 +35,13 @@ class StoreSettings:
         "older ones are read from the log; a watch that still waits to send them ends",
         Unit.BYTES,
     )
+    history_total_bytes: int = limit(
+        64 * 1024 * 1024,
+        "history total bytes",
+        "The same for all kinds together.",
+        "those of the kind with the most are read from the log",
+        Unit.BYTES,
+    )
     #: What may wait for the reader of one watch; one that is further behind is cut off.
     watch_events: int = limit(
         4096, "watch buffer events", "Events that wait for the reader of one watch.", "the watch ends"

@@ -260,6 +260,7 @@ class Store:
         published, answers = self._take_over(commits)
         for resource, events in published.items():
             self._collections[resource].notify(events)
+        self._bound_history()
         for commit, answer in answers:
             # A caller may have been cancelled, or its loop have ended; the outcome stands all the same.
             if commit.future is None or commit.loop is None or commit.future.done() or commit.loop.is_closed():
@@ -268,6 +269,13 @@ class Store:
                 commit.future.set_exception(answer)
             else:
                 commit.future.set_result(answer)
+
+    def _bound_history(self) -> None:
+        """All kinds together keep so much of the past in memory; the one with the most gives way."""
+        excess = sum(each.history_bytes for each in self._collections.values()) - self._settings.history_total_bytes
+        if excess > 0:
+            largest = max(self._collections.values(), key=lambda each: each.history_bytes)
+            largest.shorten_history(largest.history_bytes - excess)
 
     def _take_over(
         self, commits: Sequence[Commit]

@@ -11,6 +11,7 @@ import base64
 import gc
 import os
 import socket
+import sys
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -53,6 +54,9 @@ _DEMO_WRITES_AT_ONCE = 32
 # Objects that come and go between two looks of the collector. A request makes thousands and leaves nothing in cycles:
 # looking every 700, as Python does, is a tenth of the time of a write.
 _NEW_OBJECTS = 50_000
+# Seconds that a thread beside the loop (heavy work, rendering) keeps the interpreter while the loop wants it. Python's
+# own five milliseconds, several times for one request, are what a bystander would feel of somebody's compilation.
+_SWITCH_INTERVAL = 0.0005
 
 
 class SettingsError(MusterError):
@@ -126,6 +130,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             gc.collect()
             gc.freeze()
             gc.set_threshold(_NEW_OBJECTS, 20, 100)
+            sys.setswitchinterval(_SWITCH_INTERVAL)
             application = Application(
                 api,
                 RESOURCES,

@@ -117,6 +117,7 @@ class Stage:
     processes: dict[str, int] = field(default_factory=dict)
     memory: dict[str, int] = field(default_factory=dict)
     placements: int = 0
+    leniency: float = 1.0  # of the limits of time, for a machine that does other things too
 
     async def settle(self) -> None:
         """Take down how it is before anything hostile comes."""
@@ -169,9 +170,9 @@ class Stage:
         found = []
         if now.processes != self.processes:
             found.append(f"processes were {self.processes} and are {now.processes}")
-        if now.decided > DECIDED_WITHIN:
+        if now.decided > DECIDED_WITHIN * self.leniency:
             found.append(f"a fresh placement took {now.decided:.2f} s, {DECIDED_WITHIN} allowed")
-        if now.slowest > ANSWERED_WITHIN:
+        if now.slowest > ANSWERED_WITHIN * self.leniency:
             found.append(f"a bystander waited {now.slowest * 1000:.0f} ms, {ANSWERED_WITHIN * 1000:.0f} allowed")
         found += [
             f"{name} grew from {self.memory[name]} to {size} MB, {GROWTH} allowed"

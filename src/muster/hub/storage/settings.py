@@ -36,7 +36,7 @@ class StoreSettings:
         Unit.BYTES,
     )
     history_total_bytes: int = limit(
-        64 * 1024 * 1024,
+        32 * 1024 * 1024,
         "history total bytes",
         "The same for all kinds together.",
         "those of the kind with the most are read from the log",

@@ -8,9 +8,11 @@ FUZZ_SECONDS ?= 60
 MINUTES ?= 20
 SHORT  ?=
 SEED   ?=
+LONG   ?=
+DIFFERENTIAL_SECONDS ?= 15
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format conformance bench contract faults fuzz hostile soak damage coverage lock clean
+.PHONY: help run test quick check format conformance bench contract faults fuzz hostile soak damage differential coverage lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +73,9 @@ damage: $(VENV)/.dev ## damaged files after kill -9 (200 places), 1,000 kills un
 	@$(BIN)/python -m tests.hub.storage.damage --places 200
 	@$(BIN)/python -m tests.hub.storage.kills --kills 1000
 	@$(BIN)/python -m tests.controllers.convergence --runs 1000
+
+differential: $(VENV)/.dev ## cel-go, gojq, OLM and OCM beside ours over generated programs (LONG=1 for 100,000 each; SEED=N repeats)
+	@$(BIN)/python -m tests.differential $(AREA) $(if $(LONG),--long,--seconds $(DIFFERENTIAL_SECONDS)) $(if $(SEED),--seed $(SEED))
 
 bench: $(VENV)/.dev ## run the benchmarks and print their tables (AREA=cel|jq|storage|…)
 	@$(BIN)/python -m benchmarks $(AREA)

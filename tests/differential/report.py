@@ -42,7 +42,8 @@ class Report:
         took = time.monotonic() - self.started
         lines = [
             f"{self.name}: seed {self.seed}, {self.compared:,} compared, {self.equal:,} equal, "
-            f"{self.rules.total():,} by rule, {self.lost} unanswered by the peer, {len(self.differences)} different  [{took:.0f} s]"
+            f"{self.rules.total():,} by rule, {self.lost} unanswered by the peer, "
+            f"{len(self.differences)} different  [{took:.0f} s]"
         ]
         lines += [f"    {count:>7,}  {rule}" for rule, count in self.rules.most_common()]
         for one in self.differences[:SHOWN]:

@@ -20,7 +20,10 @@ PASSING = {"events", "leases.coordination.k8s.io", "customresourcedefinitions.ap
 
 def unpacked(archive: Path, directory: Path) -> Path:
     with tarfile.open(archive) as packed:
-        packed.extractall(directory, filter="data")
+        if hasattr(tarfile, "data_filter"):
+            packed.extractall(directory, filter="data")
+        else:  # Python before 3.11.4; the archive is a fixture of ours
+            packed.extractall(directory)  # noqa: S202
     for file in (directory / "data").iterdir():
         file.chmod(0o600)
     return directory / "data"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import gc
 import os
 import socket
 import sys
@@ -24,6 +23,7 @@ from muster.controllers.answers import CONTROLLERS_ADDRESS, Controllers
 from muster.controllers.permissions import COLLECTOR, CONTROLLERS
 from muster.demo import Fleet, fleet_objects
 from muster.errors import MusterError, StorageError
+from muster.hub import cycles
 from muster.hub.access import Access, AccessSettings
 from muster.hub.api import Api
 from muster.hub.auth.certificates import given_certificate, serving_certificate
@@ -51,9 +51,6 @@ TOKEN = "admin-token"  # noqa: S105 - the name of a file
 KUBECONFIG = "kubeconfig"
 CONTROLLERS_KUBECONFIG = "controllers.kubeconfig"
 _DEMO_WRITES_AT_ONCE = 32
-# Objects that come and go between two looks of the collector. A request makes thousands and leaves nothing in cycles:
-# looking every 700, as Python does, is a tenth of the time of a write.
-_NEW_OBJECTS = 50_000
 # Seconds that a thread beside the loop (heavy work, rendering) keeps the interpreter while the loop wants it. Python's
 # own five milliseconds, several times for one request, are what a bystander would feel of somebody's compilation.
 _SWITCH_INTERVAL = 0.0005
@@ -122,14 +119,13 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             heavy_work=access.heavy_work,
         )
         await later.do("the namespaces that every hub has", api.start)
+        looking: asyncio.Task[None] | None = None
         try:
             await access.start(api, later)
             if settings.demo is not None and not store.count("managedclusters.cluster.open-cluster-management.io"):
                 await load_fleet(api, fleet_objects(settings.demo))
-            # What is loaded by now stays: the collector need not look at it again.
-            gc.collect()
-            gc.freeze()
-            gc.set_threshold(_NEW_OBJECTS, 20, 100)
+            cycles.settle()
+            looking = asyncio.create_task(cycles.look_now_and_then(lambda: access.heavy_work.is_busy))
             sys.setswitchinterval(_SWITCH_INTERVAL)
             application = Application(
                 api,
@@ -162,6 +158,8 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
 
             await serve(application, settings.host, _port(settings), ready, tls=tls)
         finally:
+            if looking is not None:
+                looking.cancel()
             await later.close()
             await access.close()
             await api.close()

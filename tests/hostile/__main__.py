@@ -1,6 +1,6 @@
 """`make hostile`: what a tenant could write, by the ten thousand, against a hub as users run it.
 
-    python -m tests.hostile [objects|bodies|cel|jq|edits ...] [--short] [--seed N]
+    python -m tests.hostile [objects|bodies|cel|jq|edits ...] [--short] [--seed N] [--count N]
 
 objects and bodies go to a running hub. After each batch its processes must be the same, a fresh placement decided
 within 2 seconds, no request of a bystander over 250 ms, and no process 300 MB larger than at the start. CEL and jq
@@ -174,10 +174,11 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", default=list(COUNTS))
     parser.add_argument("--short", action="store_true", default=bool(os.environ.get("MUSTER_HOSTILE_SHORT")))
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    parser.add_argument("--count", type=int, help="so many of each part instead of the usual number")
     asked = parser.parse_args()
     right = True
     for part in asked.parts:
-        count = COUNTS[part][asked.short]
+        count = asked.count or COUNTS[part][asked.short]
         print(f"{part}: {count} with seed {asked.seed}", flush=True)
         if part in PROGRAMS:
             held = _ran(PROGRAMS[part], asked.seed, count)

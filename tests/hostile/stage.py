@@ -99,11 +99,12 @@ class Vitals:
     memory: Mapping[str, int]  # MB
     decided: float
     slowest: float
+    which: str  # of the bystander's requests was the slowest
     requests: int
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{name} {size} MB" for name, size in self.memory.items())
-        bystander = f"slowest of {self.requests} bystanders' requests {self.slowest * 1000:.0f} ms"
+        bystander = f"slowest of {self.requests} bystanders' requests {self.slowest * 1000:.0f} ms ({self.which})"
         return f"decided in {self.decided:.2f} s, {bystander}, {sizes}"
 
 
@@ -132,11 +133,11 @@ class Stage:
     def _memory(self) -> dict[str, int]:
         return {name: resident(pid) for name, pid in self._ids().items()}
 
-    def _heard(self) -> tuple[int, float]:
-        """How many requests the bystander has made since we last asked, and how long the slowest took."""
+    def _heard(self) -> tuple[int, float, str]:
+        """How many requests the bystander has made since we last asked, how long the slowest took, and which it was."""
         self.bystander.send("tell")
-        count, slowest = self.bystander.recv()
-        return count, slowest
+        count, slowest, which = self.bystander.recv()
+        return count, slowest, which
 
     async def decided(self) -> float:
         """Seconds until a new placement is decided."""
@@ -162,8 +163,8 @@ class Stage:
 
     async def vitals(self) -> Vitals:
         decided = await self.decided()
-        requests, slowest = self._heard()
-        return Vitals(self._ids(), self._memory(), decided, slowest, requests)
+        requests, slowest, which = self._heard()
+        return Vitals(self._ids(), self._memory(), decided, slowest, which, requests)
 
     def faults(self, now: Vitals) -> list[str]:
         """What does not hold any more."""
@@ -243,7 +244,7 @@ def _stand_by(url: str, token: str, told: Connection) -> None:
 
 async def _ask(url: str, token: str, told: Connection) -> None:
     """A get, a list and a write, again and again; each is measured."""
-    slowest, count = 0.0, 0
+    slowest, which, count = 0.0, "none", 0
     asked = (
         ("GET", f"/apis/{GROUP}/v1/managedclusters/{NAMESPACE}", None, JSON),
         ("GET", f"/apis/{GROUP}/v1beta1/namespaces/{NAMESPACE}/placements", None, JSON),
@@ -258,9 +259,11 @@ async def _ask(url: str, token: str, told: Connection) -> None:
                 with contextlib.suppress(aiohttp.ClientError, TimeoutError):
                     code, answer = await hub.send(method, path, body, kind)
                     assert code == 200, answer
-                slowest, count = max(slowest, time.monotonic() - started), count + 1
+                count += 1
+                if time.monotonic() - started > slowest:
+                    slowest, which = time.monotonic() - started, f"{method} {path.rpartition('/')[2]}"
                 if told.poll():
                     told.recv()
-                    told.send((count, slowest))
-                    slowest, count = 0.0, 0
+                    told.send((count, slowest, which))
+                    slowest, which, count = 0.0, "none", 0
                 await asyncio.sleep(0.02)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from typing import TYPE_CHECKING
 
 import pytest
@@ -111,3 +113,36 @@ def test_work_that_never_ends_is_ended_and_the_next_user_is_served() -> None:
         work.close()
 
     asyncio.run(run())
+
+
+def test_a_refusal_keeps_nothing_of_the_request_once_it_was_answered() -> None:
+    """Without the collector: a refusal that refers to itself would keep bodies in memory until it comes by."""
+
+    class Body:
+        pass
+
+    def refusing(body: Body) -> Callable[[], None]:
+        def work() -> None:
+            held = body
+            raise StatusError(422, "Invalid", f"no {type(held).__name__}")
+
+        return work
+
+    async def run() -> weakref.ref[Body]:
+        work = HeavyWork()
+        body = Body()
+        left = weakref.ref(body)
+        with pytest.raises(StatusError):
+            await work.done("u", HEAVY, refusing(body))
+        del body
+        await work.done("u", HEAVY, lambda: None)  # the thread lets go of a job with its next one
+        await asyncio.sleep(0)
+        work.close()
+        return left
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert asyncio.run(run())() is None
+    finally:
+        gc.enable()

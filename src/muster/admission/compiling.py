@@ -29,18 +29,20 @@ class CompileLimitError(InvalidObjectError):
 
 
 class _Faults:
-    """The newest faults, by text and limits."""
+    """The newest faults, by text and limits: how to make them again. An error that was raised holds on to the frames it
+    went through, and those to everything the compiler had made of the text."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, CelLimits], InvalidObjectError] = {}
+        self._known: dict[tuple[str, CelLimits], tuple[type[InvalidObjectError], str, str]] = {}
 
     def get(self, key: tuple[str, CelLimits]) -> InvalidObjectError | None:
-        return self._known.get(key)
+        known = self._known.get(key)
+        return None if known is None else known[0](known[1], known[2])
 
     def put(self, key: tuple[str, CelLimits], fault: InvalidObjectError) -> None:
         while len(self._known) >= _REMEMBERED:
             self._known.pop(next(iter(self._known)), None)
-        self._known[key] = fault
+        self._known[key] = (type(fault), fault.path, fault.reason)
 
 
 _FAULTS: Final = _Faults()
@@ -62,7 +64,7 @@ class ObjectExpressions:
         key = (text, self._limits)
         fault = _FAULTS.get(key)
         if fault is not None:
-            raise fault.with_traceback(None)
+            raise fault
         self._left -= len(text)
         if self._left < 0:
             raise CompileLimitError("", f"the expressions of one object may have {MOST_TEXT} characters together")
@@ -71,7 +73,7 @@ class ObjectExpressions:
         except InvalidObjectError as error:
             if self._budget.left < 0:
                 raise CompileLimitError("", error.reason) from None
-            _FAULTS.put(key, error.with_traceback(None))
+            _FAULTS.put(key, error)
             raise
         self._good.add(text)
 

@@ -6,8 +6,10 @@ A Program is immutable and may be shared. It knows what it reads and what it may
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from muster.cel.charging import Charging, charging_of
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 DEFAULT_COST_LIMIT = 1_000_000  # per evaluation, as Kubernetes has it
 CACHED_PROGRAMS = 2048
+CACHED_UNITS = 250_000  # of compiling, see compile_budget.py: some 600 ordinary programs, or six of the largest
 
 
 @dataclass(frozen=True)
@@ -96,26 +99,39 @@ def make_program(text: str, env: Env, charging: Charging | None = None, budget: 
     return Program(text, env, tree, planned, charging, run, budget.spent - before)
 
 
-class _Key:
-    """An environment by identity: comparing environments by content would cost more than compiling."""
+class _KeptPrograms:
+    """The programs that were used last: so many, and no more than took so many units to compile.
 
-    __slots__ = ("budget", "env")
+    Units are a measure of size: a text of a few hundred characters can become a tree of ten thousand nodes.
+    """
 
-    def __init__(self, env: Env, budget: CompileBudget | None) -> None:
-        self.env = env
-        self.budget = budget  # for making the program, and forgotten then
+    def __init__(self, most: int, most_units: int) -> None:
+        self._most = most
+        self._left = most_units
+        # An environment is known by identity: comparing contents costs more than compiling. Programs keep theirs alive.
+        self._programs: OrderedDict[tuple[str, int], Program] = OrderedDict()
+        self._lock = Lock()
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.env is other.env
+    def get(self, text: str, env: Env) -> Program | None:
+        with self._lock:
+            program = self._programs.get((text, id(env)))
+            if program is not None:
+                self._programs.move_to_end((text, id(env)))
+            return program
 
-    def __hash__(self) -> int:
-        return id(self.env)
+    def put(self, program: Program) -> None:
+        key = (program.text, id(program.env))
+        with self._lock:
+            replaced = self._programs.pop(key, None)
+            self._left += 0 if replaced is None else replaced.compile_units
+            self._programs[key] = program
+            self._left -= program.compile_units
+            while self._programs and (self._left < 0 or len(self._programs) > self._most):
+                _, oldest = self._programs.popitem(last=False)
+                self._left += oldest.compile_units
 
 
-@lru_cache(maxsize=CACHED_PROGRAMS)
-def _kept(text: str, key: _Key) -> Program:
-    budget, key.budget = key.budget, None
-    return make_program(text, key.env, budget=budget)
+_KEPT = _KeptPrograms(CACHED_PROGRAMS, CACHED_UNITS)
 
 
 def compile_program(text: str, env: Env, budget: CompileBudget | None = None) -> Program:
@@ -125,9 +141,11 @@ def compile_program(text: str, env: Env, budget: CompileBudget | None = None) ->
     others have compiled before.
     """
     budget = budget or CompileBudget()
-    before = budget.left
-    program = _kept(text, _Key(env, budget))
-    if budget.left == before:
+    program = _KEPT.get(text, env)
+    if program is None:
+        program = make_program(text, env, budget=budget)
+        _KEPT.put(program)
+    else:
         with limited(budget, program.tree.tree.source):
             budget.spend(program.compile_units)
     return program

@@ -15,6 +15,7 @@ import contextlib
 import ctypes
 import threading
 import time
+import weakref
 from concurrent.futures import Future
 from functools import partial
 from queue import SimpleQueue
@@ -58,6 +59,11 @@ class HeavyWork:
         self._worker = _Worker()
         self._turns: dict[str, _Turns] = {}
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody's heavy work is under way or waits."""
+        return bool(self._turns)
+
     async def done(self, user: str, weight: int, work: Callable[[], T]) -> T:
         """The result of the work: of light work at once, of heavy work when it is the user's turn. Raises 413."""
         if weight <= LIGHT:
@@ -73,20 +79,25 @@ class HeavyWork:
         job = self._worker.submit(work)
         # The turn ends with the work, not with the request: what has begun goes on when nobody waits any more.
         job.add_done_callback(partial(self._ended, loop, user, turns))
-        loop.call_later(_LOOKS_EVERY, self._look_after, loop, job)
+        loop.call_later(_LOOKS_EVERY, self._look_after, loop, weakref.ref(job))
         try:
             found: T = await asyncio.wrap_future(job)
         except OverdueError:
             sentence = f"Request entity too large: checking it takes more than {self._most_seconds:g} seconds"
             raise status.StatusError(413, "RequestEntityTooLarge", sentence) from None
+        finally:
+            # A refusal remembers this frame, and the job the refusal: together they would keep the request's body until
+            # the collector comes by.
+            del job
         return found
 
-    def _look_after(self, loop: asyncio.AbstractEventLoop, job: Future[Any]) -> None:
-        if job.done():
+    def _look_after(self, loop: asyncio.AbstractEventLoop, looked_after: weakref.ref[Future[Any]]) -> None:
+        job = looked_after()
+        if job is None or job.done():
             return
         if self._worker.seconds_of(job) > self._most_seconds:
             self._worker.end(job)
-        loop.call_later(_LOOKS_EVERY, self._look_after, loop, job)
+        loop.call_later(_LOOKS_EVERY, self._look_after, loop, looked_after)
 
     def _ended(self, loop: asyncio.AbstractEventLoop, user: str, turns: _Turns, _: Future[Any]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: there are no more turns
@@ -165,6 +176,7 @@ class _Worker:
             with self._lock:
                 self._current = None
             job.set_exception(error)
+            del job  # the error remembers this frame
         else:
             with self._lock:
                 self._current = None

@@ -49,7 +49,7 @@ def compiled(meter: Meter, pattern: str) -> Regex:
         try:
             made = compile_regex(pattern)
         except InvalidRegexError as fault:
-            place.append(fault)
+            place.append(InvalidRegexError(*fault.args))  # the one that was raised holds on to its frames
             spend(meter, _failing(pattern, fault))
         else:
             place.append(made)

@@ -1,6 +1,7 @@
 # Every command of the project. `make` lists them.
 PYTHON ?= python3
 VENV   ?= .venv
+SHELL  := /bin/bash
 BIN    := $(VENV)/bin
 AREA   ?=
 PORT   ?= 0
@@ -17,18 +18,22 @@ DIFFERENTIAL_SECONDS ?= 15
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/.run: requirements.lock pyproject.toml
-	@echo "setting up $(VENV) (runtime) …"
+# Installs what a lock names, one line per package: nobody waits for minutes without a word. $(1) is the lock.
+define install
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --require-hashes -r $(1) \
+	  | sed -un 's/^Collecting \([^ ]*\).*/  fetching \1/p; s/^Installing collected.*/  installing …/p'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+endef
+
+$(VENV)/.run: requirements.lock pyproject.toml
+	@echo "setting up $(VENV): $$(grep -c '==' requirements.lock) packages to run with, once …"
+	$(call install,requirements.lock)
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock pyproject.toml
-	@echo "setting up $(VENV) (development) …"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@echo "setting up $(VENV): $$(grep -c '==' requirements-dev.lock) packages to develop with, once …"
+	$(call install,requirements-dev.lock)
 	@touch $@ $(VENV)/.run
 
 run: $(VENV)/.run ## start the hub with a demo fleet and print what to try (PORT=8080 to fix the port)

@@ -11,7 +11,6 @@ import base64
 import os
 import socket
 import sys
-import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -166,8 +165,8 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
 
 
 def _port(settings: HubSettings) -> int:
-    """The one asked for; any free one, unless the kubeconfig cannot be written: then the one that it names, if free."""
-    if settings.port or not _is_read_only(settings.directory):
+    """The one asked for; else the one in the kubeconfig, where clients look for the hub; else a free one."""
+    if settings.port:
         return settings.port
     try:
         document = read_yaml((settings.directory / KUBECONFIG).read_bytes(), YamlLimits())
@@ -175,18 +174,8 @@ def _port(settings: HubSettings) -> int:
         port = int(config["clusters"][0]["cluster"]["server"].rpartition(":")[2])
         with socket.create_server((settings.host, port)):
             return port
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, YamlError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, YamlError, OverflowError):
         return 0
-
-
-def _is_read_only(directory: Path) -> bool:
-    try:
-        with tempfile.TemporaryFile(dir=directory) as file:
-            file.write(b"\0" * 4096)
-            file.flush()
-    except OSError:
-        return True
-    return False
 
 
 def _certificate(settings: HubSettings) -> ServingCertificate:

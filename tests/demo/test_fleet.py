@@ -23,14 +23,16 @@ def test_a_larger_fleet_starts_with_the_smaller_one() -> None:
 def test_a_fleet_has_every_kind_of_object_in_an_order_in_which_they_can_be_created() -> None:
     objects = list(fleet_objects(Fleet(4, 2)))
     assert Counter(obj["kind"] for obj in objects) == {
-        "Namespace": 7,
-        "ManagedClusterSet": 4,
-        "ManagedClusterSetBinding": 4,
+        "Namespace": 8,
+        "ManagedClusterSet": 6,
+        "ManagedClusterSetBinding": 5,
         "ManagedCluster": 4,
         "AddOnPlacementScore": 4,
-        "Placement": 4,
+        "ClusterProfile": 1,
+        "Placement": 5,
         "Agent": 2,
         "AgentClassification": 3,
+        "Resolution": 2,
         "Cluster": 4,
         "ClusterRequest": 1,
     }

@@ -175,7 +175,7 @@ def run(
     code = asyncio.run(
         supervise(
             Part("the API server", server, announced.server_ready),
-            beside.part(),
+            beside.part(announced.controllers_ready),
         )
     )
     if code:
@@ -249,7 +249,7 @@ def serve(
         if supervised:
             _say_ready(url=running.url, kubeconfig=str(running.kubeconfig), objects=running.objects)
         else:
-            _Announcement(demo, port).server_ready(
+            _Announcement(False, port).server_ready(
                 {"url": running.url, "kubeconfig": str(running.kubeconfig), "objects": running.objects}
             )
 
@@ -329,35 +329,48 @@ def _identity() -> str:
 
 
 class _Announcement:
-    """Prints where the hub is and what to try, once; a restart is the log's business."""
+    """Prints where the hub is and, of a demo, what to try: once, and of a demo when its first decisions are there.
+
+    A restart is the log's business.
+    """
 
     def __init__(self, demo: bool, port: int) -> None:
         self._demo = demo
-        self._printed = False
+        self._said: dict[str, Any] = {}
+        self._task: Any = None
         self.port = port
 
     def server_ready(self, said: dict[str, Any]) -> None:
         self.port = int(said["url"].rpartition(":")[2])
-        if self._printed:
+        if self._said:
             return
-        self._printed = True
-        path = Path(said["kubeconfig"]).resolve()
-        sys.stdout.write(f"muster hub at {said['url']}, {said['objects']} objects\nexport KUBECONFIG={path}\n")
+        self._said = said
         if self._demo:
-            sys.stdout.write(_TO_TRY)
+            sys.stdout.write(f"the API server is at {said['url']}; waiting for the first decisions …\n")
+            sys.stdout.flush()
+        else:
+            self._print("")
+
+    def controllers_ready(self, _: dict[str, Any]) -> None:
+        import asyncio
+
+        if self._demo and self._task is None:
+            self._task = asyncio.ensure_future(self._once_decided())
+
+    async def _once_decided(self) -> None:
+        from muster.cli import first_steps
+
+        found = await first_steps.decided(Path(self._said["kubeconfig"]))
+        if found is None:
+            sys.stdout.write("some of the demo's objects are not decided yet; the log above may say why\n")
+        self._print(first_steps.text())
+
+    def _print(self, more: str) -> None:
+        path = Path(self._said["kubeconfig"]).resolve()
+        sys.stdout.write(
+            f"muster hub at {self._said['url']}, {self._said['objects']} objects\nexport KUBECONFIG={path}{more}\n"
+        )
         sys.stdout.flush()
-
-
-_TO_TRY = """
-In another terminal, export the KUBECONFIG above, then try:
-  kubectl get managedclusters -l cloud=Amazon,tier=gold -o wide
-  kubectl get placements,placementdecisions -n apps
-  kubectl explain placement.spec.predicates
-  kubectl get placementdecisions -n apps -w        # and in a third terminal:
-  kubectl label managedclusters -l region=eu-west-1 cloud=Elsewhere --overwrite
-
-Without kubectl, `muster get`, `muster apply` and `muster delete` do the same. Ctrl-C stops the hub.
-"""
 
 
 def _say_ready(**facts: Any) -> None:

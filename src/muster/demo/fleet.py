@@ -6,15 +6,18 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muster.demo.clusters import GROUP, SCORE_NAME, a_cluster, a_score
+from muster.demo.clusters import GROUP, SCORE_NAME, ClusterFacts, a_cluster, a_score
 from muster.demo.hosts import NAMESPACE as HOSTS
 from muster.demo.hosts import an_agent, classifications
+from muster.demo.operators import NAMESPACE as OPERATORS
+from muster.demo.operators import resolutions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ENVIRONMENTS = ("dev", "prod", "stage")
 _APPS = "apps"
+_SETS_OF_TEAMS = ("payments", "search")  # exclusive by the label `team`, beside the sets by environment
 _NEWER_THAN_1_30 = 'semver(managedCluster.status.version.kubernetes, true).isGreaterThan(semver("v1.30.0", true))'
 _OPENMCP = "clusters.openmcp.cloud/v1alpha1"
 
@@ -30,7 +33,7 @@ class Fleet:
 
 def fleet_objects(fleet: Fleet) -> Iterator[dict[str, Any]]:
     """All objects of the fleet in an order in which they can be created, one at a time, whatever their number."""
-    for name in (_APPS, HOSTS, "purposes"):
+    for name in (_APPS, HOSTS, OPERATORS, "purposes"):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield from _sets_and_bindings()
     for index in range(fleet.clusters):
@@ -38,10 +41,13 @@ def fleet_objects(fleet: Fleet) -> Iterator[dict[str, Any]]:
         yield cluster.object
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.name}}
         yield a_score(fleet.seed, cluster)
+        if "accelerator" in cluster.object["metadata"]["labels"]:
+            yield _profile(cluster)
     yield from _placements()
     for index in range(fleet.hosts):
         yield an_agent(fleet.seed, index)
     yield from classifications()
+    yield from resolutions()
     yield from _purposes(fleet.seed)
 
 
@@ -64,7 +70,14 @@ def _sets_and_bindings() -> Iterator[dict[str, Any]]:
             }
         },
     }
-    for name in (*(f"{environment}-clusters" for environment in _ENVIRONMENTS), "gpu"):
+    for team in _SETS_OF_TEAMS:
+        yield {
+            "apiVersion": f"{GROUP}/v1beta2",
+            "kind": "ManagedClusterSet",
+            "metadata": {"name": team},
+            "spec": {"clusterSelector": {"selectorType": "ExclusiveClusterSetLabel"}, "exclusiveKey": "team"},
+        }
+    for name in (*(f"{environment}-clusters" for environment in _ENVIRONMENTS), "gpu", "payments"):
         yield {
             "apiVersion": f"{GROUP}/v1beta2",
             "kind": "ManagedClusterSetBinding",
@@ -86,7 +99,7 @@ def _placements() -> Iterator[dict[str, Any]]:
             "clusterSets": ["prod-clusters"],
             "numberOfClusters": 3,
             "predicates": [_requires(labelSelector={"matchLabels": {"cloud": "Amazon"}})],
-            "prioritizerPolicy": {"mode": "Additive", "configurations": [score_of_cpu]},
+            "prioritizerPolicy": {"mode": "Exact", "configurations": [score_of_cpu]},
         },
         "modern-kubernetes": {
             "predicates": [_requires(celSelector={"celExpressions": [_NEWER_THAN_1_30]})],
@@ -108,6 +121,7 @@ def _placements() -> Iterator[dict[str, Any]]:
                 )
             ],
         },
+        "payments-anywhere": {"clusterSets": ["payments"], "numberOfClusters": 2},
         "spread-over-regions": {
             "clusterSets": ["prod-clusters", "stage-clusters"],
             "numberOfClusters": 6,
@@ -130,6 +144,27 @@ def _placements() -> Iterator[dict[str, Any]]:
             "metadata": {"name": name, "namespace": _APPS},
             "spec": spec,
         }
+
+
+def _profile(cluster: ClusterFacts) -> dict[str, Any]:
+    """The cluster for tools that know only the multicluster inventory API."""
+    status = cluster.object["status"]
+    return {
+        "apiVersion": "multicluster.x-k8s.io/v1alpha1",
+        "kind": "ClusterProfile",
+        "metadata": {
+            "name": cluster.name,
+            "namespace": _APPS,
+            "labels": {"x-k8s.io/cluster-manager": "muster", "multicluster.x-k8s.io/clusterset": "gpu"},
+        },
+        "spec": {"displayName": cluster.name, "clusterManager": {"name": "muster"}},
+        "status": {
+            "version": status["version"],
+            "properties": [
+                {"name": claim["name"], "value": claim["value"]} for claim in status["clusterClaims"] if claim["value"]
+            ],
+        },
+    }
 
 
 def _requires(**selectors: Any) -> dict[str, Any]:

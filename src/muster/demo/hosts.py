@@ -14,6 +14,12 @@ _MODELS = (
     ("HPE", "ProLiant DL380 Gen11", "Intel(R) Xeon(R) Platinum 8480+"),
     ("Supermicro", "AS-2125HS", "AMD EPYC 9354 32-Core Processor"),
 )
+_TAKEN = (
+    ("edge-fra", "master", "Done"),
+    ("edge-fra", "worker", "Done"),
+    ("edge-ams", "worker", "Writing image to disk"),
+    ("edge-ams", "master", "Rebooting"),
+)
 _FLAGS = (
     "fpu",
     "vme",
@@ -62,6 +68,11 @@ def an_agent(seed: int, index: int) -> dict[str, Any]:
             "virtual": chance.random() < 0.1,
         },
     }
+    # A third of the hosts are part of a cluster already, each at its own stage.
+    cluster, role, stage = chance.choice(_TAKEN) if chance.random() < 0.34 else ("", "auto-assign", "")
+    bound = {"clusterDeploymentName": {"name": cluster, "namespace": NAMESPACE}} if cluster else {}
+    progress = {"progress": {"currentStage": stage}} if stage else {}
+    state = "added-to-existing-cluster" if stage == "Done" else "installing" if stage else "known-unbound"
     return {
         "apiVersion": f"{GROUP}/v1beta1",
         "kind": "Agent",
@@ -70,8 +81,14 @@ def an_agent(seed: int, index: int) -> dict[str, Any]:
             "namespace": NAMESPACE,
             "labels": {"infraenvs.agent-install.openshift.io": "lab"},
         },
-        "spec": {"approved": chance.random() < 0.9, "hostname": hostname, "role": "auto-assign"},
-        "status": {"inventory": inventory, "debugInfo": {"state": "known-unbound"}, "bootstrap": False},
+        "spec": {"approved": bool(cluster) or chance.random() < 0.9, "hostname": hostname, "role": role, **bound},
+        "status": {
+            "inventory": inventory,
+            "debugInfo": {"state": state},
+            "bootstrap": False,
+            "role": role,
+            **progress,
+        },
     }
 
 

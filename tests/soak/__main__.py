@@ -3,8 +3,9 @@
     python -m tests.soak [--minutes 20] [--clusters 5000] [--placements 50] [--seed N]
 
 The first quarter warms up. In the second, every process and the supervisor are killed and paused and the disk is full
-for a while. The rest is quiet, and judged for growth. It fails when memory, log or events grow there, an acknowledged
-write is lost, a watch misses one, or decisions differ from what the pure functions make of the same objects.
+for a while. The rest is quiet, and judged for growth. It fails when memory or log grow there, an event outlives its
+time, an acknowledged write is lost, a watch misses one, or decisions differ from what the pure functions make of the
+same objects.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +31,7 @@ import aiohttp
 import muster
 from tests.builders import GROUP, a_binding, a_cluster, a_placement
 from tests.hostile.stage import JSON, MERGE, Hub, resident
-from tests.soak.home import TROUBLE, Home, disturb
+from tests.soak.home import EVENTS_LIVE, TROUBLE, Home, disturb
 from tests.soak.ledger import Labels, Ledger
 from tests.soak.watcher import CLUSTERS, Watcher
 
@@ -40,6 +42,7 @@ COLOURS: Final = ("red", "green", "blue", "grey")
 APPS: Final = f"/apis/{GROUP}/v1beta1/namespaces/apps"
 HEARTBEAT: Final = 60.0  # seconds between two of one cluster
 LOG_LIMIT: Final = 64  # MB of the write-ahead log
+EVENTS_LEEWAY: Final = 30  # seconds: the hub looks for old events now and then, and restarts take a while
 NOTICE: Final = 120.0  # seconds until everything must have settled
 
 
@@ -243,6 +246,17 @@ class Soak:
                 different.append(f"DIVERGED {name}: {len(decided.get(name, ()))} decided, {len(wanted.names)} fit")
         return different
 
+    async def aged(self) -> None:
+        """How many events there are follows what happens; that none outlives its time is what is promised."""
+        oldest = (datetime.now(UTC) - timedelta(seconds=EVENTS_LIVE + EVENTS_LEEWAY)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        async with await self.home.client() as hub:
+            for event in await self._all(hub, "/api/v1/events"):
+                metadata = event["metadata"]
+                times = [each.get("time", "") for each in metadata.get("managedFields", ())]
+                if max((metadata["creationTimestamp"], *times)) < oldest:
+                    self.faults.append(f"the event {metadata['name']} is there since {metadata['creationTimestamp']}")
+                    return
+
     async def _all(self, hub: Hub, path: str) -> list[Any]:
         code, answer = await hub.send("GET", path)
         if code != 200:
@@ -255,7 +269,7 @@ class Soak:
         if len(quiet) < 6:
             return
         half = len(quiet) // 2
-        for what in ("server", "controllers", "events"):
+        for what in ("server", "controllers"):
             before, after = (
                 statistics.median(getattr(each, what) for each in part) for part in (quiet[:half], quiet[half:])
             )
@@ -284,6 +298,7 @@ class Soak:
                 self.faults.append(f"the soak itself failed: {task.exception()!r}")
         await _ended(tasks)
         await self.settled()
+        await self.aged()
         await asyncio.sleep(2)
         newest = max(self.ledger.acknowledged, default=0)
         if not self.watcher.relisted:  # what happened while the watch was refused for its age is not shown again

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-EVENTS_LIVE: Final = "2m"  # so that they end while we look
+EVENTS_LIVE: Final = 120  # seconds, so that they end while we look
 TROUBLE: Final = (aiohttp.ClientError, OSError, TimeoutError)
 
 
@@ -49,7 +49,7 @@ class Home:
             "--port",
             str(self._port()),
         ]
-        words += ["--events-ttl", EVENTS_LIVE]
+        words += ["--events-ttl", f"{EVENTS_LIVE}s"]
         with (self.directory.parent / "log").open("a") as log:
             process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=log, text=True)
         self.hub = HubProcess(self.directory, process)

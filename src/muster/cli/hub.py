@@ -15,6 +15,7 @@ import typer
 from muster.cli import token
 from muster.cli.catalogs import named_catalogs
 from muster.cli.exits import Exit
+from muster.cli.hub_directory import Data, chosen, chosen_aloud, process, running
 from muster.cli.limits import ControllersLimits, HubLimits, ServerLimits, arguments, takes
 from muster.cli.options import Context, Kubeconfig, with_client
 from muster.cli.output import print_json
@@ -39,7 +40,7 @@ class WarnOrRefuse(StrEnum):
 app = typer.Typer(no_args_is_help=True)
 app.add_typer(token.tokens, name="token")
 app.add_typer(token.certificates, name="certificate")
-Data = Annotated[
+NewData = Annotated[
     Path | None,
     typer.Option("--data", help="Directory of the hub's state; else ~/.local/share/muster.", show_default=False),
 ]
@@ -117,7 +118,7 @@ def _hub() -> None:
 @takes(HubLimits)
 def run(
     limits: HubLimits,
-    data: Data = None,
+    data: NewData = None,
     host: Host = "127.0.0.1",
     port: Port = 0,
     demo: Demo = False,
@@ -172,12 +173,13 @@ def run(
     if demo:
         sys.stdout.write("loading the demo fleet …\n")
         sys.stdout.flush()
-    code = asyncio.run(
-        supervise(
-            Part("the API server", server, announced.server_ready),
-            beside.part(announced.controllers_ready),
+    with running(directory):
+        code = asyncio.run(
+            supervise(
+                Part("the API server", server, announced.server_ready),
+                beside.part(announced.controllers_ready),
+            )
         )
-    )
     if code:
         raise typer.Exit(code)
     sys.stdout.write("stopped; everything acknowledged is on disk\n")
@@ -187,7 +189,7 @@ def run(
 @takes(ServerLimits)
 def serve(
     limits: ServerLimits,
-    data: Data = None,
+    data: NewData = None,
     host: Host = "127.0.0.1",
     port: Port = 0,
     demo: Demo = False,
@@ -260,7 +262,7 @@ def serve(
 @takes(ControllersLimits)
 def controllers(
     limits: ControllersLimits,
-    data: Data = None,
+    data: NewData = None,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
     lease_namespace: LeaseNamespace = "kube-system",
@@ -405,16 +407,42 @@ def _log_to_stderr() -> None:
 
 
 @app.command()
+def stop(
+    data: Data = None,
+    wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for it to end.")] = 60.0,
+) -> None:
+    """End the hub that runs in a directory of this machine, and wait for it."""
+    import os
+    import signal
+    import time
+
+    directory = chosen(data)
+    number = process(directory)
+    if number is None:
+        sys.stdout.write(f"no hub runs in {directory}\n")
+        raise typer.Exit(int(Exit.NO))
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(number, signal.SIGTERM)
+    deadline = time.monotonic() + wait
+    while process(directory) is not None:
+        if time.monotonic() > deadline:
+            sys.stdout.write(f"the hub in {directory}, process {number}, has not ended after {wait:g} s\n")
+            raise typer.Exit(int(Exit.SERVER_TROUBLE))
+        time.sleep(0.05)
+    sys.stdout.write(f"stopped the hub in {directory}; everything acknowledged is on disk\n")
+
+
+@app.command()
 def backup(
     file: Annotated[Path, typer.Argument(help="Where to write the backup; must not exist.")],
     data: Data = None,
 ) -> None:
     """Write a consistent copy of the database while the hub runs, or while it does not."""
-    from muster.app import DATABASE, default_directory
+    from muster.app import DATABASE
     from muster.hub.storage import back_up
 
     with _ending_in_order():
-        back_up((data or default_directory()) / DATABASE, file)
+        back_up(chosen_aloud(data) / DATABASE, file)
     sys.stdout.write(f"backed up to {file}\n")
 
 
@@ -440,10 +468,10 @@ def restore(
     data: Data = None,
 ) -> None:
     """Replace the database of a stopped hub by a backup. The present one is kept beside it."""
-    from muster.app import DATABASE, default_directory
+    from muster.app import DATABASE
     from muster.hub.storage import restore as restore_database
 
-    directory = data or default_directory()
+    directory = chosen(data)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _ending_in_order():
         restored = restore_database(file, directory / DATABASE)
@@ -459,11 +487,11 @@ def repair(
     data: Data = None,
 ) -> None:
     """Say what the database of a stopped hub has lost and, if told to, go on without it. What was there is kept."""
-    from muster.app import DATABASE, default_directory
+    from muster.app import DATABASE
     from muster.hub.storage import accept_loss, examine
     from muster.hub.upgrades import today
 
-    path = (data or default_directory()) / DATABASE
+    path = chosen(data) / DATABASE
     if not accept:
         extent = examine(path, today())
         sys.stdout.write(

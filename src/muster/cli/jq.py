@@ -92,8 +92,10 @@ def _texts(files: Sequence[str]) -> Iterator[tuple[str, str]]:
     for file in files:
         try:
             yield file, Path(file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidObjectError(file, str(error)) from None
+        except OSError as error:
+            raise InvalidObjectError(file, (error.strerror or str(error)).lower()) from None
+        except UnicodeDecodeError as error:
+            raise InvalidObjectError(file, f"not UTF-8 text: {error.reason} at byte {error.start}") from None
 
 
 def _inputs(files: Sequence[str]) -> Iterator[Any]:

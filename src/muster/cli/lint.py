@@ -72,6 +72,7 @@ def command(
         raise InvalidObjectError("", "nothing to look at: name files, directories or - with -f")
     others, namespace = _fleet_objects(documents, fleet, context, kubeconfig, offline=offline)
     documents = documents or [each for each in others if each.object["kind"] in _JUDGED]
+    documents = _known(documents)
     if not documents:
         raise InvalidObjectError("", "there is nothing to look at: no placement, cluster set or binding")
     world = _World.of([*others, *documents], namespace)
@@ -85,6 +86,17 @@ def command(
         print_report({**answer, "clusters": world.known.clusters}, output)
     if any(_ORDER.index(each.finding.severity) <= _ORDER.index(fail_on) for each in found):
         raise typer.Exit(int(Exit.NO))
+
+
+def _known(documents: Sequence[Document]) -> list[Document]:
+    """Those whose kind is one of ours; the others are named, not silently passed."""
+    from muster.api import RESOURCES
+
+    kinds = {resource.kind for resource in RESOURCES.values()}
+    strange = sorted({str(each.object["kind"]) for each in documents} - kinds)
+    if strange:
+        sys.stderr.write(f"muster: not judged, because lint does not know the kind: {', '.join(strange)}\n")
+    return [each for each in documents if each.object["kind"] in kinds]
 
 
 def _fleet_objects(

@@ -66,6 +66,10 @@ def _read_wanted(filename: str) -> dict[str, Any]:
     wanted = load_one(filename)
     if not isinstance(wanted, dict):
         raise InvalidObjectError(filename, f"a Placement or a selector is a mapping, this is {type(wanted).__name__}")
+    if wanted.get("kind", "Placement") != "Placement":
+        raise InvalidObjectError(
+            filename, f"a {wanted['kind']} selects nothing; -f takes a Placement, or a selector, which has no kind"
+        )
     return wanted
 
 

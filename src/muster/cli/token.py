@@ -1,6 +1,7 @@
 """`muster hub token` and `muster hub certificate`: credentials for the users of a hub, made beside its database.
 
-They work whether the hub runs or not. A token is printed once and kept only as a digest.
+They work whether the hub runs or not, and say which one they mean unless it was named. A token is printed once and
+kept only as a digest.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muster.cli.exits import Exit
+from muster.cli.hub_directory import Data, chosen_aloud
 from muster.cli.output import print_json
 from muster.errors import InvalidObjectError
 
@@ -29,10 +31,6 @@ _DURATION = re.compile(r"(\d+)(s|m|h|d)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _CERTIFICATE_DAYS = "30d"
 
-Data = Annotated[
-    Path | None,
-    typer.Option("--data", help="Directory of the hub's state; else ~/.local/share/muster.", show_default=False),
-]
 User = Annotated[str, typer.Option("--user", help="Name of the user.")]
 Groups = Annotated[list[str] | None, typer.Option("--group", help="Group of the user; may be repeated.")]
 KubeconfigFile = Annotated[
@@ -67,7 +65,7 @@ def create(
     from muster.hub.auth.kubeconfigs import token_credentials
     from muster.hub.auth.token_file import TokenFile
 
-    directory = _directory(data)
+    directory = chosen_aloud(data)
     hub = _hub_kubeconfig(directory) if kubeconfig is not None else b""
     token, known = TokenFile(directory / TOKENS).create(
         user, tuple(group or ()), _lifetime(expires) if expires else None
@@ -88,7 +86,7 @@ def list_tokens(
     from muster.hub.access import TOKENS
     from muster.hub.auth.token_file import TokenFile
 
-    known = TokenFile(_directory(data) / TOKENS).tokens()
+    known = TokenFile(chosen_aloud(data) / TOKENS).tokens()
     if output == "json":
         print_json([_shown(token) for token in known])
         return
@@ -112,7 +110,7 @@ def revoke(
     from muster.hub.access import TOKENS
     from muster.hub.auth.token_file import TokenFile
 
-    file = TokenFile(_directory(data) / TOKENS)
+    file = TokenFile(chosen_aloud(data) / TOKENS)
     unknown = 0
     for each in ids:
         token = file.revoke(each)
@@ -138,17 +136,11 @@ def create_certificate(
     from muster.hub.auth.certificates import client_certificate
     from muster.hub.auth.kubeconfigs import certificate_credentials
 
-    directory = _directory(data)
+    directory = chosen_aloud(data)
     hub = _hub_kubeconfig(directory)
     made = client_certificate(directory, user, tuple(group or ()), _lifetime(expires))
     _write(kubeconfig, hub, user, certificate_credentials(made), server)
     sys.stderr.write(f"certificate of {user}, until {_time(made.expires)}\n")
-
-
-def _directory(data: Path | None) -> Path:
-    from muster.app import default_directory
-
-    return data or default_directory()
 
 
 def _hub_kubeconfig(directory: Path) -> bytes:

@@ -20,7 +20,7 @@ class UnreachableError(MusterError):
         super().__init__(server, cause)
 
     def __str__(self) -> str:
-        return f"no answer from {self.server}: {self.cause}. Is the server running? (`muster hub status` asks it)"
+        return f"no answer from {self.server}: {self.cause}. Is the server running? (`muster hub run` starts a hub)"
 
 
 class CredentialsError(UnreachableError):

@@ -103,7 +103,8 @@ def _read(path: str | None) -> tuple[dict[str, Any] | None, list[Path]]:
     for source in sources:
         if not source.is_file():
             if path:
-                raise KubeconfigError(f"{source}: no such file")
+                what = "is a directory; name the kubeconfig file in it" if source.is_dir() else "no such file"
+                raise KubeconfigError(f"{source}: {what}")
             continue
         try:
             document = read_yaml(source.read_bytes(), YamlLimits())

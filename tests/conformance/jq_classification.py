@@ -16,10 +16,10 @@ from muster.api.agent_classification import rules as admission_rules
 from muster.classification import FINALIZER, LABEL_PREFIX, Roster, may_go, read_classification, report
 from muster.values.causes import sentence
 from tests.conformance import jq_classification_model as upstream
-from tests.conformance.results import CaseResult
+from tests.conformance.suites import PLAIN, Kind, Rule, Suite, Verdict, by, keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from muster.classification import Report
 
@@ -123,28 +123,40 @@ def _name(place: str) -> str:
 World = Ours | upstream.Model
 
 
-def run_agentclassification(data: dict[str, Any]) -> Iterator[CaseResult]:
-    for scenario in data["scenarios"]:
-        yield _judged(scenario)
+def modelled(scenario: Mapping[str, Any], rules: frozenset[str]) -> list[Any]:
+    """What the plain model gives at every checked step under some of our rules."""
+    recorded = [_recorded(step) for step in scenario["steps"]]
+    return _replayed(upstream.Model(rules), scenario, recorded, [])
 
 
-def _judged(scenario: dict[str, Any]) -> CaseResult:
+def classify(scenario: Mapping[str, Any]) -> Kind:
+    """The first rule without which the model would want something else; none when it wants what was recorded."""
+    every = frozenset(upstream.RULES)
+    expected = modelled(scenario, every)
+    if expected == [_recorded(step) for step in scenario["steps"]]:
+        return PLAIN
+    return Rule(next(rule for rule in upstream.RULES if modelled(scenario, every - {rule}) != expected))
+
+
+def run(scenario: Mapping[str, Any]) -> dict[str, Any]:
     recorded = [_recorded(step) for step in scenario["steps"]]
     texts: list[bool] = []
-    ours = _replayed(Ours(), scenario, recorded, texts)
-    name, text_ok = scenario["name"], all(texts) if texts else None
-    if ours == recorded:
-        return CaseResult(name, text_ok=text_ok)
-    every = frozenset(upstream.RULES)
+    return {"steps": _replayed(Ours(), scenario, recorded, texts), "texts": texts}
 
-    def modelled(rules: frozenset[str]) -> list[Any]:
-        return _replayed(upstream.Model(rules), scenario, recorded, [])
 
-    expected, plain = modelled(every), modelled(frozenset())
-    detail = f"\n      ours     {ours}\n      recorded {recorded}\n      expected {expected}\n      plain    {plain}"
-    rule = next((rule for rule in upstream.RULES if modelled(every - {rule}) != expected), None)
-    good = ours == expected and plain == recorded and rule is not None
-    return CaseResult(name, ok=good, rule=rule if good else None, detail=detail, text_ok=text_ok)
+def judge(scenario: Mapping[str, Any], kind: Kind, ours: dict[str, Any]) -> Verdict:
+    """Every checked step as the model with all rules has it; without rules the model must give what was recorded."""
+    recorded = [_recorded(step) for step in scenario["steps"]]
+    expected = modelled(scenario, frozenset(upstream.RULES)) if isinstance(kind, Rule) else recorded
+    wrong = [
+        f"step {number}: {got} instead of {wanted}"
+        for number, (got, wanted) in enumerate(zip(ours["steps"], expected, strict=True), start=1)
+        if got != wanted
+    ]
+    if isinstance(kind, Rule) and (plain := modelled(scenario, frozenset())) != recorded:
+        wrong.append(f"the model without rules gives {plain} instead of the record")
+    text_ok = all(ours["texts"]) if ours["texts"] else None
+    return Verdict(tuple(wrong), text_ok, remarks="" if text_ok is not False else "a text is not upstream's")
 
 
 def _recorded(step: dict[str, Any]) -> Any:
@@ -169,7 +181,7 @@ def _recorded(step: dict[str, Any]) -> Any:
     }
 
 
-def _replayed(world: World, scenario: dict[str, Any], recorded: list[Any], texts: list[bool]) -> list[Any]:
+def _replayed(world: World, scenario: Mapping[str, Any], recorded: list[Any], texts: list[bool]) -> list[Any]:
     """What every checked step gives."""
     results: list[Any] = []
     for step, expected in zip(scenario["steps"], recorded, strict=True):
@@ -253,3 +265,20 @@ def _texts(world: Ours, expected: Mapping[str, Any]) -> list[bool]:
         for condition in each["conditions"]
         if condition["type"] == "QueryErrors"
     ]
+
+
+_STEP = {
+    **dict.fromkeys(keys("op namespace name labels inventory spec skipWebhook note webhook")),
+    "expect": keys("allowed message agents classifications"),
+}
+CLASSIFICATION = Suite(
+    cases=lambda data: data["scenarios"],
+    name=lambda scenario: str(scenario["name"]),
+    classify=classify,
+    running=by(run),
+    judge=judge,
+    shape={
+        **dict.fromkeys(keys("name source note engineVersionDependent orderDependent differsOnRealApiServer")),
+        "steps": _STEP,
+    },
+)

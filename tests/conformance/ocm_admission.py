@@ -17,15 +17,15 @@ from muster.admission.review import mutated, validated, write_of
 from muster.clustersets.pairs import NAME, NAMESPACE
 from muster.hub.patches.json_patch import json_patched
 from muster.hub.status import StatusError
-from muster.selectors.membership import DEFAULT_SET
+from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET
 from muster.values.names import subdomain_problems
 from tests.builders import a_time
-from tests.conformance.results import CaseResult
+from tests.conformance.suites import PLAIN, Kind, Rule, Suite, Verdict, by, keys
 from tests.hub.a_guarded_hub import REGISTER, a_guarded_hub, rule
 from tests.hub.a_hub import CLUSTERS, SETS, config_map, namespace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from muster.admission import Asker
     from tests.hub.a_guarded_hub import GuardedHub
@@ -37,9 +37,9 @@ _RESOURCES: Final = {
     "ManagedCluster": ("managedclusters", "v1"),
     "ManagedClusterSetBinding": ("managedclustersetbindings", "v1beta2"),
 }
-_TAINT_TIMES: Final = "The server sets the time of a taint"
-_BIND: Final = "a binding's permission is named with its group"
-_ALL_AT_ONCE: Final = "all missing permissions are named"
+TAINT_TIMES: Final = "The server sets the time of a taint"
+BIND: Final = "a binding's permission is named with its group"
+ALL_AT_ONCE: Final = "all missing permissions are named"
 
 
 # --- What OCM's webhooks answered -----------------------------------------------------------------------------
@@ -80,41 +80,113 @@ def _address(resource: str, subresource: str, group: str) -> str:
     return f"{resource}{'/' if subresource else ''}{subresource}.{group}"
 
 
-def run_admission(data: Any) -> Iterator[CaseResult]:
-    for case in data:
-        yield _reviewed(case)
-
-
-def _reviewed(case: Mapping[str, Any]) -> CaseResult:
-    expect = case["expect"]
+def run(case: Mapping[str, Any]) -> dict[str, Any]:
+    """What our webhooks answer, and what they asked for on the way."""
     world = _Permissions(case)
     stage, new, status = _answered(case, world)
-    found = {
+    sentence, _, rest = ("" if status is None else status["message"]).partition("\nmissing permissions:\n")
+    return {
         "allowed": status is None,
         "stage": None if status is None else stage,
         "reason": None if status is None else status["reason"],
+        "error": sentence,
+        "missing": [each.strip().partition(" (")[0] for each in rest.partition("\nrules of ")[0].splitlines()],
+        "granting": [line for line in rest.partition("that grants them:\n")[2].splitlines() if "resourceNames" in line],
+        "accessReviews": world.asked,
+        "mutatedLabels": new["metadata"].get("labels"),
+        "mutatedTaints": (new.get("spec") or {}).get("taints"),
     }
-    wanted = {name: expect.get(name) for name in found}
-    message = "" if status is None else status["message"]
-    if expect.get("reason") == "BadRequest" and _taints_differ(case):
-        return _timed_by_rule(case, new, found)
-    if stage == "validating":
-        for field, ours in (
-            ("mutatedLabels", new["metadata"].get("labels")),
-            ("mutatedTaints", (new.get("spec") or {}).get("taints")),
-        ):
-            if expect.get(field) is not None:
-                found[field], wanted[field] = ours, expect[field]
-    rule_name, differences = _asked(expect, world.asked, refused=status is not None)
-    if found != wanted:
-        differences.append(f"{found} instead of {wanted}: {message}")
-    if not differences and "bind.apps" in (expect.get("error") or ""):
-        right = expect["error"].replace("bind.apps", f"bind.{GROUP}")
-        return CaseResult(case["id"], ok=message.startswith(right), rule=_BIND, detail=message)
-    text_ok = None if expect["allowed"] else message.startswith(expect["error"])
-    return CaseResult(
-        case["id"], ok=not differences, rule=rule_name, text_ok=text_ok, detail="; ".join(differences) or message
-    )
+
+
+def classify(case: Mapping[str, Any]) -> Kind:
+    expect = case["expect"]
+    if _is_about_times(case) and not forged(case):
+        return Rule(TAINT_TIMES)
+    if "bind.apps" in (expect.get("error") or ""):
+        return Rule(BIND)
+    return Rule(ALL_AT_ONCE) if _reviews(case) != (expect.get("accessReviews") or []) else PLAIN
+
+
+def wanted(case: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
+    """Every field: as recorded, and all permissions that are needed and missing."""
+    recorded = {name: case["expect"].get(name) for name in ("allowed", "stage", "reason")}
+    recorded["error"] = (case["expect"].get("error") or "").replace("bind.apps", f"bind.{GROUP}")
+    if kind == Rule(TAINT_TIMES):
+        labels = {DEFAULT_KEY: DEFAULT_SET} | (case["new"]["metadata"].get("labels") or {})
+        recorded = {"allowed": True, "stage": None, "reason": None, "error": ""}
+        recorded |= {"mutatedLabels": labels, "mutatedTaints": _timed(case)}
+    missing = [] if recorded["allowed"] or recorded["reason"] != "Forbidden" else _missing(case)
+    found = {
+        "mutatedLabels": case["expect"].get("mutatedLabels"),
+        "mutatedTaints": case["expect"].get("mutatedTaints"),
+        **recorded,
+        "accessReviews": _reviews(case) if kind != Rule(TAINT_TIMES) else needed(case),
+        "missing": missing,
+    }
+    sent = case.get("new") or case["old"]
+    if found["mutatedLabels"] is None:  # not recorded: as they were sent
+        found["mutatedLabels"] = sent["metadata"].get("labels")
+    if found["mutatedTaints"] is None:
+        found["mutatedTaints"] = (sent.get("spec") or {}).get("taints")
+    return found
+
+
+def judge(case: Mapping[str, Any], kind: Kind, ours: dict[str, Any]) -> Verdict:
+    expected = wanted(case, kind)
+    recorded = case["expect"].get("accessReviews") or []
+    differences = [
+        f"{name}: {ours[name]!r} instead of {value!r}"
+        for name, value in expected.items()
+        if ours[name] != value and name != "error"
+    ]
+    if expected["accessReviews"][: len(recorded)] != recorded:
+        differences.append(f"upstream asks for {recorded}, which is not how {expected['accessReviews']} begins")
+    names = {each.rpartition(" ")[2] for each in expected["missing"]}
+    if len(ours["granting"]) < bool(names) or any(name not in "".join(ours["granting"]) for name in names):
+        differences.append(f"the rules that grant {expected['missing']} are {ours['granting']}")
+    same = ours["error"] == expected["error"]
+    if not same and isinstance(kind, Rule):
+        differences.append(f"error: {ours['error']!r} instead of {expected['error']!r}")
+    text_ok = None if case["expect"]["allowed"] or isinstance(kind, Rule) else same
+    return Verdict(tuple(differences), text_ok, remarks="" if same else f"error {ours['error']!r}")
+
+
+def needed(case: Mapping[str, Any]) -> list[str]:
+    """The permissions that a change takes: to accept a cluster, to leave its set, to enter another; to bind a set."""
+    new, old = case.get("new") or {}, case.get("old") or {}
+    name = (new or old)["metadata"]["name"]
+    if case["kind"] == "ManagedClusterSetBinding":
+        return [f"create {GROUP}/managedclustersets/bind {name}"] if case["operation"] == "CREATE" else []
+    found = []
+    accepted = [bool((each.get("spec") or {}).get("hubAcceptsClient")) for each in (old, new)]
+    if accepted[1] and not accepted[0]:
+        found.append(f"update {REGISTER}/managedclusters/accept {name}")
+    was = ((old.get("metadata") or {}).get("labels") or {}).get(DEFAULT_KEY)
+    becomes = (new["metadata"].get("labels") or {}).get(DEFAULT_KEY) or DEFAULT_SET
+    if was != becomes:
+        found += [f"create {GROUP}/managedclustersets/join {each}" for each in (was, becomes) if each]
+    return found
+
+
+def _reviews(case: Mapping[str, Any]) -> list[str]:
+    """All that are needed; a request that is bad whoever makes it is not asked about."""
+    is_bad = case["expect"].get("reason") == "BadRequest"
+    return list(case["expect"].get("accessReviews") or []) if is_bad else needed(case)
+
+
+def _missing(case: Mapping[str, Any]) -> list[str]:
+    """Needed and not allowed, as the refusal names them."""
+    allowed = {
+        (each["verb"], f"{each['group']}/{each['resource']}/{each['subresource']}", each["name"])
+        for each in case.get("allow") or ()
+    }
+    found = []
+    for each in needed(case):
+        verb, path, name = each.split(" ")
+        if not {(verb, path, name), (verb, path, "*")} & allowed:
+            group, _, resource = path.partition("/")
+            found.append(f'{verb} {resource}.{group} "{name}"')
+    return found
 
 
 def _answered(case: Mapping[str, Any], world: _Permissions) -> tuple[str, Object, Object | None]:
@@ -151,33 +223,29 @@ def _answered(case: Mapping[str, Any], world: _Permissions) -> tuple[str, Object
     return "validating", named, answer.get("status")
 
 
-def _asked(expect: Mapping[str, Any], asked: list[str], *, refused: bool) -> tuple[str | None, list[str]]:
-    """OCM stops at the first permission that is missing; we ask for all, in the same order."""
-    wanted = expect.get("accessReviews") or []
-    if asked == wanted:
-        return None, []
-    if refused and asked[: len(wanted)] == wanted and wanted:
-        return _ALL_AT_ONCE, []
-    return None, [f"asked for {asked} instead of {wanted}"]
-
-
-def _taints_differ(case: Mapping[str, Any]) -> bool:
+def _is_about_times(case: Mapping[str, Any]) -> bool:
     return case["operation"] == "UPDATE" and "TimeAdded" in (case["expect"].get("error") or "")
 
 
-def _timed_by_rule(case: Mapping[str, Any], new: Object, found: Mapping[str, Any]) -> CaseResult:
-    """A taint as it was stored keeps its time, sent with it or without it; any other time is refused."""
-    stored = {_identity(each): each.get("timeAdded") for each in reversed(_taints(case["old"]))}
-    forged = [
+def forged(case: Mapping[str, Any]) -> list[str]:
+    """Keys of taints that bring a time which is not the one that is stored."""
+    stored = _stored_times(case)
+    return [
         each["key"]
         for each in _taints(case["new"])
         if each.get("timeAdded") is not None and each["timeAdded"] != stored.get(_identity(each))
     ]
-    if forged:
-        same = not found["allowed"] and found["stage"] == "mutating" and found["reason"] == "BadRequest"
-        return CaseResult(case["id"], ok=same, detail=f"forged times of {forged} were not refused")
-    kept = all(each["timeAdded"] == stored.get(_identity(each), each["timeAdded"]) for each in _taints(new))
-    return CaseResult(case["id"], ok=bool(found["allowed"]) and kept, rule=_TAINT_TIMES, detail=str(found))
+
+
+def _timed(case: Mapping[str, Any]) -> list[Object]:
+    """The taints as they are to be stored: an old one keeps its time, a new one has the server's."""
+    stored = _stored_times(case)
+    now = NOW.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return [each | {"timeAdded": stored.get(_identity(each)) or now} for each in _taints(case["new"])]
+
+
+def _stored_times(case: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
+    return {_identity(each): each.get("timeAdded") for each in reversed(_taints(case["old"]))}
 
 
 def _taints(obj: Object) -> list[Object]:
@@ -188,18 +256,32 @@ def _identity(taint: Mapping[str, Any]) -> tuple[str, ...]:
     return taint["key"], taint.get("value") or "", taint["effect"]
 
 
+ADMISSION: Final = Suite(
+    cases=list,
+    name=lambda case: str(case["id"]),
+    classify=classify,
+    running=by(run),
+    judge=judge,
+    shape={
+        **dict.fromkeys(
+            keys(
+                "id name origin source operation kind user allow new old pipeline validatorOnlyRejected "
+                "terminatingNamespace note"
+            )
+        ),
+        "expect": keys("accessReviews allowed error mutatedLabels reason stage mutatedTaints"),
+    },
+)
+
 # --- What the proposal says ------------------------------------------------------------------------------------
 
 PROPOSED: Final = ("admission-cluster-label", "admission-set")
 
 
-def run_proposed(case: Mapping[str, Any]) -> CaseResult:
+def proposed(case: Mapping[str, Any]) -> dict[str, Any]:
     """One write by a user with certain rules, to a hub that holds the other objects of the row."""
     message = asyncio.run(_proposed(case))
-    expect = case["expect"]
-    allowed = message is None
-    text_ok = None if allowed or "errorContains" not in expect else expect["errorContains"] in (message or "")
-    return CaseResult(case["id"], ok=allowed == expect["allowed"], text_ok=text_ok, detail=str(message))
+    return {"allowed": True} if message is None else {"allowed": False, "error": message}
 
 
 async def _proposed(case: Mapping[str, Any]) -> str | None:

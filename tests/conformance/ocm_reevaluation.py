@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,12 +12,14 @@ import msgspec
 
 from muster.controllers.placement_world import Key, PlacementWorld
 from muster.selectors.membership import sets_of
+from tests.conformance.cel.calls import calls
+from tests.conformance.ocm_model import expressions
 from tests.conformance.ocm_world import Object, key_of
-from tests.conformance.results import CaseResult
+from tests.conformance.suites import PLAIN, Kind, Rule, Suite, Verdict, by, keys
 from tests.controllers.replaying import Replay, replaying
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 _PUT: Final[Mapping[str, str]] = {
     "ManagedClusterSet": "put_set",
@@ -24,31 +29,62 @@ _PUT: Final[Mapping[str, str]] = {
     "PlacementDecision": "put_decision",
 }
 _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
-_NO_VALUES: Final[tuple[Any, dict[str, Any]]] = (None, {})
-_UNREAD: Final = "a change that nobody reads wakes nobody"
-_SCORES: Final = "scores in expressions wake their readers"
-_KNOWN: Final = "what is known already wakes nobody"
+UNREAD: Final = "a change that nobody reads wakes nobody"
+SCORES: Final = "scores in expressions wake their readers"
+KNOWN: Final = "what is known already wakes nobody"
 
 
-def run_reevaluation(data: Any) -> Iterator[CaseResult]:
-    """An event comes in; who is woken must be who upstream enqueues, or fewer by rule."""
-    for case in data:
-        yield _judged(case["id"], case, _woken_in_the_world(case))
+# --- Who is to be woken -----------------------------------------------------------------------------------------------
+
+
+def intended(case: Mapping[str, Any]) -> list[str]:
+    """Whom upstream enqueues, without those for whom nothing has changed, and with readers that upstream forgets."""
+    if is_known(case):
+        return []
+    found = set(case["expect"]["enqueued"])
+    names = {f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in _placements(case)}
+    if case["event"] == "cluster-updated":
+        found = {name for name in found if sees_a_change(case, name)}
+    elif case["event"].startswith("score"):
+        found = {name for name in found if reads_the_score(case, name)}
+        found |= {name for name in names if _in_expressions(case, name) and reads_the_score(case, name)}
+    return sorted(found)
+
+
+def classify(case: Mapping[str, Any]) -> Kind:
+    """The rule that accounts for the difference between whom upstream enqueues and whom we wake."""
+    recorded, ours = set(case["expect"]["enqueued"]), set(intended(case))
+    if recorded == ours:
+        return PLAIN
+    if is_known(case):
+        return Rule(KNOWN)
+    return Rule(SCORES) if ours - recorded else Rule(UNREAD)
+
+
+def judge(case: Mapping[str, Any], _: Kind, woken: list[str]) -> Verdict:
+    wanted = intended(case)
+    return Verdict(() if woken == wanted else (f"woken {woken} instead of {wanted}",))
+
+
+@contextmanager
+def _in_a_hub() -> Iterator[Callable[[Mapping[str, Any]], list[str]]]:
     with replaying() as replay:
-        for case in data:
-            name = f"{case['id']} over HTTP"
-            try:
-                yield _judged(name, case, _woken_in_a_hub(case, replay))
-            except AssertionError as error:
-                yield CaseResult(name, ok=False, detail=str(error))
+        yield lambda case: _woken_in_a_hub(case, replay)
 
 
-def _judged(name: str, case: Mapping[str, Any], woken: list[str]) -> CaseResult:
-    expected = sorted(case["expect"]["enqueued"])
-    missing, extra = sorted(set(expected) - set(woken)), sorted(set(woken) - set(expected))
-    rule = _why_fewer(case, missing) if missing else _why_more(case, extra) if extra else None
-    ok = not (missing or extra) or (rule is not None and not (missing and extra))
-    return CaseResult(name, ok=ok, rule=rule, detail=f"woken {woken} instead of {expected}")
+_SHAPE: Final = {
+    **dict.fromkeys(keys("id name event source objects object oldObject note")),
+    "expect": keys("enqueued"),
+}
+IN_THE_WORLD: Final = Suite(
+    cases=list,
+    name=lambda case: str(case["id"]),
+    classify=classify,
+    running=by(lambda case: _woken_in_the_world(case)),
+    judge=judge,
+    shape=_SHAPE,
+)
+IN_A_HUB: Final = replace(IN_THE_WORLD, name=lambda case: f"{case['id']} over HTTP", running=_in_a_hub)
 
 
 # --- In the world alone ---------------------------------------------------------------------------------------------
@@ -118,28 +154,22 @@ def _woken_in_a_hub(case: Mapping[str, Any], replay: Replay) -> list[str]:
     return sorted(f"{key.namespace}/{key.name}" for key in woken)
 
 
-# --- Rules ----------------------------------------------------------------------------------------------------------
+# --- What a placement reads -------------------------------------------------------------------------------------------
 
 
-def _why_fewer(case: Mapping[str, Any], missing: list[str]) -> str | None:
-    """The rule under which placements that upstream enqueues need not be looked at."""
-    if case["event"] == "cluster-updated":
-        return _UNREAD if all(_sees_no_change(case, name) for name in missing) else None
-    if case["event"].startswith("score"):
-        return _UNREAD if not any(_reads_the_score(case, name) for name in missing) else None
-    present = [each for each in case["objects"] if key_of(each) == key_of(case["object"])]
-    return _KNOWN if present and present[0].get("spec") == case["object"].get("spec") else None
+def is_known(case: Mapping[str, Any]) -> bool:
+    """Whether the event brings an object as it is known already."""
+    if case["event"].endswith("-deleted"):
+        return False
+    before = case.get("oldObject") or next(
+        (each for each in case["objects"] if key_of(each) == key_of(case["object"])), None
+    )
+    if before is None:
+        return False
+    return all(before.get(name) == case["object"].get(name) for name in ("metadata", "spec", "status"))
 
 
-def _why_more(case: Mapping[str, Any], extra: list[str]) -> str | None:
-    """The rule under which placements that upstream forgets are looked at."""
-    if not case["event"].startswith("score"):
-        return None
-    readers = [name for name in extra if "scores(" in str((_placement(case, name).get("spec") or {}).get("predicates"))]
-    return _SCORES if readers == extra else None
-
-
-def _reads_the_score(case: Mapping[str, Any], name: str) -> bool:
+def reads_the_score(case: Mapping[str, Any], name: str) -> bool:
     """Whether a placement would find another value than before, on a cluster that it can see."""
     score = case["object"]
     cluster = [
@@ -147,27 +177,39 @@ def _reads_the_score(case: Mapping[str, Any], name: str) -> bool:
     ]
     if not cluster or not sets_of(cluster[0], _eligible(case, name)):
         return False
-    before = next((_values(each) for each in case["objects"] if key_of(each) == key_of(score)), _NO_VALUES)
-    after = _NO_VALUES if case["event"].endswith("-deleted") else _values(score)
+    before = next((_values(each) for each in case["objects"] if key_of(each) == key_of(score)), None)
+    after = None if case["event"].endswith("-deleted") else _values(score)
     if before == after:
         return False
-    spec = _placement(case, name).get("spec") or {}
-    if "scores(" in str(spec.get("predicates")):
+    if _in_expressions(case, name):
         return True
+    spec = _placement(case, name).get("spec") or {}
     wanted = [
         (each.get("scoreCoordinate") or {}).get("addOn") or {}
         for each in (spec.get("prioritizerPolicy") or {}).get("configurations") or ()
     ]
     read = {str(each.get("scoreName")) for each in wanted if each.get("resourceName") == score["metadata"]["name"]}
-    return any((before[0], before[1].get(each)) != (after[0], after[1].get(each)) for each in read) and (
-        any(each in before[1] or each in after[1] for each in read)
-    )
+    if before is None or after is None:
+        return bool(read)  # a score that is missing is told apart from one without the value
+    return any((before[0], before[1].get(each)) != (after[0], after[1].get(each)) for each in read)
+
+
+def _in_expressions(case: Mapping[str, Any], name: str) -> bool:
+    """Whether an expression of the placement reads this score, or one whose name it works out."""
+    spec = _placement(case, name).get("spec") or {}
+    read = [each.arguments for text in expressions(spec) for each in calls(text) if each.name == "scores"]
+    own = case["object"]["metadata"]["name"]
+    return any(not each or each[-1][:1] not in "'\"" or each[-1][1:-1] == own for each in read)
 
 
 def _values(score: Object) -> tuple[Any, dict[str, Any]]:
     """Until when a score is valid, and its values by name."""
     status = score.get("status") or {}
     return status.get("validUntil"), {each["name"]: each["value"] for each in status.get("scores") or ()}
+
+
+def _placements(case: Mapping[str, Any]) -> list[Object]:
+    return [each for each in case["objects"] if each["kind"] == "Placement"]
 
 
 def _placement(case: Mapping[str, Any], name: str) -> Object:
@@ -190,12 +232,66 @@ def _eligible(case: Mapping[str, Any], name: str) -> list[Object]:
     ]
 
 
-def _sees_no_change(case: Mapping[str, Any], name: str) -> bool:
-    """Whether a placement that reads labels only through its sets sees the cluster in the same of them."""
-    spec = _placement(case, name).get("spec") or {}
-    if spec.get("predicates") or spec.get("prioritizerPolicy"):
-        return False
+def sees_a_change(case: Mapping[str, Any], name: str) -> bool:
+    """Whether a cluster comes or goes for a placement, or changes in something that the placement reads."""
+    old, new = case["oldObject"], case["object"]
     sets = _eligible(case, name)
-    before, after = sets_of(case["oldObject"], sets), sets_of(case["object"], sets)
-    taints = [(each.get("spec") or {}).get("taints") for each in (case["oldObject"], case["object"])]
-    return bool(before) == bool(after) and taints[0] == taints[1]
+    was, is_member = bool(sets_of(old, sets)), bool(sets_of(new, sets))
+    if was != is_member:
+        return True
+    return is_member and any(_read(old, path) != _read(new, path) for path in _paths(case, name))
+
+
+def _claims(listed: Any) -> dict[str, Any]:
+    return {each["name"]: each["value"] for each in listed or ()}
+
+
+def _read(cluster: Object, path: tuple[str, ...]) -> Any:
+    value: Any = cluster
+    for step in path:
+        value = _claims(value) if step == "@claim" else (value or {}).get(step)
+    return value
+
+
+def _paths(case: Mapping[str, Any], name: str) -> list[tuple[str, ...]]:
+    """Taints, what selectors name, the figures that prioritizers compare; all that an expression's words could mean."""
+    spec = _placement(case, name).get("spec") or {}
+    found: list[tuple[str, ...]] = [("spec", "taints"), ("metadata", "deletionTimestamp")]
+    for each in spec.get("predicates") or ():
+        selector = each.get("requiredClusterSelector") or {}
+        for kind, place in (
+            ("labelSelector", ("metadata", "labels")),
+            ("claimSelector", ("status", "clusterClaims", "@claim")),
+        ):
+            named = selector.get(kind) or {}
+            wanted = [*(named.get("matchLabels") or ()), *(e["key"] for e in named.get("matchExpressions") or ())]
+            found += [(*place, key) for key in wanted]
+    for text in expressions(spec):
+        found += [path for path in _leaves(case["oldObject"], case["object"]) if _mentions(text, path)]
+    configurations = (spec.get("prioritizerPolicy") or {}).get("configurations") or ()
+    if any("ResourceAllocatable" in str(each.get("scoreCoordinate")) for each in configurations):
+        found += [("status", "allocatable"), ("status", "capacity")]
+    return found
+
+
+def _leaves(*clusters: Object) -> set[tuple[str, ...]]:
+    """The paths of what a cluster says, claims by their names."""
+    found: set[tuple[str, ...]] = set()
+    for cluster in clusters:
+        pending: list[tuple[tuple[str, ...], Any]] = [
+            ((part,), cluster.get(part)) for part in ("metadata", "spec", "status")
+        ]
+        while pending:
+            path, value = pending.pop()
+            if isinstance(value, dict):
+                pending += [((*path, key), item) for key, item in value.items()]
+            elif path[-1] == "clusterClaims":
+                found |= {(*path, "@claim", each["name"]) for each in value or ()}
+            else:
+                found.add(path)
+    return found
+
+
+def _mentions(expression: str, path: tuple[str, ...]) -> bool:
+    """Whether an expression has the last word of a path, as a name or as a text."""
+    return re.search(rf"(?<![\w-]){re.escape(path[-1])}(?![\w-])", expression) is not None

@@ -2,43 +2,70 @@
 
 from __future__ import annotations
 
+import copy
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from muster.api.registry import RESOURCES
+from muster.api.validation import prepare, validate_object
 from tests.builders import a_time
+from tests.conformance import ocm_sets
+from tests.conformance.ocm_checks import Check, checks
+from tests.conformance.ocm_scenarios import SHAPE
 from tests.conformance.ocm_world import PLACEMENT_LABEL, Object, World
-from tests.conformance.results import CaseResult
+from tests.conformance.suites import PLAIN, Apart, Suite, Verdict, differing
 from tests.controllers.replaying import RefusedError, Replay, heard, replaying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from tests.conformance.suites import Kind
+
 # --- Placements that change -----------------------------------------------------------------------------------------
 
 
-def run_sequences_over_http(cases: list[Mapping[str, Any]]) -> Iterator[CaseResult]:
-    """The end state after each step must be the one that the core alone arrives at."""
+@contextmanager
+def _replaying() -> Iterator[Callable[[Check], dict[str, Any]]]:
     with replaying() as replay:
-        for case in cases:
-            try:
-                yield from _replayed(case, replay)
-            except RefusedError as error:
-                apart = "an object that no server takes" if error.reason == "Invalid" else None
-                yield CaseResult(f"{case['id']} over HTTP", ok=False, detail=str(error), apart=apart)
+        yield _Story(replay).told
 
 
-def _replayed(recorded: Mapping[str, Any], replay: Replay) -> Iterator[CaseResult]:
-    case = _as_written(recorded)
-    world = World(case)
-    replay.clear()
-    replay.advance(world.now)
-    for obj in world.objects.values():
-        replay.apply(obj)
-    replay.settle()  # new clusters are out of reach until their agents have spoken
-    replay.apply(world.placement)
-    yield _same_end(f"{case['id']} over HTTP", world, replay)
-    for number, step in enumerate(case.get("steps") or (), start=1):
+class _Story:
+    """A hub that goes through a scenario step by step. After a step that failed there is nothing to go on from."""
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self._at: Check | None = None
+        self._world: World | None = None
+
+    def told(self, check: Check) -> dict[str, Any]:
+        before, self._at = self._at, None
+        if check.number == 0:
+            self._begin(check)
+        elif before == Check(check.scenario, check.number - 1):
+            self._go_on(_as_written(check.scenario)["steps"][check.number - 1])
+        else:
+            raise AssertionError("the step before this one failed")
+        assert self._world is not None
+        found = _end(self._world, self._replay)
+        self._at = check
+        return found
+
+    def _begin(self, check: Check) -> None:
+        replay = self._replay
+        world = self._world = World(_as_written(check.scenario))
+        replay.clear()
+        replay.advance(world.now)
+        for obj in world.objects.values():
+            replay.apply(obj)
+        replay.settle()  # new clusters are out of reach until their agents have spoken
+        replay.apply(world.placement)
+
+    def _go_on(self, step: Mapping[str, Any]) -> None:
+        world, replay = self._world, self._replay
+        assert world is not None
         for obj in step.get("apply") or ():
             world.apply(obj)
             replay.apply(obj)
@@ -48,7 +75,27 @@ def _replayed(recorded: Mapping[str, Any], replay: Replay) -> Iterator[CaseResul
         if step.get("now"):
             world.now = a_time(step["now"])
             replay.advance(world.now)
-        yield _same_end(f"{case['id']} step {number} over HTTP", world, replay)
+
+
+def _over_http(check: Check) -> Kind:
+    """Objects that the schemas of the kinds refuse come to no scheduler over HTTP."""
+    refused = [obj for obj in _objects(_as_written(check.scenario)) if is_refused(obj)]
+    return Apart("an object that no server takes") if refused else PLAIN
+
+
+def is_refused(obj: Object) -> bool:
+    resource = next(each for each in RESOURCES.values() if each.kind == obj["kind"])
+    version = resource.version(obj["apiVersion"].rpartition("/")[2]) or resource.storage_version
+    prepared = copy.deepcopy(obj)
+    for field in ("uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"):
+        prepared["metadata"].pop(field, None)
+    prepare(resource, version, prepared)
+    return bool(validate_object(resource, version, prepared))
+
+
+def _judge_end(_: Check, __: Kind, ours: dict[str, Any]) -> Verdict:
+    """What the core alone arrives at, which has its own suite, is what the hub must have stored."""
+    return Verdict(tuple(differing(ours["core"], ours["hub"])))
 
 
 def _as_written(recorded: Mapping[str, Any]) -> Any:
@@ -71,11 +118,9 @@ def _objects(case: Mapping[str, Any]) -> list[Object]:
     return [case["placement"], *(obj for field in fields for obj in case.get(field) or ()), *steps]
 
 
-def _same_end(name: str, world: World, replay: Replay) -> CaseResult:
-    try:
-        replay.settle()
-    except AssertionError as error:
-        return CaseResult(name, ok=False, detail=str(error))
+def _end(world: World, replay: Replay) -> dict[str, Any]:
+    """Where the hub has come to, and where the core comes to with the same objects."""
+    replay.settle()
     _, result = world.converge()
     pages = {
         page["metadata"]["name"]: tuple(each["clusterName"] for each in (page.get("status") or {}).get("decisions", ()))
@@ -83,23 +128,33 @@ def _same_end(name: str, world: World, replay: Replay) -> CaseResult:
         if world.is_own(page)
     }
     status = replay.object(world.placement).get("status") or {}
-    found: Any = {
-        each["type"]: (each["status"], each["reason"], each["message"]) for each in status.get("conditions") or ()
+    hub: dict[str, Any] = {
+        "conditions": {
+            each["type"]: (each["status"], each["reason"], each["message"]) for each in status.get("conditions") or ()
+        },
+        "selected": sorted(cluster for clusters in pages.values() for cluster in clusters),
     }
-    wanted: Any = {kind: (each.status, each.reason, each.message) for kind, each in result.conditions.items()}
-    selected = sorted(cluster for clusters in pages.values() for cluster in clusters)
-    differences = [] if found == wanted else [f"conditions {found} instead of {wanted}"]
-    if result.fault is not None:
-        expected_pages = None
-    else:
-        expected_pages = {page.name: page.clusters for page in result.pages()}
-        if status.get("numberOfSelectedClusters") != len(result.ranked):
-            differences.append(f"numberOfSelectedClusters is {status.get('numberOfSelectedClusters')}")
-    if expected_pages is not None and pages != expected_pages:
-        differences.append(f"pages {pages} instead of {expected_pages}")
-    if selected != sorted(world.own):
-        differences.append(f"selected {selected} instead of {sorted(world.own)}")
-    return CaseResult(name, ok=not differences, detail="; ".join(differences))
+    core: dict[str, Any] = {
+        "conditions": {kind: (each.status, each.reason, each.message) for kind, each in result.conditions.items()},
+        "selected": sorted(world.own),
+    }
+    if result.fault is None:  # with a fault, nothing is written but conditions
+        hub |= {"pages": pages, "numberOfSelectedClusters": status.get("numberOfSelectedClusters")}
+        hub["decisionGroups"] = status.get("decisionGroups")
+        core |= {"pages": {page.name: page.clusters for page in result.pages()}}
+        core |= {"numberOfSelectedClusters": len(result.ranked), "decisionGroups": result.decision_groups()}
+    return {"core": core, "hub": hub}
+
+
+SEQUENCES_OVER_HTTP: Final = Suite(
+    cases=checks,
+    name=lambda check: f"{check.name} over HTTP",
+    classify=_over_http,
+    running=_replaying,
+    judge=_judge_end,
+    shape=SHAPE,
+    raw=lambda check: check.scenario,
+)
 
 
 # --- Cluster sets ---------------------------------------------------------------------------------------------------
@@ -107,26 +162,24 @@ def _same_end(name: str, world: World, replay: Replay) -> CaseResult:
 _NAMESPACE: Final = "members"
 
 
-def run_cluster_sets_over_http(data: list[Mapping[str, Any]]) -> Iterator[CaseResult]:
-    """What a set has for members is what a placement that may take from that set alone selects."""
+@contextmanager
+def _rows() -> Iterator[Callable[[Mapping[str, Any]], Any]]:
     with replaying() as replay:
-        for case in data:
-            if case["kind"] not in _ROWS:
-                continue
-            name = f"{case['id']} over HTTP"
+
+        def run(case: Mapping[str, Any]) -> Any:
             replay.clear()
             try:
-                actual = _ROWS[case["kind"]](case, replay)
+                return _ROWS[case["kind"]](case, replay)
             except RefusedError as error:
-                actual = {"error": True}
-                if not case["expect"].get("error"):
-                    yield CaseResult(name, ok=False, detail=f"refused: {error}")
-                    continue
-            except AssertionError as error:
-                yield CaseResult(name, ok=False, detail=str(error))
-                continue
-            expected = {key: case["expect"].get(key) for key in actual}
-            yield CaseResult(name, ok=actual == expected, detail=f"{actual} instead of {expected}")
+                return {"error": True, "refused": str(error)}
+
+        yield run
+
+
+def _judge_rows(case: Mapping[str, Any], kind: Kind, ours: dict[str, Any]) -> Verdict:
+    if case["expect"].get("error"):
+        ours = {name: value for name, value in ours.items() if name != "refused"}
+    return ocm_sets.judge(case, kind, ours)
 
 
 def _membership(case: Mapping[str, Any], replay: Replay) -> Any:
@@ -221,3 +274,12 @@ _ROWS: Final[Mapping[str, Callable[[Mapping[str, Any], Replay], Any]]] = {
     "builtin-sets": _built_in_sets,
     "taint-controller": _taints,
 }
+
+SETS_OVER_HTTP: Final = Suite(
+    cases=lambda data: [case for case in data if not isinstance(case, dict) or case.get("kind") in _ROWS],
+    name=lambda case: f"{case['id']} over HTTP",
+    classify=ocm_sets.classify,
+    running=_rows,
+    judge=_judge_rows,
+    shape=ocm_sets.SHAPE,
+)

@@ -6,9 +6,24 @@ import os
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 CASES = Path(os.environ.get("MUSTER_CASES") or Path(__file__).resolve().parents[2].parent / "shared" / "cases")
+# Newer recordings wait beside the others until they are moved there; a file that is in both is taken from the first.
+FOLDERS = (CASES, CASES.parent / "cases-new")
+
+
+def case_files(area: str) -> dict[str, Path]:
+    """The case files of an area by their name below it."""
+    found: dict[str, Path] = {}
+    for folder in FOLDERS:
+        for path in sorted((folder / area).rglob("*")):
+            if path.is_file() and path.suffix in {".json", ".txt"}:
+                found.setdefault(path.relative_to(folder / area).as_posix(), path)
+    return dict(sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +44,9 @@ class CaseResult:
 
 
 class Runner(Protocol):
-    def __call__(self, data: Any) -> Any: ...
+    """Judges the cases of one file. Suites are the usual ones (see `suites`)."""
+
+    def __call__(self, data: Any) -> Iterator[CaseResult]: ...
 
 
 @dataclass
@@ -75,3 +92,76 @@ class FileReport:
             if column
         )
         return f"{self.name}: {', '.join(parts)}"
+
+
+@dataclass
+class AreaReport:
+    """The sums of an area."""
+
+    name: str
+    goals: Mapping[str, float]
+    files: list[FileReport] = field(default_factory=list)
+    complaints: int = 0
+
+    def add(self, report: FileReport) -> None:
+        self.files.append(report)
+
+    def complain(self) -> None:
+        """Something is wrong that is no case."""
+        self.complaints += 1
+
+    def counted(self, what: str) -> Counter[Any]:
+        """A counter of all files: rules, apart, texts or costs."""
+        total: Counter[Any] = Counter()
+        for each in self.files:
+            total.update(getattr(each, what))
+        return total
+
+    @property
+    def passed(self) -> int:
+        return sum(each.passed for each in self.files)
+
+    @property
+    def failed(self) -> int:
+        return sum(len(each.failures) for each in self.files)
+
+    @property
+    def is_good(self) -> bool:
+        return not self.complaints and not self.failed and all(share >= goal for _, share, goal, _ in self._shares())
+
+    def _shares(self) -> list[tuple[str, float, float, Counter[Any]]]:
+        found = []
+        for what in ("texts", "costs"):
+            column = self.counted(what)
+            if column.total():
+                found.append((what, column[True] / column.total(), self.goals.get(what, 0.0), column))
+        return found
+
+    def lines(self) -> list[str]:
+        return [
+            f"{self.name}: {what} {column[True]}/{column.total()} = {share:.1%} (goal {goal:.0%})"
+            for what, share, goal, column in self._shares()
+        ]
+
+
+def table(areas: Sequence[AreaReport]) -> list[str]:
+    """How many cases each rule and each reason took, by area and overall."""
+    rows: list[tuple[str, ...]] = [("area", "passed", "by rule", "apart", "failed", "rule or reason")]
+    for area in areas:
+        rules, apart = area.counted("rules"), area.counted("apart")
+        rows.append((area.name, f"{area.passed}", f"{rules.total()}", f"{apart.total()}", f"{area.failed}", ""))
+        rows += [("", "", f"{count}", "", "", name) for name, count in sorted(rules.items())]
+        rows += [("", "", "", f"{count}", "", name) for name, count in sorted(apart.items())]
+    if len(areas) > 1:
+        sums = [
+            sum(area.passed for area in areas),
+            sum(area.counted("rules").total() for area in areas),
+            sum(area.counted("apart").total() for area in areas),
+            sum(area.failed for area in areas),
+        ]
+        rows.append(("all", *map(str, sums), ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(row[at].rjust(widths[at]) for at in range(1, 5)), row[5]]).rstrip()
+        for row in rows
+    ]

@@ -271,10 +271,11 @@ def _named(obj: Mapping[str, Any]) -> Object:
 
 
 def _tainted(obj: Mapping[str, Any], taints: Sequence[Mapping[str, Any]]) -> Object:
-    """A copy with these taints, without their times, which are the server's to set."""
+    """A copy with these taints, without their times, which are the server's to set. None is not an empty list."""
     copied: Object = deepcopy(dict(obj))
     own = [{name: value for name, value in taint.items() if name != "timeAdded"} for taint in taints]
-    copied["spec"] = {**(copied.get("spec") or {}), "taints": own}
+    if own or "taints" in (copied.get("spec") or {}):
+        copied["spec"] = {**(copied.get("spec") or {}), "taints": own}
     return copied
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,19 +16,21 @@ from muster.cel.parser import parse
 from muster.cel.ranges import Range, exactly
 from muster.cel.unification import displayed
 from muster.errors import InvalidExpressionError
+from tests.conformance.cel.calls import calls
 from tests.conformance.cel.environments import (
+    GENERATED,
     case_environment,
     has_generated_types,
     is_kubernetes,
-    needs_messages,
     needs_unbuilt,
 )
-from tests.conformance.cel.evaluation import MESSAGES, OBJECTS, OWN, UNBUILT, run_cases
+from tests.conformance.cel.messages import MESSAGES, needs_messages
+from tests.conformance.cel.recorded import OWN, UNBUILT
 from tests.conformance.cel.values import parse_type
-from tests.conformance.results import CaseResult
+from tests.conformance.suites import PLAIN, Apart, Kind, Suite, Verdict, by, keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from muster.cel.cost_estimate import Operand
     from muster.cel.environment import Env
@@ -44,16 +47,18 @@ class _Place:
 
 @dataclass(frozen=True)
 class _HintedTypes:
-    """Object types made up from the hints; a field they do not mention is dyn, or another object."""
+    """Object types made up from the hints; another field is an object if something is selected from it."""
 
     fields: dict[str, dict[str, Type]]
-    unknown: Type
+    objects: frozenset[str]
 
     def find_struct(self, name: str) -> Type | None:
         return types.struct(name) if name in self.fields else None
 
     def find_field(self, struct: str, name: str) -> Type | None:
-        return self.fields[struct].get(name, self.unknown) if struct in self.fields else None
+        if struct not in self.fields:
+            return None
+        return self.fields[struct].get(name, types.struct("hinted") if name in self.objects else types.DYN)
 
 
 def _places(hints: dict[str, Any]) -> _Place:
@@ -67,7 +72,7 @@ def _places(hints: dict[str, Any]) -> _Place:
     return root
 
 
-def _hinted_environment(case: dict[str, Any], env: Env, unknown: Type) -> Env:
+def _hinted_environment(case: Mapping[str, Any], env: Env) -> Env:
     """Variables whose generated types are not known get types from the paths that the estimator asked about."""
     fields: dict[str, dict[str, Type]] = {"hinted": {}}
 
@@ -104,12 +109,13 @@ def _hinted_environment(case: dict[str, Any], env: Env, unknown: Type) -> Env:
     declared = [
         Variable(name, typed(root.below.get(name, _Place(type="selfType")), f"hinted.{name}"))
         for name, text in case["decls"].items()
-        if "Type" in text or "DRADevice" in text
+        if GENERATED.fullmatch(text)  # others are declared with dyn in place of the type
     ]
-    return env.extend(variables=declared, types=_HintedTypes(fields, unknown))
+    objects = frozenset(re.findall(r"\.(\w+)(?=\.\w+\b(?!\())", case["expr"]))
+    return env.extend(variables=declared, types=_HintedTypes(fields, objects))
 
 
-def _hints(case: dict[str, Any]) -> Any:
+def _hints(case: Mapping[str, Any]) -> Any:
     recorded = case.get("size_hints")
     if recorded is not None:
         by_path = {key.rpartition("|")[0]: value for key, value in recorded.items()}
@@ -133,7 +139,7 @@ def _hints(case: dict[str, Any]) -> Any:
     return test_size
 
 
-def _model(case: dict[str, Any]) -> EstimateModel:
+def _model(case: Mapping[str, Any]) -> EstimateModel:
     base = KUBERNETES_ESTIMATES if is_kubernetes(case) else STANDARD_CHARGING.estimates
     presence = 1 if case["presence_test_has_cost"] else 0
     if case.get("name", "").endswith("no has() cost"):
@@ -148,41 +154,45 @@ def _seven(_: str, __: Operand | None, ___: tuple[Operand, ...]) -> CallEstimate
     return CallEstimate(exactly(7))
 
 
-def run_estimates(data: Any) -> Iterator[CaseResult]:
-    for case in data:
-        name = f"{case['expr'][:100]!r} ({case.get('source', '')})"
-        env = case_environment(case)
-        if needs_messages(case, env) or "google.expr" in str(case["decls"]):
-            yield CaseResult(name, apart=MESSAGES)
-            continue
-        if needs_unbuilt(case):
-            yield CaseResult(name, apart=UNBUILT)
-            continue
-        if "bytes list max" in case.get("name", ""):
-            yield CaseResult(name, apart=OWN)  # a function that the test declares
-            continue
-        environments = [env]
-        if has_generated_types(case):
-            guesses = (types.DYN, types.struct("hinted"))
-            environments = [*(_hinted_environment(case, env, guess) for guess in guesses), env]
-        wanted = Range(int(case["cost_min"]), int(case["cost_max"]))
-        ours: Any = None
-        for tried in environments:
-            try:
-                checked = check(parse(case["expr"], tried), tried)
-            except InvalidExpressionError as error:
-                ours = ours or str(error)
-                continue
-            found = estimate_cost(checked, _model(case), _hints(case))
-            if not isinstance(ours, Range) or found == wanted:
-                ours = found
-            if found == wanted:
-                break
-        if ours != wanted and has_generated_types(case) and not isinstance(ours, Range):
-            yield CaseResult(name, apart=OBJECTS)
-            continue
-        ok = isinstance(ours, Range)
-        yield CaseResult(name, ok, f"wanted {wanted}, got {ours}", cost_ok=ours == wanted)
+def classify(case: Mapping[str, Any]) -> Kind:
+    if needs_messages(case["expr"], case.get("container", ""), case["decls"], case.get("vars")):
+        return Apart(MESSAGES)
+    if needs_unbuilt(case):
+        return Apart(UNBUILT)
+    env = case_environment(case)
+    functions = {*env.functions, *(name for name, _, _ in env.macros)}
+    called = {each.name for each in calls(case["expr"])}
+    if any(name not in functions and not any(known.endswith(f".{name}") for known in functions) for name in called):
+        return Apart(OWN)
+    return PLAIN
 
 
-FILES = {"cost_estimates.json": run_estimates, "runtime_costs.json": run_cases}
+def run(case: Mapping[str, Any]) -> Range | str:
+    env = case_environment(case)
+    if has_generated_types(case):
+        env = _hinted_environment(case, env)
+    try:
+        checked = check(parse(case["expr"], env), env)
+    except InvalidExpressionError as error:
+        return str(error)
+    return estimate_cost(checked, _model(case), _hints(case))
+
+
+def judge(case: Mapping[str, Any], _: Kind, ours: Range | str) -> Verdict:
+    wanted = Range(int(case["cost_min"]), int(case["cost_max"]))
+    if isinstance(ours, str):
+        return Verdict((f"wanted {wanted}, does not compile: {ours}",), cost_ok=False)
+    return Verdict(cost_ok=ours == wanted, remarks="" if ours == wanted else f"wanted {wanted}, got {ours}")
+
+
+ESTIMATES = Suite(
+    cases=list,
+    name=lambda case: f"{case['expr'][:100]!r} ({case.get('source', '')})",
+    classify=classify,
+    running=by(run),
+    judge=judge,
+    shape=keys(
+        "expr decls vars expect error cost_min cost_max size_hints estimator_calls estimator presence_test_has_cost"
+        " source libs hints name n_options test_estimator type container note"
+    ),
+)

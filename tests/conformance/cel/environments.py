@@ -35,10 +35,12 @@ from muster.cel.runtime_cost import CostModel, fixed
 from muster.cel.tree import Expr, Ident, Literal
 from muster.cel.validators import duration_literals, homogeneous_literals, regex_literals, timestamp_literals
 from muster.cel.values import type_of
-from tests.conformance.cel.values import parse_type, uses_messages
+from tests.conformance.cel.calls import calls, words
+from tests.conformance.cel.values import parse_type
+from tests.conformance.suites import keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from muster.cel.nodes import Builder
     from muster.cel.types import Type
@@ -48,16 +50,15 @@ _LITERALS = Library(
     validators=(duration_literals, timestamp_literals, regex_literals, homogeneous_literals),
 )
 # Object types that Kubernetes generates for a schema; recorded by name only, so their fields are not known.
-_GENERATED = re.compile(r"\b\w*Type\d+[\w.@]*|\bkubernetes\.DRADevice\b")
+GENERATED = re.compile(r"\b\w*Type\d+[\w.@]*|\bkubernetes\.DRADevice\b")
 _UNBUILT = frozenset({"kubernetes.authz", "kubernetes.authzSelectors", "kubernetes.jsonpatch"})
 
 
-_WELL_KNOWN_LITERAL = re.compile(r"\b(?:U?Int(?:32|64)|Float|Double|Bool|String|Bytes|List)?Value\{")
 # A function that one of cel-go's tests declares for itself.
 _GREATEST = Function("greatest", (Overload("int_greatest_int", (types.INT, types.INT), types.INT, max, member=True),))
 
 
-def is_kubernetes(case: dict[str, Any]) -> bool:
+def is_kubernetes(case: Mapping[str, Any]) -> bool:
     return str(case.get("source", "")).startswith("kubernetes/")
 
 
@@ -113,13 +114,44 @@ _VALIDATORS_OF_TESTS = {
 }
 
 
-def versions_of(case: dict[str, Any]) -> tuple[int | None, ...]:
-    """Cases about the versions of a library do not say which one they ran with: any may fit."""
+# The version of its library in which a function came, by cel-go's documentation of its extensions.
+_INTRODUCED = {
+    "cel.lib.ext.strings": {"format": 1, "quote": 1, "reverse": 3},
+    "cel.lib.ext.math": {
+        **dict.fromkeys(
+            keys(
+                "abs bitAnd bitNot bitOr bitShiftLeft bitShiftRight bitXor ceil floor isFinite isInf isNaN "
+                "round sign trunc"
+            ),
+            1,
+        ),
+        "sqrt": 2,
+    },
+    "cel.lib.ext.lists": {
+        "flatten": 1,
+        **dict.fromkeys(
+            keys("distinct range reverse sort sortBy"),
+            2,
+        ),
+        "first": 3,
+        "last": 3,
+    },
+}
+_VERSIONS = range(6)
+
+
+def versions_of(case: Mapping[str, Any]) -> tuple[int | None, ...]:
+    """A case about the versions of a library: all those that have its functions, or, where the record is an error, all
+    that lack one of them. None is the newest."""
     source = case.get("source", "")
-    return (0, 1, 2, 3, 4, 5) if "Version" in source and "ext.Test" in source else (None,)
+    if "Version" not in source or "ext.Test" not in source:
+        return (None,)
+    introduced = {name: since for library in case["libs"] for name, since in _INTRODUCED.get(library, {}).items()}
+    since = max((introduced.get(each.name, 0) for each in calls(case["expr"])), default=0)
+    return tuple(version for version in _VERSIONS if (version < since) == bool(case.get("error")))
 
 
-def case_environment(case: dict[str, Any], version: int | None = None) -> Env:
+def case_environment(case: Mapping[str, Any], version: int | None = None) -> Env:
     source = case.get("source", "")
     kubernetes = is_kubernetes(case) and "library:library.TestSets" not in source
     formats = source.endswith(
@@ -140,14 +172,14 @@ def case_environment(case: dict[str, Any], version: int | None = None) -> Env:
 
 
 def _declared(text: str) -> Type:
-    return parse_type(_GENERATED.sub("dyn", text))
+    return parse_type(GENERATED.sub("dyn", text))
 
 
-def has_generated_types(case: dict[str, Any]) -> bool:
-    return any(_GENERATED.search(text) for text in case.get("decls", {}).values())
+def has_generated_types(case: Mapping[str, Any]) -> bool:
+    return any(GENERATED.search(text) for text in case.get("decls", {}).values())
 
 
-def inferred_environment(case: dict[str, Any], variables: dict[str, Any]) -> Env:
+def inferred_environment(case: Mapping[str, Any], variables: Mapping[str, Any]) -> Env:
     """The environment with object types made up from the recorded values, since the schema was not recorded."""
     fields: dict[str, dict[str, Type]] = {}
 
@@ -169,42 +201,21 @@ def inferred_environment(case: dict[str, Any], variables: dict[str, Any]) -> Env
     declared = [
         Variable(name, inferred(variables[name], f"inferred.{name}") if name in variables else types.DYN)
         for name, text in case["decls"].items()
-        if _GENERATED.search(text)
+        if GENERATED.search(text)
     ]
     return case_environment(case).extend(variables=declared, types=ObjectTypes(fields))
 
 
-def needs_messages(case: dict[str, Any], env: Env) -> bool:
-    """Whether the case is about protobuf messages."""
-    declared = (_declared(text) for text in case.get("decls", {}).values())
-    if any(map(uses_messages, declared)) or any(uses_messages(variable.type) for variable in env.variables.values()):
-        return True
-    text = f"{case.get('expr', '')} {case.get('type') or ''}"
-    if "GlobalEnum" in text or _WELL_KNOWN_LITERAL.search(text):
-        return True
-    return "google.expr" in text or "TestAllTypes" in text or "google.api.expr" in text or "cel.testdata" in text
-
-
-# Tests of cel-go about functions, macros or subsets that they declare themselves; what they declare was not recorded.
-_OWN_ENVIRONMENTS = re.compile(
-    r"TestSubsetStdLib|TestFunctionDecl|TestFunctionDisable|TestCustomEnv|TestEnvFromConfig|TestExtendStdlibFunction"
-    r"|TestAbbrevs|TestDefaultUTCTimeZoneDisabled|TestMacroInterop|TestGlobalVars|Example|Binding|TestEvalRecover"
-    r"|TestExprDeclToDeclaration|TestCustom|TestContextEval|TestVariadic|TestClear|TestLateBinding|TestFunction"
-)
-
-
-def needs_own_environment(case: dict[str, Any]) -> bool:
-    source = case.get("source", "")
-    return source.startswith("google/cel-go cel:") and _OWN_ENVIRONMENTS.search(source) is not None
-
-
-def needs_unbuilt(case: dict[str, Any]) -> bool:
+def needs_unbuilt(case: Mapping[str, Any]) -> bool:
     """Whether the case is about a Kubernetes library that Muster does not offer: authorization checks, JSON patches."""
-    expr = case.get("expr", "")
-    return any(word in expr for word in ("authorizer", "jsonpatch.", "JSONPatch{", "Object{"))
+    expr = case["expr"]
+    names = {each.partition(".")[0] for each in words(expr)}
+    return bool(names & {"authorizer", "jsonpatch", "JSONPatch", "Object"}) or any(
+        name in _UNBUILT for name in case.get("libs", ()) if "authorizer" in expr
+    )
 
 
-def case_charging(case: dict[str, Any]) -> Charging:
+def case_charging(case: Mapping[str, Any]) -> Charging:
     """How the case charged: the estimator it used, and whether constants were folded."""
     estimator = case.get("call_estimator")
     base = KUBERNETES_CHARGING if is_kubernetes(case) else STANDARD_CHARGING
@@ -224,7 +235,7 @@ def case_charging(case: dict[str, Any]) -> Charging:
     return Charging(model, base.estimates, optimize=bool(case.get("optimize")))
 
 
-def oracle_environment(case: dict[str, Any]) -> Env:
+def oracle_environment(case: Mapping[str, Any]) -> Env:
     if case["env"] == "ocm":
         return environment("ocm")
     env = environment(f"kubernetes-{case['k8s_version']}")
@@ -245,14 +256,14 @@ _RECORDED_OCM = Charging(
 )
 
 
-def oracle_charging(case: dict[str, Any]) -> Charging:
+def oracle_charging(case: Mapping[str, Any]) -> Charging:
     return _RECORDED_OCM if case["env"] == "ocm" else KUBERNETES_CHARGING
 
 
 # --- cel-spec's conformance tests
 
 
-def conformance_environment(case: dict[str, Any]) -> Env:
+def conformance_environment(case: Mapping[str, Any]) -> Env:
     env = environment("standard").extend(container=case.get("container", ""))
     if case["file"] == "block_ext":
         env = env.extend(BLOCKS, variables=SLOTS)
@@ -265,6 +276,11 @@ def conformance_environment(case: dict[str, Any]) -> Env:
             overloads = tuple(_spec_overload(overload) for overload in declared["function"])
             functions.append(Function(declared["name"], overloads))
     return env.extend(variables=variables, functions=functions)
+
+
+def declared_types(type_env: Any) -> dict[str, str]:
+    """The variables of a case, with the names of their types."""
+    return {each["name"]: str(each["ident"]) for each in type_env if "ident" in each}
 
 
 def _spec_overload(recorded: dict[str, Any]) -> Overload:
@@ -293,6 +309,8 @@ def _spec_type(recorded: Any) -> Type:
             return types.type_of_type(_spec_type(described))
         case {"wrapper": primitive}:
             return types.wrapper(_spec_type(primitive))
+        case {"message": name}:
+            return parse_type(str(name))
         case _:
             return types.DYN
 

@@ -13,18 +13,18 @@ from muster.cel.libraries.standard import STANDARD
 from muster.cel.libraries.strings import strings_library
 from muster.cel.macros import STANDARD_MACROS
 from muster.cel.parser import parse
+from muster.cel.unification import displayed
 from muster.errors import InvalidExpressionError
 from muster.source import Source
 from tests.conformance.cel import debug
-from tests.conformance.cel.values import proto_type, uses_messages
-from tests.conformance.results import CaseResult
+from tests.conformance.cel.errors import is_same_class
+from tests.conformance.cel.evaluation import same_type
+from tests.conformance.cel.messages import MESSAGES, needs_messages
+from tests.conformance.cel.values import proto_type
+from tests.conformance.suites import PLAIN, Apart, Kind, Suite, Verdict, by, keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muster.cel.tree import Tree
-
-MESSAGES = "protobuf messages"
+    from collections.abc import Iterator, Mapping
 
 # cel-go's own parser tests run with these limits.
 LIMITS = Limits(recursion=32, recovery_attempts=4, recovery_lookahead=4)
@@ -51,7 +51,7 @@ SECOND_ENV = Env().extend(
 
 def leaves(suite: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for test in suite["tests"]:
-        if "tests" in test:
+        if isinstance(test, dict) and "tests" in test:
             yield from leaves(test)
         else:
             yield test
@@ -78,43 +78,69 @@ def _overload(recorded: dict[str, Any]) -> Overload:
     )
 
 
-def _uses_messages(case: dict[str, Any], env: Env) -> bool:
-    if any(uses_messages(variable.type) for variable in env.variables.values()):
-        return True
-    return env.container.startswith("google.expr") or "google.expr" in case["original"]["expr"]
-
-
-def _run(case: dict[str, Any], env: Env, second_env: Env) -> CaseResult:
-    name = case["original"]["expr"][:120]
-    tree: Tree | None = None
+def _run(env: Env, second_env: Env, expr: str) -> dict[str, str]:
+    """The tree, the checked tree, or the errors."""
     ours: dict[str, str] = {}
     try:
         # The recorded texts of parse errors have no name of the source.
-        tree = parse(Source(case["original"]["expr"], ""), env)
+        tree = parse(Source(expr, ""), env)
         ours["ast"] = debug.parsed(tree.expr)
-        checked = check(parse(case["original"]["expr"], second_env), second_env)
+        checked = check(parse(expr, second_env), second_env)
     except InvalidExpressionError as error:
         ours["error"] = str(error)
     else:
         ours["checkedAst"] = debug.checked(checked)
-    wanted = {key: case[key] for key in ("ast", "checkedAst", "error") if key in case}
-    text_ok = None if "error" not in case else ours.get("error") == case["error"]
-    ok = all(ours.get(key) == text for key, text in wanted.items() if key != "error") and ("error" in ours) == (
-        "error" in wanted
-    )
-    detail = "" if ok and text_ok is not False else f"\n--- wanted {wanted}\n--- ours   {ours}"
-    return CaseResult(name, ok, detail, text_ok=text_ok)
+        ours["type"] = displayed(checked.result_type)
+    return ours
 
 
-def run_parsing(data: Any) -> Iterator[CaseResult]:
-    for case in leaves(data):
-        yield _run(case, STANDARD_ENV, SECOND_ENV)
+def run_parsing(case: Mapping[str, Any]) -> dict[str, str]:
+    return _run(STANDARD_ENV, SECOND_ENV, case["original"]["expr"])
 
 
-def run_checking(data: Any) -> Iterator[CaseResult]:
-    for case in leaves(data):
-        env = _declared(CHECKER_ENV, case["original"])
-        if _uses_messages(case, env):
-            yield CaseResult(case["original"]["expr"][:120], apart=MESSAGES)
-        else:
-            yield _run(case, env, env)
+def run_checking(case: Mapping[str, Any]) -> dict[str, str]:
+    env = _declared(CHECKER_ENV, case["original"])
+    return _run(env, env, case["original"]["expr"])
+
+
+def classify(case: Mapping[str, Any]) -> Kind:
+    original = case["original"]
+    declared = {each["name"]: str(each) for each in original.get("typeEnv", ())}
+    needs = needs_messages(original["expr"], original.get("container", ""), declared, case.get("type"))
+    return Apart(MESSAGES) if needs else PLAIN
+
+
+def judge(case: Mapping[str, Any], _: Kind, ours: dict[str, str]) -> Verdict:
+    """Trees and types as recorded; an error where one was, of its class, with its text in a column of its own."""
+    wrong = [
+        f"{name}: {ours.get(name)!r} instead of {case[name]!r}"
+        for name in ("ast", "checkedAst")
+        if name in case and ours.get(name) != case[name]
+    ]
+    if "type" in case and "type" in ours and not same_type(case["type"], ours["type"]):
+        wrong.append(f"type: {ours['type']} instead of {case['type']}")
+    if ("error" in case) != ("error" in ours):
+        wrong.append(f"error: {ours.get('error')!r} instead of {case.get('error')!r}")
+    if "error" not in case or "error" not in ours:
+        return Verdict(tuple(wrong))
+    if not is_same_class(case["error"], ours["error"]):
+        wrong.append(f"error: {ours['error']!r} instead of {case['error']!r}")
+    same = ours["error"] == case["error"]
+    return Verdict(tuple(wrong), same, remarks="" if same else f"error {ours['error']!r} instead of {case['error']!r}")
+
+
+def _name(case: Mapping[str, Any]) -> str:
+    return str(case["original"]["expr"][:120])
+
+
+_SHAPE = {
+    **dict.fromkeys(keys("ast checkedAst type error note")),
+    "original": dict.fromkeys(
+        keys(
+            "expr typeEnv container name description disableCheck disableMacros checkOnly value typedResult "
+            "bindings evalError unknown anyEvalErrors matcher locale"
+        )
+    ),
+}
+PARSING = Suite(leaves, _name, lambda _: PLAIN, by(run_parsing), judge, _SHAPE)
+CHECKING = Suite(leaves, _name, classify, by(run_checking), judge, _SHAPE)

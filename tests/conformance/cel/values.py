@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from muster.cel import types
+from muster.cel import compile_program, types
+from muster.cel.environments import environment
 from muster.cel.values import Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint, make_map
+from tests.conformance.cel.messages import NotRepresentedError, well_known_value
 
 if TYPE_CHECKING:
     from muster.cel.types import Type
@@ -15,12 +18,8 @@ if TYPE_CHECKING:
 NANOSECONDS = 10**9
 
 
-class NotRepresentedError(Exception):
-    """A value that needs what Muster does not have: protobuf messages."""
-
-
 def decode(typed: dict[str, Any]) -> Any:
-    """A recorded value as a CEL value. A map keeps only the entries that could be recorded."""
+    """A recorded value as a CEL value. A map keeps only the entries that could be recorded: an error is no value."""
     (kind, value), *_ = typed.items()
     match kind:
         case "null":
@@ -38,7 +37,9 @@ def decode(typed: dict[str, Any]) -> Any:
         case "list":
             return [decode(item) for item in value]
         case "map":
-            return make_map((decode(key), decode(item)) for key, item in value if key is not None)
+            return make_map(
+                (decode(key), decode(item)) for key, item in value if key is not None and "error" not in item
+            )
         case "type":
             return TypeValue(NAMED.get(value) or types.struct(value))
         case "optional":
@@ -47,8 +48,34 @@ def decode(typed: dict[str, Any]) -> Any:
             return Duration(int(value["seconds"]) * NANOSECONDS + int(value["nanos"]))
         case "timestamp":
             return Timestamp(int(value["seconds"]) * NANOSECONDS + int(value["nanos"]))
+        case "object":
+            return well_known_value(value["type"], _content(value["json"]))
+        case "opaque" if value in OPAQUE:
+            return _opaque(value, typed["string"])
         case _:
             raise NotRepresentedError(kind)
+
+
+def _content(recorded: Any) -> Any:
+    """The JSON form of a message without the name of its type."""
+    if "value" in recorded:
+        return recorded["value"]
+    return {key: each for key, each in recorded.items() if key != "@type"}
+
+
+# What makes a value of each opaque type from its text.
+OPAQUE = {
+    "kubernetes.Semver": "semver",
+    "kubernetes.Quantity": "quantity",
+    "kubernetes.URL": "url",
+    "net.IP": "ip",
+    "net.CIDR": "cidr",
+}
+
+
+@lru_cache(maxsize=1024)
+def _opaque(kind: str, text: str) -> Any:
+    return compile_program(f"{OPAQUE[kind]}({text!r})", environment("muster")).evaluate({})
 
 
 def encode(value: Any) -> dict[str, Any]:
@@ -145,10 +172,10 @@ NAMED: dict[str, Type] = {
     "map": types.map_of(types.DYN, types.DYN),
     "net.IP": types.opaque("net.IP"),
     "net.CIDR": types.opaque("net.CIDR"),
-    "kubernetes.URL": types.opaque("kubernetes.URL"),
-    "kubernetes.Quantity": types.opaque("kubernetes.Quantity"),
-    "kubernetes.Semver": types.opaque("kubernetes.Semver"),
-    "kubernetes.NamedFormat": types.opaque("kubernetes.NamedFormat"),
+    "kubernetes.URL": types.struct("kubernetes.URL"),
+    "kubernetes.Quantity": types.struct("kubernetes.Quantity"),
+    "kubernetes.Semver": types.struct("kubernetes.Semver"),
+    "kubernetes.NamedFormat": types.struct("kubernetes.NamedFormat"),
 }
 WRAPPERS: dict[str, Type] = {
     "google.protobuf.BoolValue": types.BOOL,
@@ -199,11 +226,6 @@ def parse_type(text: str) -> Type:
             return types.type_of_type(params[0])
         case _:
             return types.opaque(name, *params)
-
-
-def uses_messages(candidate: Type) -> bool:
-    """Whether a message type occurs in the type."""
-    return candidate.kind is types.Kind.STRUCT or any(map(uses_messages, candidate.params))
 
 
 _PRIMITIVES = {

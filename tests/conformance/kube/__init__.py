@@ -6,24 +6,22 @@ from typing import TYPE_CHECKING
 
 from tests.conformance.kube.admission import run_reviews
 from tests.conformance.kube.garbage import run_garbage
-from tests.conformance.kube.golden import run_api, run_watch
-from tests.conformance.kube.labels import run_labels
-from tests.conformance.kube.selectors import run_selectors
-from tests.conformance.kube.traces import run_traces
+from tests.conformance.kube.golden import API, WATCH
+from tests.conformance.kube.labels import LABELS
+from tests.conformance.kube.selectors import REFERENCES, SELECTORS
+from tests.conformance.kube.traces import TRACES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tests.conformance.results import Runner
 
-FILES: Mapping[str, Runner] = {
+FILES: Mapping[str, Runner | Sequence[Runner]] = {
     "admission_reviews.json": run_reviews,
     "gc_observed.json": run_garbage,
-    "golden_api.json": run_api,
-    "golden_watch.json": run_watch,
-    "labels.json": run_labels,
-    "selectors.json": run_selectors,
-    "traces/kubectl120.txt": run_traces,
-    "traces/kubectl133.txt": run_traces,
-    "traces/kubectl136.txt": run_traces,
+    "golden_api.json": API,
+    "golden_watch.json": WATCH,
+    "labels.json": LABELS,
+    "selectors.json": [SELECTORS, REFERENCES],
+    "traces/*.txt": TRACES,
 }

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from muster.admission import Finding, Settings, Write, refused
 from muster.admission.kinds import KindChecks, kinds
 from muster.admission.review import mutated, validated, write_of
 from tests.conformance.results import CaseResult
+from tests.conformance.suites import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,8 +52,9 @@ class _Empty:
 
 def run_reviews(data: Any) -> Iterator[CaseResult]:
     for index, review in enumerate(data["reviews"]):
-        yield _reviewed(f"review-{index + 1}", review)
-    yield _denied(data["reviews"][0], data["denied"])
+        name = f"review-{index + 1}"
+        yield guarded(name, partial(_reviewed, name, review))
+    yield guarded("denied", lambda: _denied(data["reviews"][0], data["denied"]))
     yield CaseResult("hookDown", apart="what the server says of a hook that does not answer")
 
 

@@ -22,25 +22,20 @@ from muster.values.names import (
     subdomain_problems,
     without_trailing_dash,
 )
-from tests.conformance.results import CaseResult
+from tests.conformance.suites import PLAIN, Kind, Suite, Verdict, by, keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
 Case = dict[str, Any]
 
 
-def run_labels(data: Any) -> Iterator[CaseResult]:
-    for case in data["cases"]:
-        observe = _OBSERVERS.get(case["fn"])
-        if observe is None:
-            yield CaseResult(case["id"], ok=False, detail=f"no runner for {case['fn']}")
-            continue
-        actual, expected = observe(case), case["observed"]
-        texts = {key for key in expected if "rror" in key}
-        verdict = _without_texts(actual, texts) == _without_texts(expected, texts)
-        detail = "" if actual == expected else f"{case.get('input')!r}: expected {expected}, got {actual}"
-        yield CaseResult(case["id"], ok=verdict, detail=detail, text_ok=actual == expected if texts else None)
+def _judge(case: Case, _: Kind, actual: Case) -> Verdict:
+    expected = case["observed"]
+    texts = {key for key in expected if "rror" in key}
+    said = "" if actual == expected else f"{case.get('input')!r}: expected {expected}, got {actual}"
+    same = _without_texts(actual, texts) == _without_texts(expected, texts)
+    return Verdict(() if same else (said,), actual == expected if texts else None, remarks=said if same else "")
 
 
 def _without_texts(observed: Mapping[str, Any], texts: set[str]) -> dict[str, Any]:
@@ -131,3 +126,12 @@ _OBSERVERS: Mapping[str, Callable[[Case], Case]] = {
     "dns1123Subdomain": _problems(subdomain_problems),
     "nameIsDNSSubdomainGenerate": _problems(lambda prefix: subdomain_problems(without_trailing_dash(prefix))),
 }
+
+LABELS = Suite(
+    cases=lambda data: data["cases"],
+    name=lambda case: str(case["id"]),
+    classify=lambda _: PLAIN,
+    running=by(lambda case: _OBSERVERS[case["fn"]](case)),
+    judge=_judge,
+    shape=keys("id fn input source upstreamExpects observed labels key op values selector note"),
+)

@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
-from tests.conformance.results import CaseResult
+from tests.conformance.suites import PLAIN, Apart, Kind, Suite, Verdict
 from tests.hub.rest.running import RunningHub, running_hub
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _REQUEST = re.compile(
     r"^    (?P<method>[A-Z]+) (?P<path>/\S*) -> (?P<code>\d+) \| Accept: (?P<accept>.*?)"
@@ -41,19 +42,40 @@ class Sent:
     body: str = ""
 
 
-def run_traces(data: Any) -> Iterator[CaseResult]:
+@contextmanager
+def _hub() -> Iterator[Callable[[Replayed], str]]:
+    with tempfile.TemporaryDirectory() as state, running_hub(state=Path(state)) as hub:
+        yield lambda case: _difference(hub, case.sent, _body(hub, case.sent, case.whole))
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A request by its number, with the bodies that other commands send whole."""
+
+    number: int
+    sent: Sent
+    whole: list[str]
+
+
+def _cases(data: Any) -> list[Replayed]:
     requests = list(_requests(data))
     if not requests:
-        yield CaseResult("reading", ok=False, detail="no request was found in the recording")
+        raise ValueError("no request was found in the recording")
     whole = [each.body for each in requests if each.method != "PUT" and _is_whole(each.body) and '"kind"' in each.body]
-    with tempfile.TemporaryDirectory() as state, running_hub(state=Path(state)) as hub:
-        for number, each in enumerate(requests):
-            case = f"{number:03} {each.command}: {each.method} {each.path[:80]}"
-            if each.content_type == _PROTOBUF:
-                yield CaseResult(case, apart="a binary body is not in the recording")
-                continue
-            detail = _difference(hub, each, _body(hub, each, whole))
-            yield CaseResult(case, ok=not detail, detail=detail)
+    return [Replayed(number, each, whole) for number, each in enumerate(requests)]
+
+
+def _classify(case: Replayed) -> Kind:
+    return Apart("a binary body is not in the recording") if case.sent.content_type == _PROTOBUF else PLAIN
+
+
+TRACES = Suite(
+    cases=_cases,
+    name=lambda case: f"{case.number:03} {case.sent.command}: {case.sent.method} {case.sent.path[:80]}",
+    classify=_classify,
+    running=_hub,
+    judge=lambda _, __, found: Verdict((found,) if found else ()),
+)
 
 
 def _requests(text: str) -> Iterator[Sent]:

@@ -1,29 +1,26 @@
-"""Runners of the recorded cases of the Operator Lifecycle Manager, by file."""
+"""The recorded cases of the Operator Lifecycle Manager: which suites replay which file."""
 
 from __future__ import annotations
 
-from tests.conformance.olm.parts import (
-    run_cel,
-    run_constraints_api,
-    run_defects,
-    run_fail_forward,
-    run_semver,
-    run_solver,
-    run_sort_channel,
-    run_syntax,
-)
-from tests.conformance.olm.rows import run_rows
+from typing import TYPE_CHECKING
 
-FILES = {
-    "cel.json": run_cel,
-    "constraints_api.json": run_constraints_api,
-    "fail_forward.json": run_fail_forward,
-    "resolver_edge.json": run_rows,
-    "resolver_edge_large.json": run_rows,
-    "resolver_upstream.json": run_rows,
-    "semver.json": run_semver,
-    "solver.json": run_solver,
-    "sort_channel.json": run_sort_channel,
-    "syntax_normalise.json": run_syntax,
-    "upstream_defects.json": run_defects,
+from tests.conformance.cel.others import OLM_CEL
+from tests.conformance.olm import parts
+from tests.conformance.olm.rows import OWN_ROWS, UPSTREAM_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.conformance.results import Runner
+
+FILES: Mapping[str, Sequence[Runner]] = {
+    "cel.json": [OLM_CEL, parts.OWN_CEL],
+    "constraints_api.json": [parts.CONSTRAINTS_API],
+    "fail_forward.json": [parts.FAIL_FORWARD],
+    "resolver_*.json": [UPSTREAM_ROWS, OWN_ROWS],
+    "semver.json": [parts.SEMVER],
+    "solver.json": [parts.SOLVER],
+    "sort_channel.json": [parts.SORT_CHANNEL],
+    "syntax_normalise.json": [parts.SYNTAX],
+    "upstream_defects.json": [parts.DEFECTS_OF_SOLVER, parts.DEFECTS],
 }

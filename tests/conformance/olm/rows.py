@@ -14,25 +14,30 @@ from muster.resolution.resolve import Impossible, Refused, Resolved, resolve
 from muster.resolution.spellings import from_dependency, read_any_spelling
 from muster.resolution.upstream_spelling import read_upstream
 from tests.conformance.olm.requests import a_catalog, a_property, a_request, shown, wanted
-from tests.conformance.results import CaseResult
+from tests.conformance.suites import PLAIN, Kind, Rule, Suite, Verdict, by, keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def upstream_result(row: dict[str, Any]) -> CaseResult:
-    """The row in OLM v0's dialect: outcome and, for failures, upstream's text."""
+# --- OLM's own dialect
+
+
+def _run_upstream(row: dict[str, Any]) -> dict[str, Any]:
     outcome = resolve(a_request(row, Dialect.OLM_V0))
-    got = shown(outcome)
-    ok = got in wanted(row["expect"])
-    detail = "" if ok else f"wanted {wanted(row['expect'])}, got {got}"
-    text_ok = None
-    if "error" in row["expect"] and ok:
-        # A plan is no failure, and `ok` says that this is one.
-        text = outcome.text if isinstance(outcome, Refused) else outcome.upstream_text  # type: ignore[union-attr]
-        text_ok = text in row["expect"]["error"]["upstreamTexts"]
-        detail = detail or ("" if text_ok else f"text {text!r}, wanted {row['expect']['error']['upstreamTexts'][0]!r}")
-    return CaseResult(f"{row['id']} (olm-v0)", ok, detail, text_ok=text_ok)
+    text = outcome.text if isinstance(outcome, Refused) else getattr(outcome, "upstream_text", "")
+    return {"outcome": shown(outcome), "text": text}
+
+
+def _judge_upstream(row: dict[str, Any], _: Kind, ours: dict[str, Any]) -> Verdict:
+    """The outcome and, for failures, upstream's text."""
+    if ours["outcome"] not in wanted(row["expect"]):
+        return Verdict((f"wanted {wanted(row['expect'])}, got {ours['outcome']}: {ours['text']}",))
+    if "error" not in row["expect"]:
+        return Verdict()
+    texts = row["expect"]["error"]["upstreamTexts"]
+    same = ours["text"] in texts
+    return Verdict(text_ok=same, remarks="" if same else f"text {ours['text']!r}, wanted {texts[0]!r}")
 
 
 # --- our own dialect: the same answers, except by rule
@@ -47,30 +52,57 @@ UNTYPED = "cannot be range of a comprehension"
 _VALUE = re.compile(r"""\b\w+(?:\.value\b|\[(['"])value\1\])""")
 
 
-def own_result(row: dict[str, Any]) -> CaseResult:
-    """The row in our dialect. What we expect where a rule applies: upstream's answer to the row as we understand it,
-    every constraint in the shipped spelling and what cannot be used left out."""
-    name = f"{row['id']} (muster)"
+def _run_own(row: dict[str, Any]) -> dict[str, Any]:
     outcome = resolve(a_request(row, Dialect.MUSTER))
-    got = shown(outcome)
+    faults = outcome.problem.faults if isinstance(outcome, Resolved | Impossible) else ()
+    return {"outcome": shown(outcome), "faults": [(each.where, each.text) for each in faults]}
+
+
+def classify(row: dict[str, Any]) -> Kind:
     rule = rule_of(row)
-    if rule is None:
-        ok = got in wanted(row["expect"])
-        return CaseResult(name, ok, "" if ok else f"wanted {wanted(row['expect'])}, got {got}")
+    return PLAIN if rule is None else Rule(rule)
+
+
+def _judge_own(row: dict[str, Any], kind: Kind, ours: dict[str, Any]) -> Verdict:
+    """Where a rule applies we expect upstream's answer to the row as we understand it, every constraint in the shipped
+    spelling and what cannot be used left out; and that what is left out is told, and nothing else."""
+    got, faults = ours["outcome"], ours["faults"]
+    if not isinstance(kind, Rule):
+        return Verdict(() if got in wanted(row["expect"]) else (f"wanted {wanted(row['expect'])}, got {got}",))
+    right = twin(row, kind.name)
+    if kind.name == SLASHES and isinstance(got, list):
+        got = sorted(line.replace("/", "-") for line in got)
+        right = sorted(line.replace("/", "-") for line in right) if isinstance(right, list) else right
+    differences = [] if got == right else [f"wanted {right}, got {got}"]
+    if got != "InputError":
+        differences += _told_wrongly(row, kind.name, faults)
+    return Verdict(tuple(differences))
+
+
+def twin(row: dict[str, Any], rule: str) -> list[str] | str:
+    """Upstream's answer to the row in words that it understands."""
     if rule == SLASHES:
-        plain = shown(resolve(a_request(without_slashes(row), Dialect.OLM_V0)))
-        names = [sorted(line.split()[0] for line in each) for each in (got, plain)]
-        return CaseResult(name, names[0] == names[1], f"{rule}: got {got}, wanted {plain}", rule=rule)
-    told = isinstance(outcome, Resolved | Impossible) and (
-        rule in (SPELLINGS, ANY_VALUES) or bool(outcome.problem.faults)
-    )
-    ours = shown(resolve(a_request(understood(row), Dialect.OLM_V0)))
+        return shown(resolve(a_request(without_slashes(row), Dialect.OLM_V0)))
+    found = shown(resolve(a_request(understood(row), Dialect.OLM_V0)))
     if has_optional(row):
         # Upstream has no word for it: met as if it were required, when that changes nothing else; else left out.
         met = shown(resolve(a_request(understood(row, optional=True), Dialect.OLM_V0)))
-        ours = met if isinstance(met, list) and set(ours) <= set(met) else ours
-    ok = got == ours and (told or isinstance(outcome, Refused))
-    return CaseResult(name, ok, f"{rule}: got {got}, wanted {ours}, faults told: {told}", rule=rule)
+        found = met if isinstance(met, list) and set(found) <= set(met) else found
+    return found
+
+
+def _told_wrongly(row: dict[str, Any], rule: str, faults: list[tuple[str, str]]) -> list[str]:
+    """Faults are told of the bundles that we cannot read; where all can be read, of what upstream names."""
+    if rule not in (CONTAINED, STRICT):
+        return [f"told of {faults} where nothing is wrong"] if faults else []
+    if not faults:
+        return ["no fault is told"]
+    unreadable = {owner["name"] for prop, owner in all_requirements(row) if isinstance(_as_we_read(prop), str)}
+    if unreadable:
+        told = {where.partition("/")[0] for where, _ in faults}
+        return [] if told <= unreadable else [f"told of {sorted(told)}, while {sorted(unreadable)} cannot be read"]
+    recorded = " ".join(row["expect"]["error"]["upstreamTexts"])
+    return [f"told of {where}: {text!r}, upstream of {recorded!r}" for where, text in faults if text not in recorded]
 
 
 def rule_of(row: dict[str, Any]) -> str | None:
@@ -232,7 +264,33 @@ def _without_broken_channels(
     return kept
 
 
-def run_rows(rows: Any) -> Iterator[CaseResult]:
-    for row in rows:
-        yield upstream_result(row)
-        yield own_result(row)
+SHAPE = {
+    **dict.fromkeys(
+        keys(
+            "id description tags namespaces catalogs subscriptions installed source notes note "
+            "systemAllowPackages sourceError what"
+        )
+    ),
+    "expect": {
+        "install": None,
+        "installAnyOf": None,
+        "upstreamDeterministic": None,
+        "error": keys("kind upstreamTexts conflictsAlways conflictsSometimes"),
+    },
+}
+UPSTREAM_ROWS = Suite(
+    cases=list,
+    name=lambda row: f"{row['id']} (olm-v0)",
+    classify=lambda _: PLAIN,
+    running=by(_run_upstream),
+    judge=_judge_upstream,
+    shape=SHAPE,
+)
+OWN_ROWS = Suite(
+    cases=list,
+    name=lambda row: f"{row['id']} (muster)",
+    classify=classify,
+    running=by(_run_own),
+    judge=_judge_own,
+    shape=SHAPE,
+)

@@ -12,7 +12,9 @@ import msgspec
 from muster.cel.charging import charging_of
 from muster.cel.environments import environment
 from muster.controllers.cluster_sets import BUILT_IN, binding_condition, roll_back, set_condition
-from muster.controllers.clusters import wanted_taints
+from muster.controllers.clusters import CLUSTERS, wanted_taints
+from muster.controllers.mirror import Stored
+from muster.controllers.placement_mirrors import BINDINGS, SETS
 from muster.controllers.placement_world import PlacementWorld
 from muster.errors import InvalidObjectError
 from muster.fleet import score_of
@@ -146,7 +148,7 @@ def _plain_differences(first: ScheduleResult, result: ScheduleResult, wanted: Ma
             }
             for page in result.pages()
         ],
-        "decisionGroups": result.decision_groups(),
+        "decisionGroups": msgspec.json.decode(msgspec.json.encode(result.decision_groups())),
         "conditions": {
             kind: msgspec.to_builtins(condition)
             for kind, condition in result.conditions.items()
@@ -273,7 +275,7 @@ def _membership(case: Mapping[str, Any]) -> Any:
 def _set_status(case: Mapping[str, Any]) -> Any:
     world = PlacementWorld()
     world.fleet.put_many(msgspec.json.encode(each) for each in case["clusters"])
-    world.put_set(case["clusterSet"])
+    world.put_set(Stored.of(SETS, case["clusterSet"]))
     ((kind, (status, reason, message)),) = set_condition(world, case["clusterSet"]["metadata"]["name"]).items()
     failed = status == "Unknown"
     shown = {"type": kind, "status": status, "reason": reason, "message": message}
@@ -282,7 +284,7 @@ def _set_status(case: Mapping[str, Any]) -> Any:
 
 def _binding_status(case: Mapping[str, Any]) -> Any:
     sets = {each["metadata"]["name"]: each for each in case["clusterSets"]}
-    ((kind, (status, reason, message)),) = binding_condition(case["binding"], sets).items()
+    ((kind, (status, reason, message)),) = binding_condition(BINDINGS.demanded(case["binding"]), sets).items()
     return {"condition": {"type": kind, "status": status, "reason": reason, "message": message}}
 
 
@@ -297,9 +299,8 @@ def _built_in_sets(case: Mapping[str, Any]) -> Any:
 
 
 def _taints(case: Mapping[str, Any]) -> Any:
-    return {
-        "taints": [[each["key"], each.get("value") or "", each["effect"]] for each in wanted_taints(case["cluster"])]
-    }
+    wanted = wanted_taints(CLUSTERS.demanded(case["cluster"]))
+    return {"taints": [[each.key, each.value, each.effect] for each in wanted]}
 
 
 CONTROLLER_ROWS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from muster.classification import Roster, inventory_of, read_classification
+from muster.classification.classification import CLASSIFICATIONS
 from muster.demo.hosts import an_agent
 
 AGENTS = int(os.environ.get("CLASSIFY_AGENTS", "10000"))
@@ -72,7 +73,9 @@ def _roster(*queries: str) -> Roster:
     roster = Roster()
     for number, query in enumerate(queries):
         spec = {"labelKey": f"key-{number:02}", "labelValue": "yes", "query": query}
-        roster.put_classification(read_classification({"metadata": {"name": f"c{number:02}"}, "spec": spec}))
+        roster.put_classification(
+            read_classification(CLASSIFICATIONS.demanded({"metadata": {"name": f"c{number:02}"}, "spec": spec}))
+        )
     return roster
 
 

@@ -21,7 +21,7 @@ from muster.controllers.metrics import ControllerMetrics
 from muster.controllers.placement_history import HistoryKeeper
 from muster.controllers.placement_moves import MoveReport
 from muster.controllers.placement_world import Key, PlacementWorld
-from muster.controllers.preview import settle
+from muster.controllers.preview import put, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,17 +38,19 @@ def a_world(encoded: list[bytes]) -> PlacementWorld:
     world = PlacementWorld()
     world.advance(NOW)
     selector = {"selectorType": "LabelSelector", "labelSelector": {}}
-    world.put_set({"metadata": {"name": "global"}, "spec": {"clusterSelector": selector}})
-    world.put_binding({"metadata": {"name": "global", "namespace": "apps"}})
+    put(world, {"kind": "ManagedClusterSet", "metadata": {"name": "global"}, "spec": {"clusterSelector": selector}})
+    put(world, {"kind": "ManagedClusterSetBinding", "metadata": {"name": "global", "namespace": "apps"}})
     world.put_clusters(encoded)
     for number in range(PLACEMENTS):
         text = rf"""managedCluster.metadata.labels["version"].matches('^1\\.(28|29|3[0-2])\\.\\d*$|{number}')"""
         required = {"celSelector": {"celExpressions": [text]}}
-        world.put_placement(
+        put(
+            world,
             {
+                "kind": "Placement",
                 "metadata": {"name": f"p{number}", "namespace": "apps", "uid": "u", "generation": 1},
                 "spec": {"predicates": [{"requiredClusterSelector": required}]},
-            }
+            },
         )
     settle(world, NOW)
     return world
@@ -84,11 +86,12 @@ async def measure(size: int) -> None:
     beats = [beaten(each) for each in encoded[:times]]
     moves = [changed(each, version="1.99.0" if number % 2 else "1.30.1") for number, each in enumerate(encoded[:times])]
     back = encoded[:times]
+    names = [msgspec.json.decode(each)["metadata"]["name"] for each in back]
 
     def rows() -> list[float]:
-        heartbeat = microseconds(lambda number: world.put_cluster(beats[number]), times)
-        waking = microseconds(lambda number: world.put_cluster(moves[number]), times)
-        microseconds(lambda number: world.put_cluster(back[number]), times)
+        heartbeat = microseconds(lambda number: world.put_cluster(names[number], beats[number]), times)
+        waking = microseconds(lambda number: world.put_cluster(names[number], moves[number]), times)
+        microseconds(lambda number: world.put_cluster(names[number], back[number]), times)
         return [heartbeat, waking]
 
     rows()
@@ -107,11 +110,11 @@ async def measure(size: int) -> None:
         draft = microseconds(lambda _: keeper.draft(key, world.placements[key], result, selected), 50)
         row = world.fleet.row(selected[0])
         assert row is not None
-        world.put_cluster(changed(world.fleet.encoded([row])[0], version="9.9.9"))
+        world.put_cluster(selected[0], changed(world.fleet.encoded([row])[0], version="9.9.9"))
         moved = world.decide(key, NOW)
         assert moved is not None
-        names = moved.selected
-        taken = keeper.draft(key, world.placements[key], moved, names)
+        left = moved.selected
+        taken = keeper.draft(key, world.placements[key], moved, left)
         assert taken is not None
         assert taken.move is not None
         move = taken.move

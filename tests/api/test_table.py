@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from muster.api import RESOURCES
-from muster.api.ages import age, format_time, human_duration, parse_time
+from muster.api.ages import age, human_duration
 from muster.api.jsonpath import compile_path
 from muster.api.table import cells, column_definitions, partial_metadata, row, table
 from muster.errors import InvalidObjectError
+from muster.values.times import parse_time, time_text
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 CREATED = "2026-01-01T11:58:30Z"
@@ -167,7 +168,7 @@ def test_ages_get_coarser_with_time(seconds: int, text: str) -> None:
 def test_what_is_no_time_has_no_age() -> None:
     assert age(None, NOW) == "<unknown>"
     assert age("soon", NOW) == "<invalid>"
-    assert parse_time(format_time(NOW)) == NOW
+    assert parse_time(time_text(NOW)) == NOW
 
 
 def test_a_path_walks_fields_lists_filters_and_quoted_keys() -> None:

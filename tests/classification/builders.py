@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from muster.classification import LABEL_PREFIX, Classification, Roster, read_classification
+from muster.classification.classification import CLASSIFICATIONS
 
 SIZE = f"{LABEL_PREFIX}size"
 
@@ -16,7 +17,7 @@ def a_classification(
 ) -> Classification:
     metadata = {"name": name, **({"deletionTimestamp": "2026-01-01T00:00:00Z"} if deleting else {})}
     spec = {"labelKey": key, "labelValue": value, "query": query}
-    return read_classification({"metadata": metadata, "spec": spec})
+    return read_classification(CLASSIFICATIONS.demanded({"metadata": metadata, "spec": spec}))
 
 
 def a_roster(*classifications: Classification, **agents: dict[str, Any]) -> Roster:

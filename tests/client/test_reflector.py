@@ -50,7 +50,8 @@ class Names:
         self._failing = failing
         self._failures = failures
 
-    def replace(self, objects: Sequence[bytes]) -> None:
+    def replace(self, objects: Sequence[bytes], revision: str) -> None:
+        assert revision
         if self._failures:
             self._failures -= 1
             raise OverflowError("date value out of range")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muster.clustersets.pairs import PairRules
-from muster.selectors.membership import DEFAULT_KEY
+from muster.selectors.membership import DEFAULT_KEY, SETS
 
 WHAT = "ConfigMap open-cluster-management-hub/clusterset-validation"
 SPEC = {"region": "apac, us", "vendor": "aws, gcp"}
@@ -186,7 +186,7 @@ def test_long_lists_and_long_words_are_cut_in_messages() -> None:
     ],
 )
 def test_a_set_without_a_key_has_no_pair(cluster_set: dict[str, Any], allowed: bool) -> None:
-    assert (rules_of(SPEC).refusal_of(cluster_set) is None) is allowed
+    assert (rules_of(SPEC).refusal_of(SETS.demanded(cluster_set)) is None) is allowed
 
 
 words = st.sampled_from(["a", "b", "c", "d"])

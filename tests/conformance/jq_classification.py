@@ -14,6 +14,7 @@ import msgspec
 
 from muster.api.agent_classification import rules as admission_rules
 from muster.classification import FINALIZER, LABEL_PREFIX, Roster, may_go, read_classification, report
+from muster.classification.classification import CLASSIFICATIONS
 from muster.values.causes import sentence
 from tests.conformance import jq_classification_model as upstream
 from tests.conformance.suites import PLAIN, Kind, Rule, Suite, Verdict, by, keys
@@ -60,7 +61,9 @@ class Ours:
             roster.remove_classification(name)
         for place, stored in there.items():
             metadata = {"name": _name(place), "deletionTimestamp": "now" if stored.deleting else None}
-            roster.put_classification(read_classification({"metadata": metadata, "spec": stored.spec}))
+            roster.put_classification(
+                read_classification(CLASSIFICATIONS.demanded({"metadata": metadata, "spec": stored.spec}))
+            )
         return roster
 
     def _namespaces(self) -> list[str]:

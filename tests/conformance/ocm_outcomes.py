@@ -26,7 +26,7 @@ def shown(first: ScheduleResult, result: ScheduleResult, world: World) -> dict[s
             }
             for page in result.pages()
         ],
-        "decisionGroups": result.decision_groups(),
+        "decisionGroups": msgspec.json.decode(msgspec.json.encode(result.decision_groups())),
         "conditions": {kind: msgspec.to_builtins(result.conditions[kind]) for kind in upstreams},
         "filterResults": _filters(first),
         "prioritizerResults": sorted(

@@ -8,9 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
 from muster.controllers.placement_world import Key, PlacementWorld
+from muster.controllers.preview import put, remove
 from muster.selectors.membership import sets_of
 from tests.conformance.cel.calls import calls
 from tests.conformance.ocm_model import expressions
@@ -21,13 +20,6 @@ from tests.controllers.replaying import Replay, replaying
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-_PUT: Final[Mapping[str, str]] = {
-    "ManagedClusterSet": "put_set",
-    "ManagedClusterSetBinding": "put_binding",
-    "Placement": "put_placement",
-    "AddOnPlacementScore": "put_score",
-    "PlacementDecision": "put_decision",
-}
 _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 UNREAD: Final = "a change that nobody reads wakes nobody"
 SCORES: Final = "scores in expressions wake their readers"
@@ -93,7 +85,7 @@ IN_A_HUB: Final = replace(IN_THE_WORLD, name=lambda case: f"{case['id']} over HT
 def _woken_in_the_world(case: Mapping[str, Any]) -> list[str]:
     world = PlacementWorld()
     for obj in _before(case):
-        _put(world, obj)
+        put(world, obj)
     for key in world.placements:
         world.decide(key, _NOW)
     told = _event(world, case["event"], case["object"])
@@ -106,23 +98,8 @@ def _before(case: Mapping[str, Any]) -> list[Object]:
     return [*case["objects"], *([changed] if changed else [])]
 
 
-def _put(world: PlacementWorld, obj: Object) -> Collection[Any]:
-    if obj["kind"] == "ManagedCluster":
-        return world.put_cluster(msgspec.json.encode(obj))
-    told: Collection[Any] = getattr(world, _PUT[obj["kind"]])(obj)
-    return told
-
-
 def _event(world: PlacementWorld, event: str, obj: Object) -> Collection[Any]:
-    if event.endswith("-deleted"):
-        if obj["kind"] == "ManagedCluster":
-            return world.remove_cluster(obj["metadata"]["name"])
-        if obj["kind"] == "ManagedClusterSet":
-            return world.remove_set(obj["metadata"]["name"])
-        remove = _PUT[obj["kind"]].replace("put", "remove")
-        told: Collection[Any] = getattr(world, remove)(obj)
-        return told
-    return _put(world, obj)
+    return remove(world, obj) if event.endswith("-deleted") else put(world, obj)
 
 
 # --- In a running hub -----------------------------------------------------------------------------------------------

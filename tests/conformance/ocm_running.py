@@ -142,7 +142,8 @@ def _end(world: World, replay: Replay) -> dict[str, Any]:
         hub |= {"pages": pages, "numberOfSelectedClusters": status.get("numberOfSelectedClusters")}
         hub["decisionGroups"] = status.get("decisionGroups")
         core |= {"pages": {page.name: page.clusters for page in result.pages()}}
-        core |= {"numberOfSelectedClusters": len(result.ranked), "decisionGroups": result.decision_groups()}
+        groups = msgspec.json.decode(msgspec.json.encode(result.decision_groups()))
+        core |= {"numberOfSelectedClusters": len(result.ranked), "decisionGroups": groups}
     return {"core": core, "hub": hub}
 
 

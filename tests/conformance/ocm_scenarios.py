@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.cel.charging import charging_of
 from muster.cel.environments import environment
+from muster.controllers.mirror import Stored
+from muster.controllers.placement_mirrors import PLACEMENTS
 from muster.controllers.placement_world import Key, PlacementWorld
 from muster.selectors.cel import typed_view
 from tests.builders import a_time
@@ -279,7 +281,7 @@ def run(check: Check) -> dict[str, Any]:
 def _left_alone(check: Check, world: World) -> dict[str, Any]:
     """What the controllers' world makes of a placement that is not to be touched."""
     controllers = PlacementWorld()
-    controllers.put_placement(check.placement)
+    controllers.put_placement(Stored.of(PLACEMENTS, check.placement))
     key = Key(check.placement["metadata"]["namespace"], check.placement["metadata"]["name"])
     if controllers.decide(key, world.now) is not None:
         return {"decided": True}

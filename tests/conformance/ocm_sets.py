@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from muster.controllers.cluster_sets import BUILT_IN, binding_condition, roll_back, set_condition
-from muster.controllers.clusters import wanted_taints
+from muster.controllers.clusters import CLUSTERS, wanted_taints
+from muster.controllers.mirror import Stored
+from muster.controllers.placement_mirrors import BINDINGS, SETS
 from muster.controllers.placement_world import PlacementWorld
 from muster.errors import InvalidObjectError
 from muster.hub.patches.merge import merge_patched
@@ -60,7 +62,7 @@ def _membership(case: Mapping[str, Any]) -> Any:
 def _set_status(case: Mapping[str, Any]) -> Any:
     world = PlacementWorld()
     world.fleet.put_many(msgspec.json.encode(each) for each in case["clusters"])
-    world.put_set(case["clusterSet"])
+    world.put_set(Stored.of(SETS, case["clusterSet"]))
     ((kind, (status, reason, message)),) = set_condition(world, case["clusterSet"]["metadata"]["name"]).items()
     failed = status == "Unknown"
     shown = {"type": kind, "status": status, "reason": reason, "message": message}
@@ -69,7 +71,7 @@ def _set_status(case: Mapping[str, Any]) -> Any:
 
 def _binding_status(case: Mapping[str, Any]) -> Any:
     sets = {each["metadata"]["name"]: each for each in case["clusterSets"]}
-    ((kind, (status, reason, message)),) = binding_condition(case["binding"], sets).items()
+    ((kind, (status, reason, message)),) = binding_condition(BINDINGS.demanded(case["binding"]), sets).items()
     return {"condition": {"type": kind, "status": status, "reason": reason, "message": message}}
 
 
@@ -84,9 +86,8 @@ def _built_in_sets(case: Mapping[str, Any]) -> Any:
 
 
 def _taints(case: Mapping[str, Any]) -> Any:
-    return {
-        "taints": [[each["key"], each.get("value") or "", each["effect"]] for each in wanted_taints(case["cluster"])]
-    }
+    wanted = wanted_taints(CLUSTERS.demanded(case["cluster"]))
+    return {"taints": [[each.key, each.value, each.effect] for each in wanted]}
 
 
 ROWS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {

@@ -47,7 +47,8 @@ class Seen:
         self.objects: dict[str, Any] = {}
         self.lists = 0
 
-    def replace(self, objects: Sequence[bytes]) -> None:
+    def replace(self, objects: Sequence[bytes], revision: str) -> None:
+        assert revision
         self.lists += 1
         self.objects = {obj["metadata"]["name"]: obj for obj in map(json.loads, objects)}
 

@@ -42,8 +42,10 @@ from urllib.parse import urlsplit
 import yaml
 
 from muster.classification import Roster, read_applied, read_classification, report
+from muster.classification.classification import CLASSIFICATIONS
 from muster.client import Candidate, leases
 from muster.controllers.cluster_sets import set_condition
+from muster.controllers.clusters import CLUSTERS as A_CLUSTER
 from muster.controllers.clusters import wanted_taints
 from muster.controllers.manager import Options, run_controllers
 from muster.controllers.permissions import COLLECTOR, CONTROLLERS
@@ -261,7 +263,8 @@ def divergence(remote: Remote) -> str:
     now = datetime.now(UTC)
     world = world_of([*clusters, *sets, *bindings, *pages, *placements], now)
     for cluster in clusters:
-        if wanted_taints(cluster) != (cluster["spec"].get("taints") or []):
+        seen = A_CLUSTER.demanded(cluster)
+        if wanted_taints(seen) != seen.spec.taints:
             return f"taints of {cluster['metadata']['name']}"
     for each in sets:
         name = each["metadata"]["name"]
@@ -311,7 +314,7 @@ def _host_divergence(remote: Remote) -> str:
             metadata["name"], metadata.get("labels") or {}, read_applied(metadata.get("annotations")), encoded
         )
     for each in classifications:
-        roster.put_classification(read_classification(each))
+        roster.put_classification(read_classification(CLASSIFICATIONS.demanded(each)))
     for each in agents:
         plan = roster.plan(each["metadata"]["name"])
         if plan is None or not plan.is_empty:
@@ -319,7 +322,7 @@ def _host_divergence(remote: Remote) -> str:
     for each in classifications:
         if each["metadata"].get("deletionTimestamp"):
             return f"classification {each['metadata']['name']} is still there"
-        wanted = report(roster, read_classification(each))
+        wanted = report(roster, read_classification(CLASSIFICATIONS.demanded(each)))
         status = each.get("status") or {}
         if (status.get("matchedCount"), status.get("errorCount")) != (wanted.matched, wanted.errors):
             return f"counts of {each['metadata']['name']}: {status}, should be {wanted}"

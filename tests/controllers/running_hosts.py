@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from muster.client import Client, Connection
 from muster.client.reflector import Reflector
 from muster.controllers.agents import HostControllers
+from muster.controllers.containment import Unreadable
 from muster.controllers.events import EventRecorder
 from muster.controllers.manager import utc_now
 from muster.controllers.metrics import ControllerMetrics
@@ -126,9 +127,8 @@ def host_controllers(hub: RunningHub, dies_at: int | None = None, *, before: boo
         writes = 10**9 if dies_at is None else dies_at
         async with MortalClient(connection, writes, before=before, die=die) as client:
             discovery = await client.discover()
-            hosts = HostControllers(
-                client, utc_now, ControllerMetrics(), EventRecorder(client, "t", utc_now), Quarantine(), Notes()
-            )
+            events = EventRecorder(client, "t", utc_now)
+            hosts = HostControllers(client, utc_now, ControllerMetrics(), events, Quarantine(), Notes(), Unreadable())
             reflectors = [Reflector(client, discovery.named(name), each) for name, each in hosts.handlers().items()]
             await run_synced(reflectors, hosts, started)
 

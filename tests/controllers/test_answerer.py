@@ -17,6 +17,7 @@ from muster.controllers.trials import Trial
 from muster.placement.report import Window
 from tests.builders import a_binding, a_cluster, a_placement, a_set
 from tests.controllers.answering import NOW
+from tests.controllers.seeing import put_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -110,7 +111,7 @@ def test_a_cluster_that_changes_during_a_trial_wakes_nobody_for_it() -> None:
     async def story() -> tuple[Any, list[str]]:
         with await Trial.of(world, wanting_gold()) as trial:
             await trial.evaluate()
-            told = world.put_cluster(msgspec.json.encode(a_cluster("c1", {"tier": "gold"})))
+            told = put_cluster(world, msgspec.json.encode(a_cluster("c1", {"tier": "gold"})))
             return told, trial.result(NOW).selected
 
     assert asyncio.run(story()) == (frozenset(), ["c1"])
@@ -223,7 +224,7 @@ def test_advice_follows_the_fleet() -> None:
         answerer = ready(world)
         before = await answerer.advise(AdviceQuestion(placement, 10.0))
         assert [each.code for each in before.findings] == ["no-such-label"]
-        world.put_cluster(msgspec.json.encode(a_cluster("new", {"tier": "gold"})))
+        put_cluster(world, msgspec.json.encode(a_cluster("new", {"tier": "gold"})))
         async with asyncio.timeout(20):
             while (await answerer.advise(AdviceQuestion(placement, 10.0))).findings:  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.05)  # a copy of so few clusters is soon old

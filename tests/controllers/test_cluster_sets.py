@@ -10,7 +10,9 @@ from muster.api import managed_cluster_set
 from muster.clustersets.pairs import PairRules
 from muster.controllers.cluster_sets import pair_condition, problem_condition
 from muster.controllers.permissions import CONTROLLERS, RULES
+from muster.placement import rule_of
 from muster.selectors.membership import DEFAULT_KEY
+from muster.selectors.membership import SETS as A_SET
 from tests.builders import a_binding, a_cluster, a_placement, a_set
 from tests.controllers.running import APPS, CLUSTERS, GROUP, SETS, Driver, controllers, driven_hub, eventually
 
@@ -32,12 +34,12 @@ def the_pairs(**data: str) -> dict[str, Any]:
 
 
 def test_a_set_without_problems_has_no_condition_for_them() -> None:
-    assert problem_condition(by_key("apac", "region")) == {}
-    assert problem_condition(a_set("gpu", {"gpu": "yes"})) == {}
+    assert problem_condition(rule_of(A_SET.demanded(by_key("apac", "region")))) == {}
+    assert problem_condition(rule_of(A_SET.demanded(a_set("gpu", {"gpu": "yes"})))) == {}
 
 
 def test_a_set_that_cannot_be_evaluated_says_so() -> None:
-    assert problem_condition(a_set("odd", clusterSelector={"selectorType": "Odd"})) == {
+    assert problem_condition(rule_of(A_SET.demanded(a_set("odd", clusterSelector={"selectorType": "Odd"})))) == {
         "ClusterSetUsable": (
             "False",
             "SelectorInvalid",
@@ -48,7 +50,7 @@ def test_a_set_that_cannot_be_evaluated_says_so() -> None:
 
 
 def test_a_name_that_no_label_can_have_is_told() -> None:
-    assert problem_condition(a_set("a" * 64, clusterSelector={})) == {
+    assert problem_condition(rule_of(A_SET.demanded(a_set("a" * 64, clusterSelector={})))) == {
         "ClusterSetUsable": (
             "False",
             "NameTooLong",
@@ -83,11 +85,13 @@ def test_a_name_that_no_label_can_have_is_told() -> None:
     ],
 )
 def test_a_set_is_judged_by_the_pairs_that_are_allowed(config_map: Any, condition: tuple[str, str, str]) -> None:
-    assert pair_condition(PairRules.parse(config_map), by_key("apac", "region")) == {"PairAllowed": condition}
+    assert pair_condition(PairRules.parse(config_map), A_SET.demanded(by_key("apac", "region"))) == {
+        "PairAllowed": condition
+    }
 
 
 def test_without_a_config_map_nothing_is_said_of_pairs() -> None:
-    assert pair_condition(None, by_key("apac", "region")) == {}
+    assert pair_condition(None, A_SET.demanded(by_key("apac", "region"))) == {}
 
 
 def test_the_pairs_can_be_watched_by_their_name_alone() -> None:

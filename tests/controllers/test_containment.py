@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
 
-from muster.controllers.agent_world import AgentWorld, Feed, Place
+from muster.api.agent import Agent
+from muster.api.reading import Reader
+from muster.client.heads import Place
+from muster.controllers.agent_world import AgentWorld
 from muster.controllers.cluster_sets import BUILT_IN, roll_back, set_condition
-from muster.controllers.clusters import ClusterController, lease_ends, look
+from muster.controllers.clusters import CLUSTERS, ClusterController, lease_ends
 from muster.controllers.conditions import merged
-from muster.controllers.containment import Contained, Unreadable
-from muster.controllers.feeding import ClusterFeed, ObjectFeed
+from muster.controllers.containment import Unreadable
 from muster.controllers.metrics import ControllerMetrics
+from muster.controllers.mirror import Mirror
+from muster.controllers.placement_mirrors import PlacementMirrors
 from muster.controllers.placement_world import Key, PlacementWorld, SetKey
 from muster.hub.patches.merge import merge_patched
 from muster.values.times import FIRST, LAST
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint, a_time
+from tests.controllers.seeing import put, put_cluster
 from tests.controllers.test_placement_world import a_page, a_world, chosen, stored
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 P1 = Key("apps", "p1")
@@ -43,7 +45,7 @@ class Watched:
         self.registry = CollectorRegistry()
         self.unreadable = Unreadable(self.registry)
         self.events: list[tuple[str, str]] = []
-        self.unreadable.tell_with(lambda about, *said: self.events.append((about["metadata"]["name"], said[1])))
+        self.unreadable.tell_with(lambda about, *said: self.events.append((about.name, said[1])))
 
     def count(self, kind: str) -> tuple[float, float]:
         """How often objects of a kind could not be read, and how many of them cannot now."""
@@ -54,114 +56,115 @@ class Watched:
         return seen, now
 
 
-def scores_feed(watched: Watched, world: PlacementWorld) -> ObjectFeed:
-    feed = ObjectFeed(lambda _: None, world.put_score, world.remove_score)
-    feed.guard = watched.unreadable.guard("scores")
-    return feed
+class Seen(PlacementMirrors):
+    """A world behind its mirrors; `woken` has all that was told."""
+
+    def __init__(self, watched: Watched, world: PlacementWorld) -> None:
+        client: Any = None
+        self.controller = ClusterController(world, client, lambda: NOW, ControllerMetrics())
+        self.woken: list[Key | SetKey] = []
+        super().__init__(world, self.controller, self.woken.extend, lambda _: None, watched.unreadable)
 
 
-# --------------------------------------------------------------------------------------------------------------- feeds
+# ------------------------------------------------------------------------------------------------------------- mirrors
 
 
 def test_a_score_that_cannot_be_read_keeps_its_last_good_state_and_is_told_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     watched, world = Watched(), PlacementWorld()
-    feed = scores_feed(watched, world)
-    feed.put(encoded(a_score("a", {"cpu": 10}), 1))
+    scores = Seen(watched, world).scores
+    scores.put(encoded(a_score("a", {"cpu": 10}), 1))
     bad = encoded(a_score("a", {"cpu": 90}, valid_until=NOT_A_TIME), 2)
     for _ in range(3):
-        feed.put(bad)
-    feed.put(encoded(a_score("b", {"cpu": 20}), 3))
+        scores.put(bad)
+    scores.put(encoded(a_score("b", {"cpu": 20}), 3))
     assert world.fleet.scores.items_of("a")["usage"][0]["value"] == 10
     assert world.fleet.scores.items_of("b")["usage"][0]["value"] == 20
-    assert watched.count("scores") == (1, 1)
+    assert watched.count("addonplacementscores") == (1, 1)
     assert len(watched.events) == 1
     assert "status.validUntil" in watched.events[0][1]
     lines = [each.getMessage() for each in caplog.records]
     assert len(lines) == 1
-    assert lines[0].startswith("scores a/usage cannot be read at revision 2: status.validUntil: ")
-    feed.put(encoded(a_score("a", {"cpu": 90}, valid_until="2030-01-01t00:00:00z"), 4))
-    assert watched.count("scores") == (1, 0)
+    assert lines[0].startswith("addonplacementscores a/usage cannot be read at revision 2: status.validUntil: ")
+    scores.put(encoded(a_score("a", {"cpu": 90}, valid_until="2030-01-01t00:00:00z"), 4))
+    assert watched.count("addonplacementscores") == (1, 0)
     assert world.fleet.scores.items_of("a")["usage"][0]["value"] == 90
 
 
 def test_a_list_with_objects_that_cannot_be_read_is_taken_in_but_for_these() -> None:
     watched, world = Watched(), PlacementWorld()
-    feed = scores_feed(watched, world)
-    feed.replace([encoded(a_score("a", {"cpu": 1})), encoded(a_score("gone", {"cpu": 1}))])
+    scores = Seen(watched, world).scores
+    scores.replace([encoded(a_score("a", {"cpu": 1})), encoded(a_score("c", {"cpu": 3})), encoded(a_score("gone", {}))])
     deep = f'{{"metadata": {{"namespace": "a", "name": "usage", "resourceVersion": "7"}}, "x": {DEEP}}}'.encode()
     odd = a_score("c", {"cpu": 1})
     odd["status"]["scores"] = [{"name": "cpu", "value": "many"}]
-    feed.replace([deep, encoded(odd), encoded(a_score("b", {"cpu": 2}))])
-    assert watched.count("scores") == (2, 2)
+    scores.replace([deep, encoded(odd, 2), encoded(a_score("b", {"cpu": 2}))])
+    assert watched.count("addonplacementscores") == (2, 2)
     assert world.fleet.scores.get("gone", "usage") is None
     assert world.fleet.scores.items_of("a")["usage"][0]["value"] == 1
     assert world.fleet.scores.items_of("b")["usage"][0]["value"] == 2
-    feed.remove(encoded(odd))
-    feed.replace([encoded(a_score("b", {"cpu": 2}))])
-    assert watched.count("scores") == (2, 0)
+    assert world.fleet.scores.items_of("c")["usage"][0]["value"] == 3
+    scores.remove(encoded(odd))
+    scores.replace([encoded(a_score("b", {"cpu": 2}))])
+    assert watched.count("addonplacementscores") == (2, 0)
     assert world.fleet.scores.get("a", "usage") is None
 
 
 def test_after_a_restart_the_values_of_a_score_with_a_wrong_time_are_used_and_it_is_told() -> None:
     watched, world = Watched(), a_world("a", p1={})
-    feed = scores_feed(watched, world)
-    feed.replace([encoded(a_score("a", {"cpu": 90}, valid_until=NOT_A_TIME))])
+    Seen(watched, world).scores.replace([encoded(a_score("a", {"cpu": 90}, valid_until=NOT_A_TIME))])
     assert world.fleet.scores.items_of("a")["usage"][0]["value"] == 90
-    assert watched.count("scores") == (1, 1)
+    assert watched.count("addonplacementscores") == (1, 1)
 
 
-def test_whoever_is_woken_may_fail_too() -> None:
+def test_what_we_wrote_ourselves_wakes_nobody_and_neither_does_the_watch_when_it_brings_it() -> None:
+    seen = Seen(Watched(), world := a_world("a", p1={}))
+    seen.decisions.put_written(encoded(a_page("p1", 5, "a"), 5))
+    seen.decisions.put(encoded(a_page("p1", 5, "a"), 5))
+    seen.decisions.put(encoded(a_page("p1", 4), 4))  # late, and older than what we know
+    assert [page.clusters for page in world.pages(P1)] == [("a",)]
+    seen.decisions.remove_written(Place("apps", "p1-decision-1"))
+    seen.decisions.put(encoded(a_page("p1", 5, "a"), 5))
+    assert world.pages(P1) == []
+    assert seen.woken == []
+    seen.decisions.put(encoded(a_page("p1", 7, "b"), 7))
+    assert seen.woken == [P1]
+
+
+def test_a_placement_whose_spec_cannot_be_read_keeps_its_decisions_and_says_so() -> None:
+    watched, world = Watched(), a_world("a", "b", p1={})
+    seen = Seen(watched, world)
+    seen.decisions.put(encoded(a_page("p1", 3, "a", "b"), 3))
+    seen.placements.put(encoded(a_placement("p1", predicates={"requiredClusterSelector": 5}), 4))
+    result = world.decide(P1, NOW)
+    assert result is not None
+    assert str(result.fault) == ":spec cannot be read (spec.predicates: expected a list, not an object)"
+    assert result.conditions["PlacementMisconfigured"].status == "True"
+    assert watched.count("placements") == (1, 1)
+    seen.placements.put(encoded(a_placement("p1", numberOfClusters=1), 5))
+    assert chosen(world, P1) == ["a"]
+    assert watched.count("placements") == (1, 0)
+
+
+def test_a_set_whose_spec_cannot_be_read_keeps_its_last_good_rule() -> None:
     watched, world = Watched(), PlacementWorld()
-
-    def wake(_: Iterable[Any]) -> None:
-        raise KeyError("nobody")
-
-    feed = ObjectFeed(wake, world.put_set, lambda obj: world.remove_set(obj["metadata"]["name"]))
-    feed.guard = watched.unreadable.guard("sets")
-    feed.put(encoded(a_set("s")))
-    feed.remove(encoded(a_set("s")))
-    assert watched.count("sets") == (1, 0)
-    assert world.sets == {}
-
-
-@pytest.mark.parametrize("error", [RecursionError(), OverflowError("x"), MemoryError(), KeyError("k"), TypeError("t")])
-def test_whatever_a_handler_raises_the_next_object_comes(error: Exception) -> None:
-    watched, taken = Watched(), []
-
-    class Handler:
-        def replace(self, objects: Sequence[bytes]) -> None:
-            for each in objects:
-                self.put(each)
-
-        def put(self, encoded: bytes) -> None:
-            if b'"bad"' in encoded:
-                raise error
-            taken.append(json.loads(encoded)["metadata"]["name"])
-
-        def remove(self, encoded: bytes) -> None:
-            raise error
-
-    handler = Contained(Handler(), watched.unreadable.guard("things"))
-    objects = [encoded(a_set(name)) for name in ("a", "bad", "b")]
-    handler.replace(objects)
-    handler.put(objects[1])
-    handler.put(objects[2])
-    assert {"a", "b"} == set(taken)
-    assert watched.count("things") == (1, 1)
-    handler.remove(objects[1])
-    assert watched.count("things") == (1, 0)
+    seen = Seen(watched, world)
+    seen.sets.put(encoded(a_set("s", {"gold": "yes"}), 1))
+    good = world.rules["s"]
+    seen.sets.put(encoded(a_set("s", clusterSelector=[1]), 2))
+    assert world.rules["s"].membership == good.membership
+    assert world.rules["s"].fault == "spec cannot be read (spec.clusterSelector: expected an object, not a list)"
+    assert watched.count("managedclustersets") == (1, 1)
 
 
 def test_agents_with_odd_inventories_keep_no_other_out() -> None:
     watched = Watched()
     world = AgentWorld(lambda _: None, lambda _: None)
-    feed = Feed(world.put_agent, world.remove_agent)
-    feed.guard = watched.unreadable.guard("agents")
+    mirror = Mirror(Reader(Agent), world.put_agent, world.remove_agent, unreadable=watched.unreadable.of("agents"))
 
-    def agent(name: str, inventory: str, labels: str = "{}") -> bytes:
-        metadata = f'{{"namespace": "n", "name": "{name}", "resourceVersion": "3", "labels": {labels}}}'
+    def agent(name: str, inventory: str, labels: str = "{}", revision: int = 3) -> bytes:
+        metadata = f'{{"namespace": "n", "name": "{name}", "resourceVersion": "{revision}", "labels": {labels}}}'
         return f'{{"metadata": {metadata}, "status": {{"inventory": {inventory}}}}}'.encode()
 
     odd = [
@@ -169,95 +172,92 @@ def test_agents_with_odd_inventories_keep_no_other_out() -> None:
         agent("labels", "{}", '{"a": 5}'),
         b'{"metadata": {"namespace": "n", "name": "status", "resourceVersion": "3"}, "status": 5}',
     ]
-    feed.replace([*odd, agent("good", '{"cpu": {"count": 4}}')])
+    mirror.replace([*odd, agent("good", '{"cpu": {"count": 4}}')])
     assert world.places() == {Place("n", "good")}
     assert watched.count("agents") == (3, 3)
-    for fine in ('"text"', "[1, 2]", "1e400", "1" * 4301, "null", "true", "18446744073709551616"):
-        feed.put(agent("any", fine))
+    fine = ('"text"', "[1, 2]", "1e400", "1" * 4301, "null", "true", "18446744073709551616")
+    for revision, inventory in enumerate(fine, start=4):
+        mirror.put(agent("any", inventory, revision=revision))
         roster = world.roster("n")
         assert roster.look("any")
         assert roster.plan_so_far("any") is not None
-    feed.replace([agent("deep", "{}"), agent("good", "{}")])
+    mirror.replace([agent("deep", "{}", revision=12), agent("good", "{}", revision=13)])
     assert watched.count("agents") == (3, 0)
+    assert world.places() == {Place("n", "good"), Place("n", "deep")}
 
 
 # ------------------------------------------------------------------------------------------------------------ clusters
 
 
-def cluster_feed(watched: Watched, world: PlacementWorld) -> tuple[ClusterFeed, ClusterController]:
-    client: Any = None
-    controller = ClusterController(world, client, lambda: NOW, ControllerMetrics())
-    feed = ClusterFeed(world, controller, lambda _: None)
-    feed.guard = watched.unreadable.guard("clusters")
-    return feed, controller
-
-
 def test_a_cluster_with_values_that_cannot_be_used_is_in_use_and_told() -> None:
     watched, world = Watched(), a_world(p1={})
-    feed, _ = cluster_feed(watched, world)
+    clusters = Seen(watched, world).clusters
     tainted = a_cluster("tainted", taints=[a_taint("k", "PreferNoSelect", added=NOT_A_TIME)])
     endless = a_cluster("endless", allocatable={"cpu": "1e309"}, capacity={"cpu": "4"})
     fine = a_cluster("fine", allocatable={"cpu": "4", "odd": "x"}, capacity={"cpu": "4"})
-    feed.replace([encoded(each) for each in (tainted, endless, fine)])
+    clusters.replace([encoded(each) for each in (tainted, endless, fine)])
     assert chosen(world, P1) == ["endless", "fine", "tainted"]
-    assert watched.count("clusters") == (2, 2)
+    assert watched.count("managedclusters") == (2, 2)
     assert [text.split(":")[1].strip() for _, text in watched.events] == [
         "spec.taints[0].timeAdded",
         "status.allocatable.cpu",
     ]
-    feed.put(encoded(a_cluster("tainted"), 2))
-    feed.remove(encoded(endless))
-    assert watched.count("clusters") == (2, 0)
+    clusters.put(encoded(a_cluster("tainted"), 2))
+    clusters.remove(encoded(endless))
+    assert watched.count("managedclusters") == (2, 0)
 
 
 def test_a_cluster_that_cannot_be_read_keeps_its_last_good_state_in_a_list_too() -> None:
-    watched, world = Watched(), a_world("a", "b", p1={})
-    feed, _ = cluster_feed(watched, world)
+    watched, world = Watched(), PlacementWorld()
+    seen = Seen(watched, world)
+    seen.clusters.replace([encoded(a_cluster(name)) for name in "ab"])
+    for obj in (a_set(), a_binding(), stored(a_placement("p1"), 1)):
+        put(world, obj)
     deep = f'{{"metadata": {{"name": "a", "resourceVersion": "7"}}, "spec": {DEEP}}}'.encode()
     shapeless = b'{"metadata": {"name": "c", "resourceVersion": "8"}, "spec": {"taints": true}}'
-    feed.replace([deep, encoded(a_cluster("new")), shapeless])
+    seen.clusters.replace([deep, encoded(a_cluster("new")), shapeless])
     assert chosen(world, P1) == ["a", "c", "new"]
-    assert watched.count("clusters") == (2, 2)
+    assert watched.count("managedclusters") == (2, 2)
 
 
 def test_the_time_of_a_lease_may_be_any() -> None:
-    world = a_world("a")
-    watched = Watched()
-    _, controller = cluster_feed(watched, world)
+    watched, world = Watched(), a_world("a")
+    seen = Seen(watched, world)
+    controller = seen.controller
 
-    def put_lease(obj: dict[str, Any]) -> tuple[()]:
-        controller.put_lease(obj)
-        return ()
+    def lease(renewed: str, revision: int) -> bytes:
+        metadata = {"namespace": "a", "name": "managed-cluster-lease"}
+        return encoded({"metadata": metadata, "spec": {"renewTime": renewed}}, revision)
 
-    feed = ObjectFeed(lambda _: None, put_lease, lambda _: ())
-    feed.guard = watched.unreadable.guard("leases")
-
-    def lease(renewed: str) -> bytes:
-        return encoded(
-            {"metadata": {"namespace": "a", "name": "managed-cluster-lease"}, "spec": {"renewTime": renewed}}
-        )
-
-    for text in ("9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z", "2026-01-01T00:00:00.123456789z", NOT_A_TIME, "x"):
-        feed.put(lease(text))
+    texts = ("9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z", "2026-01-01T00:00:00.123456789z", NOT_A_TIME, "x")
+    for revision, text in enumerate(texts, start=1):
+        seen.leases.put(lease(text, revision))
         controller._look_at_lease("a", LAST)
         controller._look_at_lease("a", FIRST)
         controller._look_at_lease("a", NOW)
-    assert watched.count("leases") == (1, 1)  # one revision, one count
+    assert watched.count("leases") == (2, 1)
     assert controller._renewed["a"] == a_time("2026-01-01T00:00:00.123456Z")
 
 
-@pytest.mark.parametrize("seconds", [-(2**31), 2**31 - 1, -1, 0, 2**63, 1.5])
+@pytest.mark.parametrize("seconds", [-(2**31), 2**31 - 1, -1, 0, 2**63, 1e30])
 @pytest.mark.parametrize("renewed", [FIRST, NOW, LAST])
 def test_no_duration_of_a_lease_leaves_time(seconds: float, renewed: datetime) -> None:
-    assert FIRST <= lease_ends(renewed, {"spec": {"leaseDurationSeconds": seconds}}) <= LAST
+    cluster = a_cluster("a")
+    cluster["spec"]["leaseDurationSeconds"] = seconds
+    assert FIRST <= lease_ends(renewed, CLUSTERS.demanded(cluster)) <= LAST
 
 
 def test_a_look_at_a_cluster_takes_any_shape_of_its_figures() -> None:
+    watched, world = Watched(), PlacementWorld()
+    clusters = Seen(watched, world).clusters
     values: list[Any] = ["1e309", 5, 5.5, True, None, [], {}, "x" * 10_000]
-    for value in values:
-        found = look(encoded(a_cluster("a", allocatable={"cpu": value}, capacity={"memory": value})))
-        assert found.name == "a"
-        assert len(found.fault) < 200
+    for revision, value in enumerate(values, start=1):
+        clusters.put(encoded(a_cluster("a", allocatable={"cpu": value}, capacity={"memory": value}), revision))
+        row = world.fleet.row("a")
+        assert row is not None
+        assert world.fleet.load(row)["metadata"]["resourceVersion"] == str(revision)
+    assert watched.count("managedclusters") == (5, 1)
+    assert all(len(text) < 200 for _, text in watched.events)
 
 
 # ---------------------------------------------------------------------------------------------------------------- sets
@@ -270,34 +270,34 @@ def gold(name: str) -> str:
 def test_a_typo_in_a_set_removes_no_decision() -> None:
     world = PlacementWorld()
     for name in "ab":
-        world.put_cluster(gold(name).encode())
-    world.put_cluster(json.dumps(a_cluster("c")).encode())
-    world.put_set(a_set("s", {"gold": "yes"}))
-    world.put_binding(a_binding("s"))
-    world.put_placement(stored(a_placement("p1"), 1))
-    world.put_decision(a_page("p1", 5, "a", "b"))
+        put_cluster(world, gold(name).encode())
+    put_cluster(world, json.dumps(a_cluster("c")).encode())
+    put(world, a_set("s", {"gold": "yes"}))
+    put(world, a_binding("s"))
+    put(world, stored(a_placement("p1"), 1))
+    put(world, a_page("p1", 5, "a", "b"))
     assert chosen(world, P1) == ["a", "b"]
-    assert P1 in world.put_set(a_set("s", clusterSelector=TYPO))
+    assert P1 in put(world, a_set("s", clusterSelector=TYPO))
     assert chosen(world, P1) == ["a", "b"]
-    world.put_cluster(gold("d").encode())  # the last good rule is a rule
+    put_cluster(world, gold("d").encode())  # the last good rule is a rule
     assert chosen(world, P1) == ["a", "b", "d"]
     result = world.decide(P1, NOW)
     assert result is not None
     assert result.conditions["ClusterSetsUsable"].reason == "LastGoodMembersKept"
     assert set_condition(world, "s")["ClusterSetEmpty"] == ("False", "ClustersSelected", "3 ManagedClusters selected")
-    world.put_set(a_set("s", {"silver": "yes"}))
+    put(world, a_set("s", {"silver": "yes"}))
     assert chosen(world, P1) == []
 
 
 def test_after_a_restart_a_set_with_a_typo_removes_no_decision_either() -> None:
     world = PlacementWorld()
     for name in "abc":
-        world.put_cluster(gold(name).encode())
-    world.put_set(a_set("s", clusterSelector=TYPO))
-    world.put_binding(a_binding("s"))
+        put_cluster(world, gold(name).encode())
+    put(world, a_set("s", clusterSelector=TYPO))
+    put(world, a_binding("s"))
     for name in ("p1", "p2"):
-        world.put_placement(stored(a_placement(name), 1))
-    world.put_decision(a_page("p1", 5, "a", "b"))
+        put(world, stored(a_placement(name), 1))
+    put(world, a_page("p1", 5, "a", "b"))
     assert chosen(world, P1) == ["a", "b"]
     assert chosen(world, Key("apps", "p2")) == []
     assert set_condition(world, "s")["ClusterSetEmpty"][0] == "Unknown"
@@ -309,14 +309,14 @@ def test_after_a_restart_a_set_with_a_typo_removes_no_decision_either() -> None:
 
 def test_a_changed_set_is_looked_at_when_its_placements_have_their_turn() -> None:
     world = a_world("a", p1={}, p2={})
-    told = world.put_set(a_set("global", {"gold": "yes"}))
+    told = put(world, a_set("global", {"gold": "yes"}))
     assert told == {P1, Key("apps", "p2"), SetKey("global")}
     assert world._unseen == {P1, Key("apps", "p2")}
     assert chosen(world, P1) == []
     for _ in world.steps(Key("apps", "p2")):
         pass
     assert world._unseen == set()
-    assert P1 in world.put_cluster(gold("a").encode())
+    assert P1 in put_cluster(world, gold("a").encode())
 
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN))

@@ -18,6 +18,8 @@ from muster.errors import ApiError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muster.controllers.events import About
+
 Object = dict[str, Any]
 OCM = "cluster.open-cluster-management.io"
 VERBS = ("get", "list", "watch", "patch", "delete")
@@ -38,7 +40,7 @@ class Server:
         self.events: list[tuple[str, str]] = []
         self.before: Callable[[str, str], None] = lambda _method, _path: None
         self.collector = GarbageCollector(self, self, Discovery(ALL), ControllerMetrics())  # type: ignore[arg-type]
-        self._handlers = {resource: self.collector.handler(resource) for resource in ALL}
+        self._handlers = {resource: self.collector.mirror(resource) for resource in ALL}
         self._revision = 0
 
     # --- what a client and an event recorder do
@@ -65,8 +67,8 @@ class Server:
                 del self.objects[unquote(path)]
         return Reply(200, json.dumps(obj).encode(), ())
 
-    def record(self, about: Object, reason: str, message: str, kind: str = "Normal") -> None:
-        self.events.append((about["metadata"]["name"], reason))
+    def record(self, about: About, reason: str, message: str, kind: str = "Normal") -> None:
+        self.events.append((about.name, reason))
 
     # --- what tests do
 
@@ -120,13 +122,18 @@ class Server:
 
     async def work_once(self) -> None:
         uid = await self.collector.queue.get()
+        again = False
         try:
             await self.collector._look_at(uid)
         except ApiError as error:
             if error.code not in (404, 409):  # somebody else was first: as for the runner
                 raise
+            again = True
         finally:
             self.collector.queue.done(uid)
+        if again:
+            self.tell()
+            self.collector.queue.add(uid)
 
     def names(self) -> set[str]:
         return {each["metadata"]["name"] for each in self.objects.values()}
@@ -363,6 +370,21 @@ def test_orphans_lose_the_reference_and_stay() -> None:
     assert "ownerReferences" not in child["metadata"]
 
 
+def test_an_owner_is_looked_at_again_when_its_last_dependent_no_longer_blocks_it() -> None:
+    """By the event of the dependent alone: no new list comes to help."""
+    server = Server()
+    parent = server.create(CONFIG_MAPS, "parent")
+    child = server.create(CONFIG_MAPS, "c", owner(parent, blockOwnerDeletion=True), finalizers=["example.com/wait"])
+    server.settle()
+    server.delete(parent, "Foreground")
+    server.settle()
+    assert server.names() == {"parent", "c"}
+    child["metadata"]["ownerReferences"] = [owner(parent)]
+    server.store(child)
+    server.settle()
+    assert server.names() == {"c"}
+
+
 @pytest.mark.parametrize("length", [1, 2, 3, 5])
 def test_circles_go_too(length: int) -> None:
     server = Server()
@@ -424,7 +446,7 @@ def test_a_cluster_follows_an_owner_that_was_seen_to_go(policy: str) -> None:
 
 def test_metadata_that_nobody_understands_is_left_alone() -> None:
     server = Server()
-    handler = server.collector.handler(CONFIG_MAPS)
+    handler = server.collector.mirror(CONFIG_MAPS)
     for wrong in (b'{"metadata":{"name":"x","uid":"u","ownerReferences":[null]}}', b"[]", b'{"metadata":null}', b"{"):
         handler.put(wrong)
         handler.remove(wrong)

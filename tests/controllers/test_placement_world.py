@@ -9,6 +9,7 @@ from typing import Any
 
 from muster.controllers.placement_world import PLACEMENT_LABEL, Key, PlacementWorld
 from tests.builders import a_binding, a_cluster, a_placement, a_set
+from tests.controllers.seeing import put, put_cluster, remove
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 P1, P2 = Key("apps", "p1"), Key("apps", "p2")
@@ -17,11 +18,11 @@ P1, P2 = Key("apps", "p1"), Key("apps", "p2")
 def a_world(*clusters: str, **specs: Any) -> PlacementWorld:
     world = PlacementWorld()
     for name in clusters:
-        world.put_cluster(json.dumps(a_cluster(name)).encode())
-    world.put_set(a_set())
-    world.put_binding(a_binding())
+        put_cluster(world, json.dumps(a_cluster(name)).encode())
+    put(world, a_set())
+    put(world, a_binding())
     for name, spec in specs.items():
-        world.put_placement(stored(a_placement(name, **spec), 1))
+        put(world, stored(a_placement(name, **spec), 1))
         deque(world.steps(Key("apps", name)), maxlen=0)
     return world
 
@@ -32,9 +33,8 @@ def stored(obj: dict[str, Any], revision: int) -> dict[str, Any]:
 
 def a_page(owner: str, revision: int, *clusters: str) -> dict[str, Any]:
     metadata = {"name": f"{owner}-decision-1", "namespace": "apps", "labels": {PLACEMENT_LABEL: owner}}
-    return stored(
-        {"metadata": metadata, "status": {"decisions": [{"clusterName": name} for name in clusters]}}, revision
-    )
+    status = {"decisions": [{"clusterName": name} for name in clusters]}
+    return stored({"kind": "PlacementDecision", "metadata": metadata, "status": status}, revision)
 
 
 def chosen(world: PlacementWorld, key: Key) -> list[str]:
@@ -46,20 +46,11 @@ def chosen(world: PlacementWorld, key: Key) -> list[str]:
 def test_a_heartbeat_wakes_nobody_and_a_deletion_wakes_who_can_see_it() -> None:
     world = a_world("a", p1={})
     beat = a_cluster("a", conditions=[{"type": "x", "status": "True"}])
-    assert world.put_cluster(json.dumps(beat).encode()) == frozenset()
+    assert put_cluster(world, json.dumps(beat).encode()) == frozenset()
     leaving = a_cluster("a")
     leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert P1 in world.put_cluster(json.dumps(leaving).encode())
+    assert P1 in put_cluster(world, json.dumps(leaving).encode())
     assert chosen(world, P1) == []
-
-
-def test_what_we_wrote_ourselves_wakes_nobody_when_the_watch_brings_it() -> None:
-    world = a_world("a", p1={})
-    assert world.put_decision(a_page("p1", 5, "a")) == {P1}
-    assert world.put_decision(a_page("p1", 5, "a")) == frozenset()
-    assert world.put_decision(a_page("p1", 4)) == frozenset()  # late, and older than what we know
-    assert [page.clusters for page in world.pages(P1)] == [("a",)]
-    assert world.put_decision(a_page("p1", 6, "b")) == {P1}
 
 
 def test_others_count_what_is_about_to_be_written() -> None:
@@ -71,19 +62,19 @@ def test_others_count_what_is_about_to_be_written() -> None:
     world.settle(P1)  # it was not written
     assert chosen(world, P2) == ["a"]
     world.assume(P1, ["a"])
-    world.put_decision(a_page("p1", 5, "a"))
+    put(world, a_page("p1", 5, "a"))
     world.settle(P1)
     assert chosen(world, P2) == ["b"]
-    world.remove_decision(a_page("p1", 5))
+    remove(world, a_page("p1", 5))
     assert chosen(world, P2) == ["a"]
 
 
 def test_decisions_for_clusters_that_come_back_are_counted_again() -> None:
     world = a_world("a", "b", p2={"numberOfClusters": 1})
-    world.put_decision(a_page("p1", 5, "a"))
+    put(world, a_page("p1", 5, "a"))
     assert chosen(world, P2) == ["b"]
     world.remove_cluster("a")
-    world.put_cluster(json.dumps(a_cluster("a")).encode())
+    put_cluster(world, json.dumps(a_cluster("a")).encode())
     assert chosen(world, P2) == ["b"]
 
 
@@ -108,10 +99,10 @@ def test_the_order_in_which_clusters_came_does_not_change_what_is_said_of_them()
 
 def test_a_placement_that_can_choose_from_no_set_hears_when_the_first_one_is_bound() -> None:
     world = PlacementWorld()
-    world.put_binding(a_binding())
-    world.put_placement(stored(a_placement("p1", clusterSets=["another"]), 1))
+    put(world, a_binding())
+    put(world, stored(a_placement("p1", clusterSets=["another"]), 1))
     assert condition_reason(world) == "NoManagedClusterSetBindings"
-    assert P1 in world.put_set(a_set())
+    assert P1 in put(world, a_set())
     assert condition_reason(world) == "NoIntersection"
 
 

@@ -9,18 +9,27 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from muster.controllers.agent_world import AgentWorld, Place
+from muster.api.agent import Agent
+from muster.api.agent_classification import AgentClassification
+from muster.api.config_map import ConfigMap
+from muster.api.parts import Identity
+from muster.api.reading import Reader
+from muster.client.heads import Place
+from muster.controllers.agent_world import AgentWorld
 from muster.controllers.evaluation import TimedSelector
 from muster.controllers.placement_world import Key, PlacementWorld, SetKey
 from muster.controllers.quarantine import Entry, Quarantine, read_entries
 from muster.supervision import Notes, Subject
 from muster.supervision.notes import subject_of
 from tests.builders import a_binding, a_cluster, a_placement, a_set
+from tests.controllers.seeing import put, put_cluster, remove, stored_as
 
 if TYPE_CHECKING:
+    from muster.controllers.mirror import Stored
     from muster.fleet.masks import Mask
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+CLASSIFICATIONS = Reader(AgentClassification)
 P1, P2 = Key("apps", "p1"), Key("apps", "p2")
 
 
@@ -46,11 +55,11 @@ def a_world() -> PlacementWorld:
         world.reconsider(*place)
 
     quarantine.changed = reconsider
-    world.put_cluster(json.dumps(a_cluster("a")).encode())
-    world.put_set(at(a_set(), 1))
-    world.put_binding(a_binding())
-    world.put_placement(at(a_placement("p1", **cel("managedCluster.metadata.name == 'a'")), 1))
-    world.put_placement(at(a_placement("p2"), 1))
+    put_cluster(world, json.dumps(a_cluster("a")).encode())
+    put(world, at(a_set(), 1))
+    put(world, a_binding())
+    put(world, at(a_placement("p1", **cel("managedCluster.metadata.name == 'a'")), 1))
+    put(world, at(a_placement("p2"), 1))
     return world
 
 
@@ -71,18 +80,18 @@ def test_a_placement_in_quarantine_is_not_decided_and_others_are() -> None:
 def test_another_generation_is_a_new_chance_and_so_is_another_object_of_that_name() -> None:
     world = a_world()
     world.quarantine.set_aside(an_entry("Placement", "p1"))
-    world.put_placement(at(a_placement("p1"), 2, revision=2))
+    put(world, at(a_placement("p1"), 2, revision=2))
     assert world.held(P1) is None
     world.quarantine.set_aside(an_entry("Placement", "p2"))
-    world.remove_placement(at(a_placement("p2"), 1))
-    world.put_placement(at(a_placement("p2"), 1, uid="another"))
+    remove(world, at(a_placement("p2"), 1))
+    put(world, at(a_placement("p2"), 1, uid="another"))
     assert world.held(P2) is None
 
 
 def test_a_change_of_status_or_labels_is_no_new_chance() -> None:
     world = a_world()
     world.quarantine.set_aside(an_entry("Placement", "p2"))
-    world.put_placement(at(a_placement("p2"), 1, revision=9) | {"status": {"conditions": []}})
+    put(world, at(a_placement("p2"), 1, revision=9) | {"status": {"conditions": []}})
     assert world.held(P2) is not None
 
 
@@ -91,7 +100,7 @@ def test_what_has_the_same_expression_is_held_with_it() -> None:
     plan, _ = world._plans[P1]
     (digest,) = [each.digest for each in plan.selectors if isinstance(each, TimedSelector)]
     world.quarantine.set_aside(an_entry("Placement", "p1", part=digest))
-    world.put_placement(at(a_placement("twin", **cel("managedCluster.metadata.name == 'a'")), 1))
+    put(world, at(a_placement("twin", **cel("managedCluster.metadata.name == 'a'")), 1))
     held = world.held(Key("apps", "twin"))
     assert held is not None
     assert held.condition("kube-system")[1] == "DependsOnQuarantined"
@@ -104,7 +113,7 @@ def test_placements_that_choose_from_a_set_in_quarantine_wait_for_it() -> None:
     world = a_world()
     world.quarantine.set_aside(an_entry("ManagedClusterSet", "global", namespace=""))
     assert world.decide(P2, NOW) is None
-    told = world.put_set(at(a_set(labels={"x": "y"}), 2, revision=2))
+    told = put(world, at(a_set(labels={"x": "y"}), 2, revision=2))
     assert {P1, P2, SetKey("global")} <= told
     assert world.decide(P2, NOW) is not None
 
@@ -118,10 +127,10 @@ def test_the_note_names_who_a_selector_is_evaluated_for() -> None:
         seen.append(notes._text)
 
     world.fleet.watcher = watch
-    world.put_cluster(json.dumps(a_cluster("a")).encode())
-    world.put_set(at(a_set(), 1))
-    world.put_binding(a_binding())
-    world.put_placement(at(a_placement("p1", **cel("managedCluster.metadata.name == 'a'")), 3))
+    put_cluster(world, json.dumps(a_cluster("a")).encode())
+    put(world, at(a_set(), 1))
+    put(world, a_binding())
+    put(world, at(a_placement("p1", **cel("managedCluster.metadata.name == 'a'")), 3))
     with world.evaluating(P1):
         list(world.steps(P1))
     subjects = {subject_of(text) for text in seen}
@@ -130,7 +139,7 @@ def test_the_note_names_who_a_selector_is_evaluated_for() -> None:
         ("ManagedClusterSet", "global", 1),
     }
     seen.clear()
-    world.put_cluster(json.dumps(a_cluster("b")).encode())
+    put_cluster(world, json.dumps(a_cluster("b")).encode())
     assert {each.name for each in map(subject_of, seen) if each} == {"p1", "global"}
 
 
@@ -142,9 +151,10 @@ def test_a_query_in_quarantine_does_not_run_and_its_labels_stay() -> None:
     label = "inventoryclassification.agent-install.openshift.io/big"
     spec = {"labelKey": "big", "labelValue": "yes", "query": ".x"}
     for name in ("bad", "twin"):
-        world.put_classification(at({"metadata": {"name": name, "namespace": "apps"}, "spec": spec}, 1))
+        obj = at({"metadata": {"name": name, "namespace": "apps"}, "spec": spec}, 1)
+        world.put_classification(stored_as(CLASSIFICATIONS, obj))
     metadata = {"name": "host", "namespace": "apps", "resourceVersion": "1", "labels": {label: "yes"}}
-    world.put_agent(msgspec.json.encode({"metadata": metadata}))
+    world.put_agent(stored_as(Reader(Agent), {"metadata": metadata}))
     roster = world.roster("apps")
     assert roster.look("host")
     plan = roster.plan_so_far("host")
@@ -156,15 +166,16 @@ def test_a_query_in_quarantine_does_not_run_and_its_labels_stay() -> None:
         assert classification is not None
         assert roster.is_held(classification)
     changed = {**spec, "query": "false"}
-    world.put_classification(at({"metadata": {"name": "bad", "namespace": "apps"}, "spec": changed}, 2, revision=2))
+    obj = at({"metadata": {"name": "bad", "namespace": "apps"}, "spec": changed}, 2, revision=2)
+    world.put_classification(stored_as(CLASSIFICATIONS, obj))
     assert world.work.runs == 0
     roster.look("host")
     assert world.work.runs == 2  # the twin's query is nobody's now that is set aside
 
 
-def config_map(version: int, *entries: Entry) -> dict[str, Any]:
+def config_map(version: int, *entries: Entry) -> Stored[ConfigMap]:
     data = {entry.key: msgspec.json.encode(entry).decode() for entry in entries}
-    return {"metadata": {"resourceVersion": str(version)}, "data": data}
+    return stored_as(Reader(ConfigMap), {"metadata": {"resourceVersion": str(version)}, "data": data})
 
 
 def test_the_config_map_adds_and_releases_and_what_is_not_written_yet_stays() -> None:
@@ -179,7 +190,7 @@ def test_the_config_map_adds_and_releases_and_what_is_not_written_yet_stays() ->
     assert {entry.subject.name for entry in quarantine.entries()} == {"p1", "p2"}
     quarantine.put(config_map(7, mine))
     assert [entry.subject.name for entry in quarantine.entries()] == ["p1"]
-    quarantine.remove({})
+    quarantine.remove()
     assert quarantine.entries() == []
     assert told[-1] == ("Placement", "apps", "p1")
 
@@ -187,7 +198,7 @@ def test_the_config_map_adds_and_releases_and_what_is_not_written_yet_stays() ->
 def test_an_entry_that_cannot_be_read_is_passed_over() -> None:
     quarantine = Quarantine()
     broken = config_map(1, an_entry("Placement", "p1"))
-    broken["data"]["x"] = "{"
+    broken.obj.data["x"] = "{"
     quarantine.put(broken)
     assert [entry.subject.name for entry in quarantine.entries()] == ["p1"]
 
@@ -195,16 +206,16 @@ def test_an_entry_that_cannot_be_read_is_passed_over() -> None:
 @pytest.mark.parametrize(
     ("metadata", "later", "over"),
     [
-        ({"uid": "u", "generation": 1}, 100, False),
-        ({"uid": "u", "generation": 2}, 0, True),
-        ({"uid": "u", "generation": 0}, 100, False),  # an older state than the one that was set aside
+        (Identity(uid="u", generation=1), 100, False),
+        (Identity(uid="u", generation=2), 0, True),
+        (Identity(uid="u", generation=0), 100, False),  # an older state than the one that was set aside
         (None, 5, False),
         (None, 100, True),
-        ({"uid": "v", "generation": 1}, 5, False),
-        ({"uid": "v", "generation": 1}, 100, True),
+        (Identity(uid="v", generation=1), 5, False),
+        (Identity(uid="v", generation=1), 100, True),
     ],
 )
-def test_an_entry_is_over_when_its_state_is_known_to_be_gone(metadata: Any, later: int, over: bool) -> None:
+def test_an_entry_is_over_when_its_state_is_known_to_be_gone(metadata: Identity | None, later: int, over: bool) -> None:
     assert an_entry("Placement", "p1").is_over(metadata, NOW + timedelta(seconds=later)) is over
 
 

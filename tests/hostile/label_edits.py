@@ -89,7 +89,7 @@ class Stage:
         self.actors: list[Actor] = []
         self._watches: list[Watch] = []
         self._collector = GarbageCollector(self, self, Discovery(tuple(SERVED.values())), ControllerMetrics())  # type: ignore[arg-type]  # a client and a recorder of events, as far as they are used
-        self._handlers = {key: self._collector.handler(resource) for key, resource in SERVED.items()}
+        self._handlers = {key: self._collector.mirror(resource) for key, resource in SERVED.items()}
         self._collecting = User(COLLECTOR, COLLECTOR, ("system:authenticated",))
 
     async def begin(self) -> None:

@@ -9,15 +9,31 @@ import msgspec
 import numpy as np
 import pytest
 
+from muster.api.addon_placement_score import AddOnPlacementScore
+from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.fleet import Fleet, readable_score, score_of
-from muster.placement import Cycle, ScheduleResult, decided, plan_of, rule_of, schedule, visibility, visible, why_not
+from muster.placement import (
+    Cycle,
+    Rule,
+    ScheduleResult,
+    decided,
+    plan_of,
+    rule_of,
+    schedule,
+    visibility,
+    visible,
+    why_not,
+)
 from muster.selectors.cel import cel_compiler
+from muster.selectors.membership import SETS
+from muster.values.faults import Fault
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+SCORES = Reader(AddOnPlacementScore)
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 ODD_TIMES = [
     "2030-01-01T00:00:00+99:00",
@@ -42,7 +58,7 @@ def scheduled(
     fleet = Fleet()
     for each in scores:
         metadata = each["metadata"]
-        fleet.put_score(metadata["namespace"], metadata["name"], readable_score(each)[0])
+        fleet.put_score(metadata["namespace"], metadata["name"], readable_score(SCORES.demanded(each))[0])
     fleet.advance(NOW)
     fleet.put_many(msgspec.json.encode(cluster) for cluster in clusters)
     plan = plan_of(placement, cel_compiler(fleet.scores))
@@ -168,8 +184,14 @@ def test_a_placement_that_makes_no_sense_is_misconfigured_and_nothing_more(spec:
 BROKEN = {"selectorType": "LabelSelector", "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Inn"}]}}
 
 
+def the_rule(cluster_set: dict[str, Any], before: Rule | None = None) -> Rule:
+    found = SETS.fitted(cluster_set)
+    assert not isinstance(found, Fault)
+    return rule_of(found.obj, before, found.fault_in("spec"))
+
+
 def test_a_set_with_a_mistake_keeps_its_last_good_rule() -> None:
-    good = rule_of(a_set("s", {"gold": "yes"}))
+    good = the_rule(a_set("s", {"gold": "yes"}))
     for mistake in (
         BROKEN,
         {"selectorType": "LabelSelector", "labelSelector": {"matchExpressions": [{"key": "a", "operator": "In"}]}},
@@ -178,10 +200,10 @@ def test_a_set_with_a_mistake_keeps_its_last_good_rule() -> None:
         {"selectorType": "LabelSelector", "labelSelector": {"matchExpressions": [5]}},
         {"selectorType": "LabelSelector", "labelSelector": 5},
     ):
-        kept = rule_of(a_set("s", clusterSelector=mistake), good)
+        kept = the_rule(a_set("s", clusterSelector=mistake), good)
         assert kept.membership == good.membership
         assert kept.fault
-        assert rule_of(a_set("s", clusterSelector=mistake)).membership is None
+        assert the_rule(a_set("s", clusterSelector=mistake)).membership is None
 
 
 def test_without_a_good_rule_what_is_decided_stays_and_nothing_joins() -> None:
@@ -197,10 +219,10 @@ def test_without_a_good_rule_what_is_decided_stays_and_nothing_joins() -> None:
 
 
 def test_with_a_good_rule_the_placement_says_that_it_is_the_last_one() -> None:
-    rules = {"odd": rule_of(a_set("odd", clusterSelector=BROKEN), rule_of(a_set("odd", {"gold": "yes"})))}
+    rules = {"odd": the_rule(a_set("odd", clusterSelector=BROKEN), the_rule(a_set("odd", {"gold": "yes"})))}
     fleet = Fleet()
     fleet.put_many([msgspec.json.encode(a_cluster("a", {"gold": "yes"})), msgspec.json.encode(a_cluster("b"))])
-    seen = visible("apps", (), [a_binding("odd")], rules)
+    seen = visible((), ["odd"], rules)
     plan = plan_of(a_placement(), cel_compiler(fleet.scores))
     result = schedule(Cycle(plan, fleet, seen, NOW, decided(fleet, ["b"], {})))
     assert result.selected == ["a"]

@@ -6,7 +6,7 @@ import pytest
 
 from muster.errors import InvalidObjectError
 from muster.selectors.match import no, yes
-from muster.selectors.membership import DEFAULT_KEY, effective_key, members, membership, sets_of
+from muster.selectors.membership import DEFAULT_KEY, SETS, members, membership, sets_of
 from tests.builders import a_cluster, a_set
 
 APAC = a_set("apac", exclusiveKey="region")
@@ -23,7 +23,7 @@ def test_members_carry_the_exclusive_key_with_the_name_of_the_set() -> None:
 
 
 def test_an_unset_key_means_the_default_one() -> None:
-    assert effective_key(DEV) == DEFAULT_KEY
+    assert SETS.demanded(DEV).spec.effective_key == DEFAULT_KEY
     assert members(DEV, [a_cluster("a", {DEFAULT_KEY: "dev"}), a_cluster("b")]) == ["a"]
 
 

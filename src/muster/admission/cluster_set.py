@@ -15,7 +15,7 @@ from muster.clustersets import pairs
 from muster.clustersets.beginnings import beginning, denying, key_permissions, take_in_permissions
 from muster.clustersets.moves import exclusive_membership
 from muster.clustersets.permissions import MOST_NAMED
-from muster.selectors.membership import DEFAULT_KEY
+from muster.selectors.membership import DEFAULT_KEY, SETS
 from muster.values.causes import invalid
 from muster.values.names import NAME_LENGTH
 
@@ -67,7 +67,7 @@ async def permitted(write: Write, world: World) -> Finding:
         return NOTHING
     # 1. The pair of key and name must be one that the administrators have in mind.
     rules = pairs.PairRules.parse(await world.get("configmaps", pairs.NAMESPACE, pairs.NAME))
-    problem = rules.refusal_of(new)
+    problem = rules.refusal_of(SETS.demanded(new, "spec"))
     if problem is not None:
         text = f'managedclustersets.{GROUP} "{name_of(write)}" is forbidden: {problem}'
         return refused(text, 403, "Forbidden")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from muster.api import parts
 from muster.api.parts import Condition, Node, ObjectMeta, Part
@@ -25,8 +27,8 @@ class AgentSpec(Node, frozen=True):
 
 class AgentStatus(Node, frozen=True):
     conditions: tuple[Condition, ...] = ()
-    # Queries run on the inventory as it is stored, so it stays plain JSON.
-    inventory: dict[str, Any] | None = None
+    # Queries run on the inventory as it is stored, whatever that is, so it stays JSON.
+    inventory: msgspec.Raw = msgspec.Raw(b"")
 
 
 class Agent(Node, frozen=True):

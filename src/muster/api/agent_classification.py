@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from muster.api import parts
 from muster.api.agent import GROUP
@@ -10,9 +10,6 @@ from muster.api.parts import Condition, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
 from muster.values.causes import Cause, invalid
 from muster.values.names import label_value_problems, qualified_name_problems
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LABEL_PREFIX: Final = "inventoryclassification.agent-install.openshift.io/"
 ERROR_PREFIX: Final = "QUERYERROR-"
@@ -41,7 +38,8 @@ class AgentClassification(Node, frozen=True):
 def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
     """The label must be one, in its error form too. It may not change: agents would keep the old one."""
     if old is None:
-        return label_causes(new.get("spec") or {})
+        spec = new.get("spec") or {}
+        return label_causes(str(spec.get("labelKey", "")), str(spec.get("labelValue", "")))
     spec, before = new.get("spec") or {}, old.get("spec") or {}
     return [
         invalid(f"spec.{name}", spec.get(name), "field is immutable")
@@ -50,9 +48,9 @@ def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
     ]
 
 
-def label_causes(spec: Mapping[str, Any]) -> list[Cause]:
+def label_causes(label_key: str, value: str) -> list[Cause]:
     """What is wrong with the label of a classification."""
-    key, value = LABEL_PREFIX + str(spec.get("labelKey", "")), str(spec.get("labelValue", ""))
+    key = LABEL_PREFIX + label_key
     causes = [invalid("spec.labelKey", key, problem) for problem in qualified_name_problems(key)]
     problems = label_value_problems(value)
     if value.startswith(_RESERVED):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from muster.values import times
+from muster.values.times import Fault, parse_time
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
@@ -13,23 +13,12 @@ UNKNOWN: Final = "<unknown>"
 INVALID: Final = "<invalid>"
 
 
-def parse_time(text: object) -> datetime | None:
-    """An RFC 3339 time stamp, or None if it is none."""
-    moment = times.parse_time(text)
-    return None if isinstance(moment, times.Fault) else moment
-
-
-def format_time(moment: datetime) -> str:
-    """As metadata carries times: UTC, whole seconds."""
-    return times.time_text(moment)
-
-
 def age(created: object, now: datetime) -> str:
     """How long ago a time stamp was."""
     if created is None:
         return UNKNOWN
     moment = parse_time(created)
-    return INVALID if moment is None else human_duration(now - moment)
+    return INVALID if isinstance(moment, Fault) else human_duration(now - moment)
 
 
 def human_duration(duration: timedelta) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
+from muster.api.parts import Identity, Node
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, forbidden, invalid, too_long
 from muster.values.names import config_key_problems
@@ -16,6 +19,12 @@ if TYPE_CHECKING:
 
 SIZE_LIMIT: Final = 1024 * 1024
 _LONGEST_SHOWN_KEY: Final = 1024
+
+
+class ConfigMap(Node, frozen=True):
+    metadata: Identity = Identity()
+    data: dict[str, str] = msgspec.field(default_factory=dict)
+    binary_data: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def normalize(obj: dict[str, Any]) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import binascii
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.api.ages import parse_time
 from muster.api.schema.checks import INT32
 from muster.api.schema.object_meta import OBJECT_META
 from muster.values.causes import quoted
+from muster.values.times import Fault, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +103,7 @@ def _string(value: Any, schema: Schema, owner: str, path: str) -> str | None:
         except ValueError:  # binascii.Error, and its parent for text that is not ASCII
             return "illegal base64 data at input byte 0"
     # Go's types know only capital letters in times.
-    if form == "date-time" and (parse_time(value) is None or not value.isupper()):
+    if form == "date-time" and (isinstance(parse_time(value), Fault) or not value.isupper()):
         shown = quoted(value)
         return f'parsing time {shown} as "2006-01-02T15:04:05Z07:00": cannot parse {shown} as "2006"'
     return None

@@ -6,11 +6,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
+from muster.api.parts import Identity, Node, Part
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, invalid
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+
+class LeaseSpec(Part, frozen=True):
+    renew_time: str | None = None
+
+
+class Lease(Node, frozen=True):
+    """As much of a lease as its watchers read."""
+
+    metadata: Identity = Identity()
+    spec: LeaseSpec = LeaseSpec()
 
 
 def rules(new: dict[str, Any], _: dict[str, Any] | None) -> list[Cause]:

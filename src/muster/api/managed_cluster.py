@@ -7,11 +7,15 @@ from typing import Final
 import msgspec
 
 from muster.api import parts
-from muster.api.parts import Condition, Node, ObjectMeta, Part
+from muster.api.parts import Condition, Identity, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
 
 GROUP: Final = "cluster.open-cluster-management.io"
 TAINT_EFFECTS: Final = ("NoSelect", "PreferNoSelect", "NoSelectIfNew")
+
+
+Amount = str | int | float
+"""A quantity as it is written: `muster.values.quantity` says whether it is one."""
 
 
 class ClientConfig(Part, frozen=True):
@@ -46,8 +50,8 @@ class NameValue(Part, frozen=True):
 
 class ManagedClusterStatus(Node, frozen=True):
     conditions: tuple[Condition, ...] = ()
-    capacity: dict[str, str | int] = msgspec.field(default_factory=dict)
-    allocatable: dict[str, str | int] = msgspec.field(default_factory=dict)
+    capacity: dict[str, Amount] = msgspec.field(default_factory=dict)
+    allocatable: dict[str, Amount] = msgspec.field(default_factory=dict)
     version: ManagedClusterVersion = ManagedClusterVersion()
     cluster_claims: tuple[NameValue, ...] = ()
     properties: tuple[NameValue, ...] = ()
@@ -57,6 +61,29 @@ class ManagedCluster(Node, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: ManagedClusterSpec = ManagedClusterSpec()
     status: ManagedClusterStatus = ManagedClusterStatus()
+
+
+class ConditionStatus(Part, frozen=True):
+    type: str = ""
+    status: str = ""
+
+
+class ClusterHealthSpec(Part, frozen=True):
+    taints: tuple[Taint, ...] = ()
+
+
+class ClusterHealthStatus(Part, frozen=True):
+    conditions: tuple[ConditionStatus, ...] = ()
+    capacity: dict[str, Amount] = msgspec.field(default_factory=dict)
+    allocatable: dict[str, Amount] = msgspec.field(default_factory=dict)
+
+
+class ClusterHealth(Node, frozen=True):
+    """A ManagedCluster as far as every heartbeat is looked at: most of a cluster is claims, which nobody needs then."""
+
+    metadata: Identity = Identity()
+    spec: ClusterHealthSpec = ClusterHealthSpec()
+    status: ClusterHealthStatus = ClusterHealthStatus()
 
 
 _NAMED_VALUE = {

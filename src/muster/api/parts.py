@@ -6,11 +6,14 @@ holds them.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from muster.api.resource import PrinterColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Schema = dict[str, Any]
 
@@ -204,8 +207,8 @@ class Part(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="ca
     """A leaf of a typed view: it refers to nothing that could refer back."""
 
 
-class Node(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """A typed view that holds others."""
+class Node(Part, frozen=True):
+    """A typed view that holds others. JSON has no circles, so that nobody has to look for them."""
 
 
 class OwnerReference(Part, frozen=True):
@@ -217,30 +220,54 @@ class OwnerReference(Part, frozen=True):
     block_owner_deletion: bool | None = None
 
 
-class ObjectMeta(Node, frozen=True):
-    """What the core needs of `metadata`."""
+class Identity(Part, frozen=True):
+    """Which object it is, in which state, and what keeps it: all that can be said of every kind without its labels."""
 
     name: str = ""
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
     generation: int = 0
-    creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
-    labels: dict[str, str] = msgspec.field(default_factory=dict)
-    annotations: dict[str, str] = msgspec.field(default_factory=dict)
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
 
+    @property
+    def is_going(self) -> bool:
+        """Whether it is being deleted."""
+        return bool(self.deletion_timestamp)
+
+
+class ObjectMeta(Identity, frozen=True):
+    """What the core needs of `metadata`."""
+
+    creation_timestamp: str | None = None
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    annotations: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class PartialObject(Node, frozen=True):
+    """An object of any kind, of which only the identity is read."""
+
+    metadata: Identity = Identity()
+
 
 class Condition(Part, frozen=True):
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
+    """One aspect of an object's state. The first four are written even when they are empty: schemas require them."""
+
+    type: str = msgspec.field(default_factory=str)
+    status: str = msgspec.field(default_factory=str)
+    reason: str = msgspec.field(default_factory=str)
+    message: str = msgspec.field(default_factory=str)
     last_transition_time: str | None = None
     last_heartbeat_time: str | None = None
     observed_generation: int = 0
+
+
+def plain_conditions(conditions: Iterable[Condition]) -> list[dict[str, Any]]:
+    """As they are written."""
+    found: list[dict[str, Any]] = msgspec.to_builtins(list(conditions))
+    return found
 
 
 class LabelRequirement(Part, frozen=True):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from muster.api import parts
 from muster.api.managed_cluster import GROUP, TAINT_EFFECTS
-from muster.api.parts import Condition, LabelRequirement, LabelSelector, Node, ObjectMeta, Part
+from muster.api.parts import Condition, LabelSelector, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
 
 
-class ClaimSelector(Part, frozen=True):
-    match_expressions: tuple[LabelRequirement, ...] = ()
+class ClaimSelector(LabelSelector, frozen=True):
+    """Upstream's has expressions only. Files may say more, and what restricts a selection is never passed over."""
 
 
 class CelSelector(Part, frozen=True):
@@ -100,10 +102,12 @@ class PlacementSpec(Node, frozen=True):
 
 
 class DecisionGroupStatus(Part, frozen=True):
-    decision_group_index: int = 0
-    decision_group_name: str = ""
+    """One group of decisions. The first index and an empty name are written like any other."""
+
+    decision_group_index: int = msgspec.field(default_factory=int)
+    decision_group_name: str = msgspec.field(default_factory=str)
     decisions: tuple[str, ...] = ()
-    cluster_count: int = 0
+    cluster_count: int = msgspec.field(default_factory=int)
 
 
 class PlacementStatus(Node, frozen=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from muster.api import parts
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import Node, ObjectMeta, Part
@@ -11,8 +13,10 @@ from muster.api.resource import PrinterColumn, Resource, Version
 
 
 class ClusterDecision(Part, frozen=True):
-    cluster_name: str = ""
-    reason: str = ""
+    """A selected cluster. Name and reason are written even when they are empty: the schema requires them."""
+
+    cluster_name: str = msgspec.field(default_factory=str)
+    reason: str = msgspec.field(default_factory=str)
     score: int | None = None
 
 

@@ -27,7 +27,7 @@ class CatalogSource(Node, frozen=True):
 
     name: str = ""
     priority: int = 0
-    inline: tuple[dict[str, Any], ...] | None = None
+    inline: msgspec.Raw = msgspec.Raw(b"")  # blobs; they are many, and most readers pass them on
     config_map: ConfigMapCatalog | None = None
 
 

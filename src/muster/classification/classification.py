@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Final
 
-from muster.api.agent_classification import label_causes
+from muster.api.agent_classification import AgentClassification, label_causes
+from muster.api.reading import Reader
 from muster.classification.names import ERROR_PREFIX, LABEL_PREFIX
 from muster.values.causes import sentence
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+CLASSIFICATIONS: Final = Reader(AgentClassification)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,16 @@ class Classification:
         return (self.label, self.value) == (other.label, other.value) and self.name != other.name
 
 
-def read_classification(obj: Mapping[str, Any], *, held: bool = False) -> Classification:
+def read_classification(obj: AgentClassification, *, held: bool = False) -> Classification:
     """From the object as stored. A server without our checks may hold labels that cannot be set; those are a fault."""
-    spec = obj.get("spec") or {}
-    key, value = str(spec.get("labelKey") or ""), str(spec.get("labelValue") or "")
-    causes = label_causes({"labelKey": key, "labelValue": value})
+    spec = obj.spec
+    causes = label_causes(spec.label_key, spec.label_value)
     return Classification(
-        name=obj["metadata"]["name"],
-        label=LABEL_PREFIX + key,
-        value=value,
-        query=str(spec.get("query") or ""),
-        deleting=bool(obj["metadata"].get("deletionTimestamp")),
+        name=obj.metadata.name,
+        label=LABEL_PREFIX + spec.label_key,
+        value=spec.label_value,
+        query=spec.query,
+        deleting=obj.metadata.is_going,
         held=held,
         fault=sentence(causes) if causes else "",
         usable=not causes,

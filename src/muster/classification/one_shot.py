@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from muster.classification.classification import read_classification
+from muster.classification.classification import CLASSIFICATIONS, read_classification
 from muster.classification.labels import read_applied
 from muster.classification.names import LABEL_PREFIX
 from muster.classification.outcomes import EMPTY_INVENTORY
 from muster.classification.roster import Roster
 from muster.classification.status import report
 from muster.errors import InvalidObjectError
+from muster.values.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,7 +83,7 @@ class Hosts:
 
         Raises InvalidObjectError for a label that cannot be.
         """
-        classification = read_classification(obj) if self.trusting else _checked(obj)
+        classification = _trusted(obj) if self.trusting else _checked(obj)
         own = obj["metadata"].get("namespace")
         for namespace in [own] if own else list(self._rosters):
             self._roster(namespace).put_classification(classification)
@@ -174,12 +175,20 @@ def changed_labels(labels: Mapping[str, str], changes: Mapping[str, str | None])
     return {key: value for key, value in merged.items() if value is not None}
 
 
+def _trusted(obj: Mapping[str, Any]) -> Classification:
+    """As a server has stored it: what cannot be read of it is as if it were not there."""
+    found = CLASSIFICATIONS.fitted(obj)
+    if isinstance(found, Fault):
+        raise InvalidObjectError("AgentClassification", str(found))
+    return read_classification(found.obj)
+
+
 def _checked(obj: Mapping[str, Any]) -> Classification:
     spec = obj.get("spec")
     for name in ("labelKey", "labelValue", "query"):
         if not isinstance(spec, dict) or not isinstance(spec.get(name), str):
             raise InvalidObjectError(f"AgentClassification {obj['metadata']['name']}", f"spec.{name} must be a string")
-    classification = read_classification(obj)
+    classification = _trusted(obj)
     if classification.fault:
         raise InvalidObjectError(f"AgentClassification {classification.name}", classification.fault)
     return classification

@@ -7,7 +7,7 @@ fast decoder refuses (objects that nest a thousand levels deep) is taken apart b
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]', re.DOTALL)
+
+
+class Place(NamedTuple):
+    """Where an object is; what is in no namespace has an empty one."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return place_text(*self)
 
 
 class Meta(msgspec.Struct, frozen=True):
@@ -34,11 +44,11 @@ class Head(msgspec.Struct, frozen=True):
     metadata: Meta = Meta()
 
     @property
-    def place(self) -> tuple[str, str]:
-        return (self.metadata.namespace, self.metadata.name)
+    def place(self) -> Place:
+        return Place(self.metadata.namespace, self.metadata.name)
 
     def __str__(self) -> str:
-        return place_text(*self.place) or "an object without a name"
+        return str(self.place) or "an object without a name"
 
 
 _HEADS: Final = msgspec.json.Decoder(Head)
@@ -87,7 +97,7 @@ def elements(encoded: bytes) -> Iterator[bytes]:
 
 def _text(encoded: bytes) -> str:
     try:
-        value: Any = msgspec.json.decode(encoded)
+        value: object = msgspec.json.decode(encoded)
     except (msgspec.MsgspecError, RecursionError):
         return ""
     return value if isinstance(value, str) else ""

@@ -40,14 +40,14 @@ _SHORT = 1.0  # seconds: a watch that ends sooner without an event is a failure
 class Handler(Protocol):
     """Whoever keeps the copy. All calls come from one task. An object that cannot be read must not keep out others."""
 
-    def replace(self, objects: Sequence[bytes]) -> None:
-        """This is all there is now."""
+    def replace(self, objects: Sequence[bytes], revision: str) -> None:
+        """This is all there is now, in this revision of the collection."""
 
-    def put(self, encoded: bytes) -> None:
-        """An object is new or changed."""
+    def put(self, encoded: bytes) -> str | None:
+        """An object is new or changed. Its revision, where the handler knows it anyway: then nobody looks again."""
 
-    def remove(self, encoded: bytes) -> None:
-        """An object is gone; this was its last state."""
+    def remove(self, encoded: bytes) -> str | None:
+        """An object is gone; this was its last state. The same of its revision."""
 
 
 class _ListMeta(msgspec.Struct):
@@ -78,14 +78,13 @@ _STATUSES = msgspec.json.Decoder(_Status)
 
 
 class Reflector:
-    """One collection, one handler. `run` ends only when it is cancelled; `synced` is set after the first list."""
+    """One collection, and who listens. `run` ends only when it is cancelled; `synced` is set after the first list."""
 
     def __init__(
         self,
         client: Client,
         resource: ServedResource,
-        handler: Handler,
-        *,
+        *handlers: Handler,
         accept: tuple[str, str] = (JSON, JSON),
         one: tuple[str, str] | None = None,
         labels: str = "",
@@ -101,7 +100,7 @@ class Reflector:
         self._narrowed = by_name(one[1]) if one else {}
         self._narrowed |= {"labelSelector": labels} if labels else {}
         self.kind = resource.plural
-        self._handler = handler
+        self._handlers = handlers
         self._revision = ""
         self._told = 0  # events of this watch
         self.synced = asyncio.Event()
@@ -153,7 +152,8 @@ class Reflector:
             if not page.metadata.continue_:
                 break
             params["continue"] = page.metadata.continue_
-        self._handler.replace(objects)
+        for handler in self._handlers:
+            handler.replace(objects, page.metadata.resourceVersion)
         self._revision = page.metadata.resourceVersion
 
     async def _watch(self) -> None:
@@ -170,16 +170,22 @@ class Reflector:
                 status = _STATUSES.decode(event.object)
                 raise ApiError(status.code, status.reason, status.message)
             encoded = bytes(event.object)
-            head = head_of(encoded)
+            revision = self._tell(event.type, encoded) or head_of(encoded).metadata.resourceVersion
+            self._revision = revision or self._revision
+
+    def _tell(self, kind: str, encoded: bytes) -> str | None:
+        """Tell all handlers; the revision, if one of them says it."""
+        revision: str | None = None
+        for handler in self._handlers:
             try:
-                if event.type in ("ADDED", "MODIFIED"):
-                    self._handler.put(encoded)
-                elif event.type == "DELETED":
-                    self._handler.remove(encoded)
+                if kind in ("ADDED", "MODIFIED"):
+                    revision = handler.put(encoded) or revision
+                elif kind == "DELETED":
+                    revision = handler.remove(encoded) or revision
             except Exception:
                 # What handlers do not contain is a bug of ours. The events after this one must not wait for it.
-                _LOGGER.exception("%s %s could not be taken in", self.kind, head)
-            self._revision = head.metadata.resourceVersion or self._revision
+                _LOGGER.exception("%s %s could not be taken in", self.kind, head_of(encoded))
+        return revision
 
 
 def _page_of(body: bytes) -> _Page:

@@ -20,8 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from muster.api.config_map import ConfigMap
+from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
-from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership, membership
+from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership, membership_of
+from muster.values.faults import Fault
 from muster.values.names import qualified_name_problems, subdomain_problems
 from muster.values.yaml_reading import YamlError, YamlLimits
 from muster.values.yaml_reading import events as yaml_events
@@ -29,11 +32,14 @@ from muster.values.yaml_reading import events as yaml_events
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from muster.api.managed_cluster_set import ManagedClusterSet
+
 NAMESPACE: Final = "open-cluster-management-hub"
 NAME: Final = "clusterset-validation"
 STRUCTURED: Final = "pairs.yaml"  # the entry for keys that cannot be keys of a ConfigMap
 _WHAT: Final = f"ConfigMap {NAMESPACE}/{NAME}"
 _EXEMPT: Final = frozenset({DEFAULT_SET, GLOBAL_SET})  # every hub has them
+_CONFIG_MAPS: Final = Reader(ConfigMap)
 _MOST_SHOWN: Final = 8
 _MOST_LETTERS: Final = 80
 
@@ -48,11 +54,17 @@ class PairRules:
 
     @classmethod
     def parse(cls, config_map: Mapping[str, Any] | None) -> PairRules:
-        """The rules of a ConfigMap; no ConfigMap has none. Never raises: faults are in `problems`."""
+        """The rules of a ConfigMap as it is stored; no ConfigMap has none. Never raises: faults are in `problems`."""
         if config_map is None:
             return cls()
+        found = _CONFIG_MAPS.fitted(config_map)
+        return cls(problems=(str(found),)) if isinstance(found, Fault) else cls.of(found.obj, found.faults)
+
+    @classmethod
+    def of(cls, config_map: ConfigMap, unread: Iterable[Fault] = ()) -> PairRules:
+        """The rules of a ConfigMap, and what of it could not be read: that is a problem too."""
         pairs: dict[str, dict[str, None]] = {}
-        problems: list[str] = []
+        problems = [_unread(each) for each in unread if not each.path.startswith("metadata")]
         for where, key, listed in _entries(config_map, problems):
             problems += [
                 f"{where}: {_short(key)} is not a label key: {each}" for each in qualified_name_problems(key)[:1]
@@ -93,35 +105,34 @@ class PairRules:
         pair = f"{key}={name}" if key else f"{name} without an exclusiveKey"
         return f"{_WHAT} does not allow {pair}: {'; '.join(causes)}"
 
-    def refusal_of(self, cluster_set: Mapping[str, Any]) -> str | None:
+    def refusal_of(self, cluster_set: ManagedClusterSet) -> str | None:
         """Why a set may not be as it is. A set without an exclusive key has no pair: its name must be free."""
-        name = str(cluster_set["metadata"]["name"])
+        name = cluster_set.metadata.name
         try:
-            rule = membership(cluster_set)
+            rule = membership_of(cluster_set)
         except InvalidObjectError:
             return self.refusal("", name)
         return self.refusal(rule.key if isinstance(rule, ExclusiveMembership) else "", name)
 
 
-def _entries(config_map: Mapping[str, Any], problems: list[str]) -> Iterator[tuple[str, str, Iterable[str]]]:
+def _entries(config_map: ConfigMap, problems: list[str]) -> Iterator[tuple[str, str, Iterable[str]]]:
     """Where, key and names of every entry."""
-    data = config_map.get("data") or {}
-    if not isinstance(data, dict):
-        problems.append("data is not a mapping")
-        return
-    if config_map.get("binaryData"):
+    if config_map.binary_data:
         problems.append("binaryData is not read; write the pairs as text into data")
-    for key, value in data.items():
+    for key, value in config_map.data.items():
         where = f"data[{key}]"
-        if not isinstance(value, str):
-            problems.append(f"{where} is not text")
-        elif key == STRUCTURED:
+        if key == STRUCTURED:
             try:
                 yield from [(where, each, names) for each, names in _structured(value)]
             except (YamlError, _ShapeError) as error:
                 problems.append(f"{where} {_fault(error)}")
         else:
-            yield where, str(key), _comma_list(value)
+            yield where, key, _comma_list(value)
+
+
+def _unread(fault: Fault) -> str:
+    field, _, key = fault.path.partition(".")
+    return f"{field}[{key}] is not text" if key else f"{field} is not a mapping"
 
 
 def _comma_list(text: str) -> list[str]:

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from muster.api.agent import GROUP, Agent
+from muster.api.agent_classification import AGENT_CLASSIFICATION
+from muster.api.parts import plain_conditions
+from muster.api.reading import Reader
 from muster.classification import APPLIED, FINALIZER, SOMETIMES, UPDATED_AT, may_go, report
-from muster.controllers.agent_world import AgentWorld, Feed, Place
+from muster.classification.classification import CLASSIFICATIONS
+from muster.controllers.agent_world import AgentWorld
 from muster.controllers.conditions import merged, timestamp
-from muster.controllers.placement_world import decode
+from muster.controllers.events import About
+from muster.controllers.mirror import Mirror
 from muster.controllers.quarantine import CONDITION
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
@@ -24,21 +30,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from muster.api.agent_classification import AgentClassification
     from muster.classification import Classification, LabelPlan
     from muster.client import Client
-    from muster.controllers.containment import Guarded
+    from muster.client.heads import Place
+    from muster.controllers.containment import Unreadable
     from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.mirror import AnyMirror, Stored
     from muster.controllers.quarantine import Quarantine
     from muster.supervision import Notes
+    from muster.values.faults import Fault
 
-_GROUP: Final = "agent-install.openshift.io"
 _MERGE: Final = "application/merge-patch+json"
 _COALESCE: Final = 0.1  # seconds: a thousand labelled agents are one new count
 _WORKERS: Final = 8  # writes of agents under way at once
 _SOMETIMES: Final = (*SOMETIMES, CONDITION)
 _SLICE: Final = 0.01  # seconds after which the other queries of an agent wait until others have had their turn
-Object = dict[str, Any]
+_AGENTS: Final = Reader(Agent)
 
 
 class HostControllers:
@@ -52,6 +61,7 @@ class HostControllers:
         events: EventRecorder,
         quarantine: Quarantine,
         notes: Notes,
+        unreadable: Unreadable,
     ) -> None:
         self.agents: WorkQueue[Place] = WorkQueue()
         self.slow: WorkQueue[Place] = WorkQueue()  # agents of which slow queries have not said anything yet
@@ -63,8 +73,20 @@ class HostControllers:
             notes,
         )
         self._metrics = metrics
-        self._labels = AgentLabelController(self.world, client, clock, metrics, self.slow.add)
-        self._status = AgentClassificationController(self.world, client, clock, events, quarantine)
+        self._agents = Mirror(
+            _AGENTS, self.world.put_agent, self.world.remove_agent, unreadable=unreadable.of("agents")
+        )
+        self._classifications = Mirror(
+            CLASSIFICATIONS,
+            self._put_classification,
+            self.world.remove_classification,
+            put_written=self.world.put_classification,
+            unreadable=unreadable.of("agentclassifications"),
+        )
+        self._labels = AgentLabelController(self.world, client, clock, metrics, self.slow.add, self._agents.put_written)
+        self._status = AgentClassificationController(
+            self.world, client, clock, events, quarantine, self._classifications.put_written
+        )
         self._count_work()
 
     def _count_work(self) -> None:
@@ -92,18 +114,14 @@ class HostControllers:
         for place in self.world.classification_places():
             self.classifications.add(place)
 
-    def handlers(self) -> Mapping[str, Guarded]:
+    def handlers(self) -> Mapping[str, AnyMirror]:
         """What to watch, by resource, and who listens."""
-        world = self.world
-        return {
-            f"agents.{_GROUP}": Feed(world.put_agent, world.remove_agent),
-            f"agentclassifications.{_GROUP}": Feed(self._put_classification, world.remove_classification),
-        }
+        return {f"agents.{GROUP}": self._agents, f"agentclassifications.{GROUP}": self._classifications}
 
-    def _put_classification(self, encoded: bytes) -> Place:
-        place = self.world.put_classification(decode(encoded))
-        self.classifications.add(place)  # its finalizer does not wait
-        return place
+    def _put_classification(self, new: Stored[AgentClassification]) -> Fault | None:
+        fault = self.world.put_classification(new)
+        self.classifications.add(new.place)  # its finalizer does not wait
+        return fault
 
     async def run(self) -> None:
         """Work for ever; start it when everything has been listed once."""
@@ -138,8 +156,10 @@ class AgentLabelController:
         clock: Callable[[], datetime],
         metrics: ControllerMetrics,
         has_slow: Callable[[Place], None],
+        written: Callable[[bytes], None],
     ) -> None:
         self._world = world
+        self._written = written
         self._has_slow = has_slow
         self._client = client
         self._clock = clock
@@ -174,11 +194,11 @@ class AgentLabelController:
                 "annotations": {APPLIED: plan.applied_text(), UPDATED_AT: timestamp(self._clock())},
             }
         }
-        path = object_path(_GROUP, "v1beta1", "agents", place.namespace, place.name)
+        path = object_path(GROUP, "v1beta1", "agents", place.namespace, place.name)
         self._world.begin_write(place, plan.changes)
         try:
             reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
-            self._world.put_written_agent(place, reply.body)
+            self._written(reply.body)
         finally:
             self._world.end_write(place)
 
@@ -193,8 +213,10 @@ class AgentClassificationController:
         clock: Callable[[], datetime],
         events: EventRecorder,
         quarantine: Quarantine,
+        written: Callable[[bytes], None],
     ) -> None:
         self._world = world
+        self._written = written
         self._client = client
         self._clock = clock
         self._events = events
@@ -205,7 +227,7 @@ class AgentClassificationController:
         classification = self._world.roster(place.namespace).classification(place.name)
         if obj is None or classification is None:
             return
-        finalizers: list[str] = obj["metadata"].get("finalizers") or []
+        finalizers = obj.metadata.finalizers
         if classification.deleting:
             if FINALIZER not in finalizers:
                 return  # somebody else's finalizer keeps it
@@ -213,16 +235,18 @@ class AgentClassificationController:
                 await self._write_finalizers(place, obj, [each for each in finalizers if each != FINALIZER])
                 return
         elif FINALIZER not in finalizers:
-            obj = await self._write_finalizers(place, obj, [*finalizers, FINALIZER])
+            await self._write_finalizers(place, obj, [*finalizers, FINALIZER])
+            if (obj := self._world.classification(place)) is None:
+                return  # it has gone meanwhile
         if self._world.roster(place.namespace).is_held(classification):
             await self._write_held(place, obj)
         else:
             await self._write_status(place, obj, classification)
 
-    async def _write_held(self, place: Place, obj: Object) -> None:
+    async def _write_held(self, place: Place, obj: AgentClassification) -> None:
         """Say that the query is not run. Labels stay as they are, and so do the counts."""
         namespace = self._quarantine.namespace
-        entry = self._quarantine.holds("AgentClassification", obj["metadata"])
+        entry = self._quarantine.holds("AgentClassification", obj.metadata)
         if entry is not None:
             wanted = entry.condition(namespace)
         else:
@@ -230,41 +254,37 @@ class AgentClassificationController:
             if entry is None:
                 return
             wanted = entry.condition_of_dependent(namespace, f"It has the same query as {entry.subject}.")
-        present = obj.get("status") or {}
-        conditions = merged(present.get("conditions") or (), {CONDITION: wanted}, self._clock())
-        if conditions == present.get("conditions"):
+        present = plain_conditions(obj.status.conditions)
+        conditions = merged(present, {CONDITION: wanted}, self._clock())
+        if conditions == present:
             return
         await self._patch_status(place, obj, {"conditions": conditions})
-        self._events.record(obj, CONDITION, wanted[2], "Warning")
+        self._events.record(About.of(AGENT_CLASSIFICATION, obj.metadata), CONDITION, wanted[2], "Warning")
 
     def _has_left_nothing(self, place: Place, classification: Classification) -> bool:
         roster = self._world.roster(place.namespace)
         return may_go(roster, classification) and not self._world.is_being_set(place.namespace, classification)
 
-    async def _write_finalizers(self, place: Place, obj: Object, finalizers: list[str]) -> Object:
-        body = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"], "finalizers": finalizers or None}}
+    async def _write_finalizers(self, place: Place, obj: AgentClassification, finalizers: list[str]) -> None:
+        body = {"metadata": {"resourceVersion": obj.metadata.resource_version, "finalizers": finalizers or None}}
         reply = await self._client.request("PATCH", _path(place), body=body, content_type=_MERGE)
-        written: Object = reply.json()
-        self._world.put_written_classification(written)
-        return written
+        self._written(reply.body)
 
-    async def _write_status(self, place: Place, obj: Object, classification: Classification) -> None:
+    async def _write_status(self, place: Place, obj: AgentClassification, classification: Classification) -> None:
         found = report(self._world.roster(place.namespace), classification)
-        present = obj.get("status") or {}
-        status = {
-            "matchedCount": found.matched,
-            "errorCount": found.errors,
-            "conditions": merged(present.get("conditions") or (), found.conditions, self._clock(), drop=_SOMETIMES),
-        }
-        if present == status:
+        present = plain_conditions(obj.status.conditions)
+        conditions = merged(present, found.conditions, self._clock(), drop=_SOMETIMES)
+        counts = (obj.status.matched_count, obj.status.error_count)
+        if (counts, present) == ((found.matched, found.errors), conditions):
             return
+        status = {"matchedCount": found.matched, "errorCount": found.errors, "conditions": conditions}
         await self._patch_status(place, obj, status)
 
-    async def _patch_status(self, place: Place, obj: Object, status: Object) -> None:
-        body = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]}, "status": status}
+    async def _patch_status(self, place: Place, obj: AgentClassification, status: Mapping[str, object]) -> None:
+        body = {"metadata": {"resourceVersion": obj.metadata.resource_version}, "status": status}
         reply = await self._client.request("PATCH", _path(place, "status"), body=body, content_type=_MERGE)
-        self._world.put_written_classification(reply.json())
+        self._written(reply.body)
 
 
 def _path(place: Place, subresource: str = "") -> str:
-    return object_path(_GROUP, "v1beta1", "agentclassifications", place.namespace, place.name, subresource)
+    return object_path(GROUP, "v1beta1", "agentclassifications", place.namespace, place.name, subresource)

@@ -100,7 +100,7 @@ class Answerer:
             if not is_quick:
                 report = msgspec.structs.replace(report, notes=(*report.notes, _WITHOUT_EXAMPLES))
             elif question.cluster:
-                sets = self._world.sets.values() if question.all_sets else ()
+                sets = [each.plain() for each in self._world.sets.values()] if question.all_sets else ()
                 way = explain_cluster(result, question.cluster, cluster_sets=sets)
                 report = msgspec.structs.replace(report, cluster=cluster_report(way))
         return msgspec.structs.replace(report, dry_run=question.dry_run, notes=(*_notes(placement), *report.notes))

@@ -8,28 +8,36 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET
+from muster.api.parts import plain_conditions
 from muster.clustersets.pairs import PairRules
 from muster.controllers.conditions import merged
+from muster.controllers.events import About
 from muster.controllers.placement_world import SetKey
 from muster.controllers.quarantine import CONDITION
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.errors import InvalidObjectError
-from muster.placement import rule_of
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership
 from muster.values.api_paths import collection_path, object_path
 from muster.values.messages import fitting
 from muster.values.names import NAME_LENGTH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
     from datetime import datetime
 
+    from muster.api.config_map import ConfigMap
+    from muster.api.managed_cluster_set import ManagedClusterSet
+    from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
     from muster.client import Client
+    from muster.client.heads import Place
     from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.mirror import Stored
     from muster.controllers.placement_world import Key, PlacementWorld
     from muster.placement import Rule
+    from muster.values.faults import Fault
 
 _GROUP: Final = "cluster.open-cluster-management.io"
 _SETS: Final = (_GROUP, "v1beta2", "managedclustersets")
@@ -67,25 +75,28 @@ class ClusterSetController:
         metrics: ControllerMetrics,
         wake: Callable[[Iterable[Key | SetKey]], None],
         events: EventRecorder,
+        written: Callable[[bytes], None],
     ) -> None:
-        """`wake` is told whom a set that this controller writes concerns."""
+        """`written` is told the sets that this controller has written, and `wake` whom the allowed pairs concern."""
         self._world = world
         self._client = client
         self._clock = clock
         self._metrics = metrics
         self._wake = wake
         self._events = events
+        self._written = written
         self._pairs: PairRules | None = None
         self.queue: WorkQueue[SetKey | BindingKey] = WorkQueue()
 
-    def put_pairs(self, config_map: dict[str, Any]) -> Iterable[SetKey]:
+    def put_pairs(self, new: Stored[ConfigMap]) -> Fault | None:
         """The ConfigMap of allowed pairs is new or changed: every set is judged again."""
-        self._pairs = PairRules.parse(config_map)
-        return [SetKey(name) for name in self._world.sets]
+        self._pairs = PairRules.of(new.obj, new.faults)
+        self._wake([SetKey(name) for name in self._world.sets])
+        return new.fault
 
-    def remove_pairs(self, _: dict[str, Any]) -> Iterable[SetKey]:
+    def remove_pairs(self, _: Place) -> None:
         self._pairs = None
-        return [SetKey(name) for name in self._world.sets]
+        self._wake([SetKey(name) for name in self._world.sets])
 
     def wake_set(self, key: SetKey) -> None:
         self.queue.add_after(key, _COALESCE)
@@ -105,11 +116,12 @@ class ClusterSetController:
             await self._reconcile_set(key.set_name)
 
     async def _reconcile_set(self, name: str) -> None:
-        obj = self._world.sets.get(name)
         if name in BUILT_IN:
-            obj = await self._ensure_built_in(name, obj)
-        if obj is None or obj["metadata"].get("deletionTimestamp"):
+            await self._ensure_built_in(name)
+        known = self._world.sets.get(name)
+        if known is None or known.obj.metadata.is_going:
             return
+        obj = known.obj
         held = self._world.held_set(name)
         path = object_path(*_SETS, "", name, "status")
         if held is not None:
@@ -125,7 +137,7 @@ class ClusterSetController:
             return
         if name not in self._world.sets:
             return  # it has gone meanwhile
-        wanted = set_condition(self._world, name) | problem_condition(obj, self._world.rules.get(name))
+        wanted = set_condition(self._world, name) | problem_condition(self._world.rules[name])
         wanted |= pair_condition(self._pairs, obj)
         await self._write_conditions(obj, path, wanted)
 
@@ -135,47 +147,46 @@ class ClusterSetController:
         with self._world.evaluating_set(key.set_name):
             return all(time.perf_counter() <= until for _ in self._world.steps(key))
 
-    async def _ensure_built_in(self, name: str, obj: dict[str, Any] | None) -> dict[str, Any]:
-        if obj is None:
+    async def _ensure_built_in(self, name: str) -> None:
+        known = self._world.sets.get(name)
+        if known is None:
             body = {
                 "apiVersion": f"{_GROUP}/v1beta2",
                 "kind": "ManagedClusterSet",
                 "metadata": {"name": name},
                 "spec": {"clusterSelector": BUILT_IN[name]},
             }
-            return self._stored(await self._client.request("POST", collection_path(*_SETS), body=body))
-        change = roll_back(obj)
-        if change is None:
-            return obj
-        path = object_path(*_SETS, "", name)
-        patch = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]}, **change}
-        return self._stored(await self._client.request("PATCH", path, body=patch, content_type=_MERGE))
-
-    def _stored(self, reply: Any) -> dict[str, Any]:
-        obj: dict[str, Any] = reply.json()
-        self._wake(self._world.put_set(obj))
-        return obj
+            reply = await self._client.request("POST", collection_path(*_SETS), body=body)
+        else:
+            change = roll_back(known.plain())
+            if change is None:
+                return
+            patch = {"metadata": {"resourceVersion": known.obj.metadata.resource_version}, **change}
+            path = object_path(*_SETS, "", name)
+            reply = await self._client.request("PATCH", path, body=patch, content_type=_MERGE)
+        self._written(reply.body)
 
     async def _reconcile_binding(self, key: BindingKey) -> None:
-        obj = self._world.bindings.get(key.namespace, {}).get(key.set_name)
-        if obj is None or obj["metadata"].get("deletionTimestamp"):
+        known = self._world.bindings.get(key.namespace, {}).get(key.set_name)
+        if known is None or known.obj.metadata.is_going:
             return
         path = object_path(*_BINDINGS, key.namespace, key.set_name, "status")
-        await self._write_conditions(obj, path, binding_condition(obj, self._world.sets))
+        await self._write_conditions(known.obj, path, binding_condition(known.obj, self._world.sets))
 
     async def _write_conditions(
-        self, obj: dict[str, Any], path: str, wanted: Conditions, *, keep: bool = False
+        self, obj: ManagedClusterSet | ManagedClusterSetBinding, path: str, wanted: Conditions, *, keep: bool = False
     ) -> None:
-        present = (obj.get("status") or {}).get("conditions") or []
+        present = plain_conditions(obj.status.conditions)
         conditions = merged(present, wanted, self._clock(), drop=() if keep else (USABLE, PAIR_ALLOWED, CONDITION))
         if conditions != present:
             body = {
-                "metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]},
+                "metadata": {"resourceVersion": obj.metadata.resource_version},
                 "status": {"conditions": conditions},
             }
             await self._client.request("PATCH", path, body=body, content_type=_MERGE)
             if CONDITION in wanted:
-                self._events.record(obj, CONDITION, wanted[CONDITION][2], "Warning")
+                about = About.of(MANAGED_CLUSTER_SET, obj.metadata)
+                self._events.record(about, CONDITION, wanted[CONDITION][2], "Warning")
 
 
 def roll_back(built_in: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -213,12 +224,11 @@ def set_condition(world: PlacementWorld, name: str) -> Conditions:
     return {"ClusterSetEmpty": ("False", "ClustersSelected", f"{count} ManagedClusters selected")}
 
 
-def problem_condition(cluster_set: Mapping[str, Any], held: Rule | None = None) -> Conditions:
+def problem_condition(found: Rule) -> Conditions:
     """Only there when something is wrong: the set cannot be evaluated, or can never have a member.
 
-    `held` is the rule that holds, which is an earlier one when the set as it is now cannot be evaluated.
+    The rule is an earlier one when the set as it is now cannot be evaluated; its fault says so.
     """
-    found = rule_of(cluster_set, held)
     if found.fault:
         stays = "the members by its last good rule stay" if found.membership is not None else _NOBODY_JOINS
         return {USABLE: ("False", "SelectorInvalid", f"{fitting(found.fault, _LONGEST_FAULT)}; {stays}")}
@@ -232,7 +242,7 @@ def problem_condition(cluster_set: Mapping[str, Any], held: Rule | None = None) 
     return {}
 
 
-def pair_condition(rules: PairRules | None, cluster_set: Mapping[str, Any]) -> Conditions:
+def pair_condition(rules: PairRules | None, cluster_set: ManagedClusterSet) -> Conditions:
     """Whether key and name go together. Only there while a ConfigMap says which do; it undoes no set that exists."""
     if rules is None:
         return {}
@@ -244,7 +254,7 @@ def pair_condition(rules: PairRules | None, cluster_set: Mapping[str, Any]) -> C
     return {PAIR_ALLOWED: ("False", "PairNotAllowed", refusal)}
 
 
-def binding_condition(binding: Mapping[str, Any], sets: Mapping[str, Mapping[str, Any]]) -> Conditions:
-    if (binding.get("spec") or {}).get("clusterSet") in sets:
+def binding_condition(binding: ManagedClusterSetBinding, sets: Container[str]) -> Conditions:
+    if binding.spec.cluster_set in sets:
         return {"Bound": ("True", "ClusterSetBound", "")}
     return {"Bound": ("False", "ClusterSetNotFound", "")}

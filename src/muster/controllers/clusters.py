@@ -4,32 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.managed_cluster import GROUP, ClusterHealth, ManagedCluster, Taint
+from muster.api.parts import plain_conditions
+from muster.api.reading import Reader, Reading
 from muster.controllers.conditions import merged
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
-from muster.errors import InvalidObjectError
 from muster.placement.scorers import RESOURCES, amount_fault
 from muster.values.api_paths import object_path
 from muster.values.times import Fault, later, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from muster.api.lease import Lease
     from muster.client import Client
+    from muster.client.heads import Place
     from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.mirror import Stored
     from muster.controllers.placement_world import PlacementWorld
 
-_GROUP: Final = "cluster.open-cluster-management.io"
-_CLUSTERS: Final = (_GROUP, "v1", "managedclusters")
+CLUSTERS: Final = Reader(ManagedCluster)
+HEALTH: Final = Reader(ClusterHealth)
+Cluster = ManagedCluster | ClusterHealth
+_CLUSTERS: Final = (GROUP, "v1", "managedclusters")
 _MERGE: Final = "application/merge-patch+json"
 AVAILABLE: Final = "ManagedClusterConditionAvailable"
-UNAVAILABLE_TAINT: Final = f"{_GROUP}/unavailable"
-UNREACHABLE_TAINT: Final = f"{_GROUP}/unreachable"
+UNAVAILABLE_TAINT: Final = f"{GROUP}/unavailable"
+UNREACHABLE_TAINT: Final = f"{GROUP}/unreachable"
+_TAINT_OF: Final[Mapping[str, str | None]] = {"True": None, "False": UNAVAILABLE_TAINT}
 LEASE: Final = "managed-cluster-lease"
 _PATIENCE: Final = 5  # lease durations without renewal before a cluster counts as unreachable
 _LOOK: Final = 5.0  # seconds between looks at the leases
@@ -38,97 +46,48 @@ _WORKERS: Final = 4
 _LOGGER = logging.getLogger(__name__)
 
 
-class _Condition(msgspec.Struct, gc=False):
-    type: str = ""
-    status: str = ""
-
-
-class _Taint(msgspec.Struct, gc=False):
-    key: str = ""
-    timeAdded: str | None = None  # noqa: N815 - the wire's names
-
-
-class _Spec(msgspec.Struct, gc=False):
-    taints: list[_Taint] | None = None
-
-
-class _Status(msgspec.Struct, gc=False):
-    conditions: list[_Condition] | None = None
-    allocatable: dict[str, Any] | None = None
-    capacity: dict[str, Any] | None = None
-
-
-class _Metadata(msgspec.Struct, gc=False):
-    name: str
-
-
-class _Health(msgspec.Struct, gc=False):
-    metadata: _Metadata
-    spec: _Spec = msgspec.field(default_factory=_Spec)
-    status: _Status = msgspec.field(default_factory=_Status)
-
-
-_HEALTH = msgspec.json.Decoder(_Health)
-
-
-class Look(NamedTuple):
-    """What the controllers see in a cluster at once: taints that have to be changed, values that cannot be used."""
-
-    name: str
-    is_tainted_wrongly: bool
-    fault: str
-
-
-def look(encoded: bytes) -> Look:
-    """It runs for every event. Raises a msgspec error for a cluster that is not shaped as one."""
-    health = _HEALTH.decode(encoded)
-    return Look(health.metadata.name, _is_tainted_wrongly(health), _fault(health))
-
-
-def _fault(health: _Health) -> str:
+def fault_of(cluster: Cluster) -> Fault | None:
     """The first value of a cluster that cannot be used. Whoever reads it does as if it were not known."""
-    for place, taint in enumerate(health.spec.taints or ()):
-        if taint.timeAdded and isinstance(moment := parse_time(taint.timeAdded), Fault):
-            return f"spec.taints[{place}].timeAdded: {moment}"
-    for field, amounts in (("allocatable", health.status.allocatable), ("capacity", health.status.capacity)):
+    for place, taint in enumerate(cluster.spec.taints):
+        if taint.time_added and isinstance(moment := parse_time(taint.time_added), Fault):
+            return Fault(moment.message, f"spec.taints[{place}].timeAdded")
+    for field, amounts in (("allocatable", cluster.status.allocatable), ("capacity", cluster.status.capacity)):
         for resource in RESOURCES:
-            if amounts and resource in amounts and (fault := amount_fault(resource, amounts[resource])):
-                return f"status.{field}.{resource}: {fault}"
-    return ""
+            if resource in amounts and (fault := amount_fault(resource, amounts[resource])):
+                return Fault(fault, f"status.{field}.{resource}")
+    return None
 
 
-def _is_tainted_wrongly(health: _Health) -> bool:
-    conditions = health.status.conditions or ()
-    wanted = _wanted_taint(next((each.status for each in conditions if each.type == AVAILABLE), "Unknown"))
-    present = [each.key for each in health.spec.taints or () if each.key in (UNAVAILABLE_TAINT, UNREACHABLE_TAINT)]
+def is_tainted_wrongly(cluster: Cluster) -> bool:
+    """It runs for every heartbeat."""
+    wanted = _wanted_taint(cluster)
+    present = [each.key for each in cluster.spec.taints if each.key in (UNAVAILABLE_TAINT, UNREACHABLE_TAINT)]
     return present != ([wanted] if wanted else [])
 
 
-def _wanted_taint(available: str) -> str | None:
-    return {"True": None, "False": UNAVAILABLE_TAINT}.get(available, UNREACHABLE_TAINT)
+def _wanted_taint(cluster: Cluster) -> str | None:
+    for each in cluster.status.conditions:
+        if each.type == AVAILABLE:
+            return _TAINT_OF.get(each.status, UNREACHABLE_TAINT)
+    return UNREACHABLE_TAINT
 
 
-def wanted_taints(cluster: Mapping[str, Any]) -> list[dict[str, Any]]:
+def wanted_taints(cluster: ManagedCluster) -> tuple[Taint, ...]:
     """The cluster's taints with those in place that its availability calls for."""
-    conditions = (cluster.get("status") or {}).get("conditions") or ()
-    wanted = _wanted_taint(
-        next((each.get("status") for each in conditions if each.get("type") == AVAILABLE), "Unknown")
+    wanted = _wanted_taint(cluster)
+    kept = tuple(
+        taint
+        for taint in cluster.spec.taints
+        if taint.key not in (UNAVAILABLE_TAINT, UNREACHABLE_TAINT) or taint.key == wanted
     )
-    taints: Sequence[Mapping[str, Any]] = (cluster.get("spec") or {}).get("taints") or ()
-    kept = [
-        dict(taint)
-        for taint in taints
-        if taint.get("key") not in (UNAVAILABLE_TAINT, UNREACHABLE_TAINT) or taint.get("key") == wanted
-    ]
-    if wanted is not None and all(taint.get("key") != wanted for taint in kept):
-        kept.append({"key": wanted, "effect": "NoSelect"})
+    if wanted is not None and all(taint.key != wanted for taint in kept):
+        return (*kept, Taint(wanted, effect="NoSelect"))
     return kept
 
 
-def lease_ends(renewed: datetime, cluster: Mapping[str, Any]) -> datetime:
+def lease_ends(renewed: datetime, cluster: ManagedCluster) -> datetime:
     """When a cluster counts as lost unless its agent renews its lease before."""
-    duration = (cluster.get("spec") or {}).get("leaseDurationSeconds") or _USUAL_DURATION
-    return later(renewed, _PATIENCE * duration)
+    return later(renewed, _PATIENCE * (cluster.spec.lease_duration_seconds or _USUAL_DURATION))
 
 
 class ClusterController:
@@ -145,27 +104,27 @@ class ClusterController:
         self._look_again: dict[str, datetime] = {}  # not before this
         self.queue: WorkQueue[str] = WorkQueue()
 
-    def look_at(self, encoded: bytes) -> str:
+    def look_at(self, new: Stored[ClusterHealth]) -> Fault | None:
         """A cluster has come or changed; what of it cannot be used. Most changes are heartbeats, which need nothing."""
-        seen = look(encoded)
-        if seen.is_tainted_wrongly:
-            self.queue.add(seen.name)
-        return seen.fault
+        if is_tainted_wrongly(new.obj):
+            self.queue.add(new.place.name)
+        return new.fault or fault_of(new.obj)
 
-    def put_lease(self, lease: Mapping[str, Any]) -> None:
-        """An agent has renewed a cluster's lease. Raises InvalidObjectError when it does not say when."""
-        name, renewed = lease["metadata"]["namespace"], (lease.get("spec") or {}).get("renewTime")
-        if lease["metadata"]["name"] != LEASE or not renewed:
-            return
+    def put_lease(self, new: Stored[Lease]) -> Fault | None:
+        """An agent has renewed a cluster's lease."""
+        name, renewed = new.place.namespace, new.obj.spec.renew_time
+        if new.place.name != LEASE or not renewed:
+            return None
         moment = parse_time(renewed)
         if isinstance(moment, Fault):
-            raise InvalidObjectError("spec.renewTime", str(moment))
+            return Fault(moment.message, "spec.renewTime")
         self._renewed[name] = self._look_again[name] = moment
+        return new.fault
 
-    def remove_lease(self, lease: Mapping[str, Any]) -> None:
-        if lease["metadata"]["name"] == LEASE:
-            self._renewed.pop(lease["metadata"]["namespace"], None)
-            self._look_again.pop(lease["metadata"]["namespace"], None)
+    def remove_lease(self, place: Place) -> None:
+        if place.name == LEASE:
+            self._renewed.pop(place.namespace, None)
+            self._look_again.pop(place.namespace, None)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -185,43 +144,44 @@ class ClusterController:
             await asyncio.sleep(_LOOK)
 
     def _look_at_lease(self, name: str, now: datetime) -> None:
-        cluster = self._cluster(name)
-        if cluster is None or name not in self._renewed:
+        found = self._cluster(name)
+        if found is None or name not in self._renewed:
             return
+        cluster = found.obj
         ends = lease_ends(self._renewed[name], cluster)
         # Objects are only decoded when there may be something to see.
         self._look_again[name] = max(later(ends, -_LOOK), now)
         if self._is_lost(name, cluster):
             self.queue.add(name)
 
-    def _cluster(self, name: str) -> dict[str, Any] | None:
+    def _cluster(self, name: str) -> Reading[ManagedCluster] | None:
         row = self._world.fleet.row(name)
-        return None if row is None else self._world.fleet.load(row)
+        encoded = [] if row is None else self._world.fleet.encoded([row])
+        found = CLUSTERS.read(encoded[0]) if encoded else None
+        return None if isinstance(found, Fault) else found
 
-    def _is_lost(self, name: str, cluster: Mapping[str, Any]) -> bool:
+    def _is_lost(self, name: str, cluster: ManagedCluster) -> bool:
         """Its lease has ended, and its condition does not say so yet."""
         if name not in self._renewed or self._clock() <= lease_ends(self._renewed[name], cluster):
             return False
-        conditions = (cluster.get("status") or {}).get("conditions") or ()
-        return all(each.get("status") != "Unknown" for each in conditions if each.get("type") == AVAILABLE)
+        return all(each.status != "Unknown" for each in cluster.status.conditions if each.type == AVAILABLE)
 
     async def _reconcile(self, name: str) -> None:
-        cluster = self._cluster(name)
-        if cluster is None or cluster["metadata"].get("deletionTimestamp"):
+        found = self._cluster(name)
+        if found is None or found.obj.metadata.is_going:
             return
-        revision = {"resourceVersion": cluster["metadata"]["resourceVersion"]}
+        cluster = found.obj
+        revision = {"resourceVersion": cluster.metadata.resource_version}
         if self._is_lost(name, cluster):
             text = ("Unknown", "ManagedClusterLeaseUpdateStopped", "Registration agent stopped updating its lease.")
-            present = (cluster.get("status") or {}).get("conditions") or ()
-            body = {
-                "metadata": revision,
-                "status": {"conditions": merged(present, {AVAILABLE: text}, self._clock())},
-            }
+            conditions = merged(plain_conditions(cluster.status.conditions), {AVAILABLE: text}, self._clock())
+            body = {"metadata": revision, "status": {"conditions": conditions}}
             await self._client.request(
                 "PATCH", object_path(*_CLUSTERS, "", name, "status"), body=body, content_type=_MERGE
             )
             return  # the change comes back as an event, and then the taints follow
         taints = wanted_taints(cluster)
-        if taints != ((cluster.get("spec") or {}).get("taints") or []):
-            body = {"metadata": revision, "spec": {"taints": taints or None}}
+        # One that cannot be read must not be lost by writing the others.
+        if taints != cluster.spec.taints and found.fault_in("spec") is None:
+            body = {"metadata": revision, "spec": {"taints": msgspec.to_builtins(taints) or None}}
             await self._client.request("PATCH", object_path(*_CLUSTERS, "", name), body=body, content_type=_MERGE)

@@ -1,32 +1,26 @@
-"""One object that cannot be read stops nothing: its last good state stays, it is counted and named, the next one comes.
+"""Objects that cannot be read, wholly or in part: counted, logged once for each revision, told on the object itself.
 
-Feeds take every object in through a guard. Whatever that raises concerns this one object: it is logged once for each of
-its revisions, with an event on the object, until it can be read again or is gone.
+Mirrors note them here and take them off again when they can be read, or are gone.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
 from prometheus_client import Counter, Gauge
 
-from muster.client.heads import head_of
-from muster.errors import MusterError
-from muster.values.names import place_text
+from muster.controllers.events import About
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
 
     from prometheus_client import CollectorRegistry
 
-    from muster.client.heads import Head
-    from muster.client.reflector import Handler
+    from muster.client.heads import Head, Place
 
 _LOGGER = logging.getLogger(__name__)
 REASON: Final = "Unreadable"
-Place = tuple[str, str]
 
 
 class _Held(NamedTuple):
@@ -41,7 +35,7 @@ class Unreadable:
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self._held: dict[str, dict[Place, _Held]] = {}
-        self._tell: Callable[[dict[str, Any], str, str, str], None] | None = None
+        self._tell: Callable[[About, str, str, str], None] | None = None
         self._seen: Counter | None = None
         self._now: Gauge | None = None
         if registry is not None:
@@ -58,116 +52,67 @@ class Unreadable:
                 registry=registry,
             )
 
-    def guard(self, kind: str) -> Guard:
-        """For the objects of one kind."""
+    def of(self, kind: str) -> UnreadableKind:
+        """Those of one kind."""
         held = self._held.setdefault(kind, {})
         if self._seen is not None and self._now is not None:
             self._seen.labels(kind)  # who looks at rates must see the zero
             self._now.labels(kind).set_function(lambda: len(held))
-        return Guard(self, kind, held)
+        return UnreadableKind(self, kind, held)
 
-    def tell_with(self, tell: Callable[[dict[str, Any], str, str, str], None]) -> None:
+    def tell_with(self, tell: Callable[[About, str, str, str], None]) -> None:
         """From now on somebody writes events: those who lead. What is set aside already is told at once."""
         self._tell = tell
         for kind, objects in self._held.items():
             for each in objects.values():
                 self._say(kind, each)
 
-    def note(self, kind: str, head: Head, error: BaseException) -> None:
-        text = str(error) if isinstance(error, MusterError | msgspec.MsgspecError) else _named(error)
+    def note(self, kind: str, head: Head, text: str, bug: BaseException | None = None) -> None:
         known = self._held[kind].get(head.place)
         held = self._held[kind][head.place] = _Held(head, text)
         if known is not None and known.head.metadata.resourceVersion == head.metadata.resourceVersion:
             return
         if self._seen is not None:
             self._seen.labels(kind).inc()
-        is_ours = not isinstance(error, MusterError | msgspec.MsgspecError | RecursionError)
         _LOGGER.warning(
             "%s %s cannot be read at revision %s: %s; what could be read before stays in use",
             kind,
             head,
             head.metadata.resourceVersion or "?",
             text,
-            exc_info=error if is_ours else None,
+            exc_info=bug,
         )
         self._say(kind, held)
 
     def _say(self, kind: str, held: _Held) -> None:
-        head = held.head
-        if self._tell is None or not head.kind or not head.metadata.name:
+        head, metadata = held.head, held.head.metadata
+        if self._tell is None or not head.kind or not metadata.name:
             return
-        about = {"apiVersion": head.apiVersion, "kind": head.kind, "metadata": msgspec.to_builtins(head.metadata)}
+        about = About(
+            head.apiVersion, head.kind, metadata.name, metadata.namespace, metadata.uid, metadata.resourceVersion
+        )
         try:
             self._tell(about, REASON, f"cannot be read: {held.text}; what could be read before stays in use", "Warning")
         except Exception:  # telling is not worth more than what it tells of
             _LOGGER.exception("%s %s: the event could not be recorded", kind, head)
 
 
-class Guard:
-    """Takes in the objects of one kind, one at a time, and contains what that raises."""
+class UnreadableKind:
+    """Objects of one kind that could not be read."""
 
     def __init__(self, unreadable: Unreadable, kind: str, held: dict[Place, _Held]) -> None:
+        self.kind = kind
         self._unreadable = unreadable
-        self._kind = kind
         self._held = held
 
-    def take(self, encoded: bytes, take: Callable[[bytes], object]) -> None:
-        """Hand an object to whoever takes it in."""
-        try:
-            take(encoded)
-        except Exception as error:  # whatever it is, it concerns this object
-            self._unreadable.note(self._kind, head_of(encoded), error)
-        else:
-            if self._held:
-                self._held.pop(head_of(encoded).place, None)
+    def note(self, head: Head, text: str, bug: BaseException | None = None) -> None:
+        """It cannot be read; `bug` is what was raised, where nothing should have been."""
+        self._unreadable.note(self.kind, head, text, bug)
 
-    def drop(self, place: Place, drop: Callable[[], object]) -> None:
-        """The object in this place is gone."""
-        self._held.pop(place, None)
-        try:
-            drop()
-        except Exception:  # a bug of ours: there is no object any more that could be to blame
-            _LOGGER.exception("%s %s could not be taken out", self._kind, place_text(*place))
+    def places(self) -> Iterable[Place]:
+        return self._held.keys()
 
-
-class Guarded(Protocol):
-    """A feed that takes objects in behind a guard, which can be exchanged. It is a handler of a reflector."""
-
-    guard: Guard
-
-    def replace(self, objects: Sequence[bytes]) -> None: ...
-
-    def put(self, encoded: bytes) -> None: ...
-
-    def remove(self, encoded: bytes) -> None: ...
-
-
-def unguarded() -> Guard:
-    """For feeds that nobody measures."""
-    return Unreadable().guard("objects")
-
-
-class Contained:
-    """Any handler behind a guard. A list that it cannot take as a whole is handed to it object by object."""
-
-    def __init__(self, handler: Handler, guard: Guard) -> None:
-        self._handler = handler
-        self._guard = guard
-
-    def replace(self, objects: Sequence[bytes]) -> None:
-        try:
-            self._handler.replace(objects)
-        except Exception as error:  # one of them, and it is not known which
-            _LOGGER.warning("a list is taken in object by object: %s", _named(error))
-            for encoded in objects:
-                self.put(encoded)
-
-    def put(self, encoded: bytes) -> None:
-        self._guard.take(encoded, self._handler.put)
-
-    def remove(self, encoded: bytes) -> None:
-        self._guard.drop(head_of(encoded).place, lambda: self._handler.remove(encoded))
-
-
-def _named(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    def clear(self, place: Place) -> None:
+        """It can be read again, or is gone."""
+        if self._held:
+            self._held.pop(place, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from muster.client.fence import LeadershipLostError
 from muster.controllers.conditions import timestamp
@@ -14,13 +14,38 @@ from muster.values.api_paths import collection_path
 from muster.values.messages import event_message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from datetime import datetime
 
+    from muster.api.parts import Identity
+    from muster.api.resource import Resource
     from muster.client import Client
 
 _LOGGER = logging.getLogger(__name__)
 _MOST_WAITING: Final = 2000
+
+
+class About(NamedTuple):
+    """The object that an event is about."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    revision: str = ""
+
+    @classmethod
+    def of(cls, resource: Resource, metadata: Identity) -> About:
+        """An object of a kind that we know, in the version that we watch it in."""
+        return cls(
+            resource.api_version(resource.storage_version),
+            resource.kind,
+            metadata.name,
+            metadata.namespace,
+            metadata.uid,
+            metadata.resource_version,
+        )
 
 
 class EventRecorder:
@@ -34,23 +59,22 @@ class EventRecorder:
         self._writing = False
         self.dropped = 0
 
-    def record(self, about: Mapping[str, Any], reason: str, message: str, kind: str = "Normal") -> None:
-        metadata = about["metadata"]
+    def record(self, about: About, reason: str, message: str, kind: str = "Normal") -> None:
         now = timestamp(self._clock())
         event = {
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": {
-                "name": f"{metadata['name'][:230]}.{secrets.token_hex(8)}",
-                "namespace": metadata.get("namespace") or "default",
+                "name": f"{about.name[:230]}.{secrets.token_hex(8)}",
+                "namespace": about.namespace or "default",
             },
             "involvedObject": {
-                "apiVersion": about["apiVersion"],
-                "kind": about["kind"],
-                "name": metadata["name"],
-                "namespace": metadata.get("namespace", ""),
-                "uid": metadata.get("uid", ""),
-                "resourceVersion": metadata.get("resourceVersion", ""),
+                "apiVersion": about.api_version,
+                "kind": about.kind,
+                "name": about.name,
+                "namespace": about.namespace,
+                "uid": about.uid,
+                "resourceVersion": about.revision,
             },
             "reason": reason,
             "message": event_message(message),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.fleet import Fleet
-from muster.placement import plan_of, visibility
+from muster.placement import plan_of, visible
 from muster.placement.lint import Survey, lint, vocabulary
 from muster.selectors.cel import CEL_LIMITS, cel_compiler
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from muster.controllers.placement_world import PlacementWorld
     from muster.fleet.scores import ScoreTable
+    from muster.placement import Rule
     from muster.placement.lint import Finding, Vocabulary
 
 _SHARE: Final = 20  # a copy serves so many times as long as it took to make
@@ -65,9 +66,9 @@ class FleetAdviser:
         until = time.monotonic() + seconds
         copy = await self._current()
         world, namespace = self._world, placement["metadata"]["namespace"]
-        bindings, sets = list(world.bindings.get(namespace, {}).values()), list(world.sets.values())
+        bindings, rules = list(world.bindings.get(namespace, {})), dict(world.rules)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._linted, copy, placement, bindings, sets, until)
+        return await loop.run_in_executor(self._thread, self._linted, copy, placement, bindings, rules, until)
 
     def _linted(self, *given: Any) -> list[Finding]:
         """In the thread. Whoever finds the process hung must know that it may be this, and not what the loop does."""
@@ -111,8 +112,8 @@ def _copied(encoded: Sequence[bytes], scores: ScoreTable) -> _Copy:
 def _linted(
     copy: _Copy,
     placement: Mapping[str, Any],
-    bindings: Sequence[Mapping[str, Any]],
-    sets: Sequence[Mapping[str, Any]],
+    bindings: Sequence[str],
+    rules: Mapping[str, Rule],
     until: float,
 ) -> list[Finding]:
     def tick() -> None:
@@ -127,5 +128,5 @@ def _linted(
     plan = plan_of(placement, cel_compiler(copy.fleet.scores))
     if plan.fault is not None:
         return []  # admission has said so
-    seen = visibility(plan.namespace, plan.cluster_sets, bindings, sets)
+    seen = visible(plan.cluster_sets, bindings, rules)
     return lint(plan, seen, copy.known, CEL_LIMITS.value.estimate, placement.get("spec") or {})

@@ -10,26 +10,33 @@ watches do not know; the deletion holds only for the state that was read.
 from __future__ import annotations
 
 import asyncio
-import logging
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.api.managed_cluster import GROUP
-from muster.controllers.ownership import FOREGROUND, ORPHAN, BoundedSet, Metadata, Node, OwnerGraph, Reference
+from muster.api.parts import PartialObject
+from muster.api.reading import Reader
+from muster.controllers.events import About
+from muster.controllers.mirror import Mirror
+from muster.controllers.ownership import FOREGROUND, ORPHAN, BoundedSet, Node, OwnerGraph
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.errors import ApiError, InvalidObjectError
+from muster.values.faults import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from muster.api.parts import Identity, OwnerReference
     from muster.client import Client, Discovery, ServedResource
+    from muster.client.heads import Place
+    from muster.controllers.containment import UnreadableKind
     from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.mirror import Stored
 
-_LOGGER = logging.getLogger(__name__)
 _MERGE: Final = "application/merge-patch+json"
 _WORKERS: Final = 4
 _MOST_LOOKED_UP: Final = 50  # owners asked for in one turn: an object may name thousands
@@ -43,11 +50,7 @@ METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s
 PROTECTED: Final = frozenset({(GROUP, "managedclusters"), (GROUP, "managedclustersets")})
 
 
-class _Partial(msgspec.Struct, frozen=True):
-    metadata: Metadata
-
-
-_DECODER = msgspec.json.Decoder(_Partial)
+OBJECTS: Final = Reader(PartialObject)
 
 
 class Owner(Enum):
@@ -68,12 +71,14 @@ class GarbageCollector:
         self._discovery = discovery
         self._metrics = metrics
         self._graph = OwnerGraph(_is_protected)
-        self._absent: BoundedSet[tuple[str, Reference]] = BoundedSet(_MOST_ABSENT)
-        self._told: BoundedSet[tuple[str, Reference]] = BoundedSet(_MOST_TOLD)
+        self._absent: BoundedSet[tuple[str, OwnerReference]] = BoundedSet(_MOST_ABSENT)
+        self._told: BoundedSet[tuple[str, OwnerReference]] = BoundedSet(_MOST_TOLD)
         self.queue: WorkQueue[str] = WorkQueue()
 
-    def handler(self, resource: ServedResource) -> GarbageHandler:
-        return GarbageHandler(self, resource)
+    def mirror(self, resource: ServedResource, unreadable: UnreadableKind | None = None) -> Mirror[PartialObject]:
+        """Shows the collector one kind's metadata. It takes whole objects too, and reads no more of them."""
+        seen = _Seen(self, resource)
+        return Mirror(OBJECTS, seen.put, seen.remove, places=seen.places, unreadable=unreadable)
 
     def put(self, node: Node) -> None:
         for uid in self._graph.put(node):
@@ -109,7 +114,7 @@ class GarbageCollector:
         """Delete an object that nothing owns any more, or take references away that mean nothing. `node` is as it was
         just read."""
         references = node.metadata.owner_references
-        owners: dict[Reference, Owner] = {}
+        owners: dict[OwnerReference, Owner] = {}
         looked_up = 0
         for reference in references:
             owner = self._known(node, reference)
@@ -132,7 +137,7 @@ class GarbageCollector:
 
     # ------------------------------------------------------------------------------------------------- owners
 
-    def _known(self, node: Node, reference: Reference) -> Owner | None:
+    def _known(self, node: Node, reference: OwnerReference) -> Owner | None:
         """What the watches say of an owner; None if the server must be asked."""
         owner = self._graph.get(reference.uid)
         if owner is None or not owner.is_meant_by(reference):
@@ -143,7 +148,7 @@ class GarbageCollector:
             return Owner.ABSENT if node.metadata.namespace else Owner.UNKNOWN
         return Owner.WAITING if owner.waits_for_dependents else Owner.PRESENT
 
-    async def _asked(self, node: Node, reference: Reference) -> Owner:
+    async def _asked(self, node: Node, reference: OwnerReference) -> Owner:
         """What the server says of an owner, where the reference may point."""
         try:
             resource = self._discovery.of_kind(reference.api_version, reference.kind)
@@ -157,9 +162,7 @@ class GarbageCollector:
             return Owner.UNKNOWN
         try:
             path = resource.object_path(namespace, reference.name)
-            metadata = msgspec.json.decode(
-                (await self._client.request("GET", path, accept=METADATA)).body, type=_Partial
-            ).metadata
+            reply = await self._client.request("GET", path, accept=METADATA)
         except InvalidObjectError:
             return self._note_absent(namespace, reference)  # there can be no object of such a name
         except ApiError as error:
@@ -168,16 +171,20 @@ class GarbageCollector:
             if error.code in _UNREADABLE:
                 return Owner.UNKNOWN
             raise
+        try:
+            metadata = _metadata(reply.body)
+        except InvalidObjectError:
+            return Owner.UNKNOWN  # it is there, whatever it is
         if metadata.uid != reference.uid:
             return self._note_absent(namespace, reference)
         return Owner.WAITING if Node(resource, metadata).waits_for_dependents else Owner.PRESENT
 
-    def _note_absent(self, namespace: str, reference: Reference) -> Owner:
+    def _note_absent(self, namespace: str, reference: OwnerReference) -> Owner:
         """A UID that is gone never comes back, so it need not be asked for again."""
         self._absent.add((namespace, reference))
         return Owner.ABSENT
 
-    def _evident(self, node: Node, reference: Reference, owner: Owner) -> Owner:
+    def _evident(self, node: Node, reference: OwnerReference, owner: Owner) -> Owner:
         """For what is protected, an owner is absent only if it was seen to go."""
         if owner is not Owner.ABSENT or not _is_protected(node) or self._graph.saw_it_go(node, reference):
             return owner
@@ -188,7 +195,7 @@ class GarbageCollector:
         self._tell(node, reference, "OwnerNeverSeen", text)
         return Owner.UNKNOWN
 
-    def _tell_wrong_namespace(self, node: Node, reference: Reference) -> None:
+    def _tell_wrong_namespace(self, node: Node, reference: OwnerReference) -> None:
         namespace = node.metadata.namespace
         shown = f"{reference.api_version}/{reference.kind}, namespace: {namespace}"
         text = (
@@ -197,16 +204,13 @@ class GarbageCollector:
         )
         self._tell(node, reference, "OwnerRefInvalidNamespace", text)
 
-    def _tell(self, node: Node, reference: Reference, reason: str, text: str) -> None:
+    def _tell(self, node: Node, reference: OwnerReference, reason: str, text: str) -> None:
         """Once for each object and reference, however often they are looked at."""
         if (node.uid, reference) in self._told:
             return
         self._told.add((node.uid, reference))
-        about = {
-            "apiVersion": node.resource.api_version,
-            "kind": node.resource.kind,
-            "metadata": {"name": node.metadata.name, "namespace": node.metadata.namespace, "uid": node.uid},
-        }
+        metadata = node.metadata
+        about = About(node.resource.api_version, node.resource.kind, metadata.name, metadata.namespace, node.uid)
         self._events.record(about, reason, text, "Warning")
 
     # ------------------------------------------------------------------------------------------------- deleting
@@ -252,7 +256,7 @@ class GarbageCollector:
             if error.code == _NOT_FOUND:
                 return None
             raise
-        metadata = _DECODER.decode(reply.body).metadata
+        metadata = _metadata(reply.body)
         return Node(node.resource, metadata) if metadata.uid == node.uid else None
 
     async def _delete(self, node: Node, policy: str) -> None:
@@ -265,7 +269,7 @@ class GarbageCollector:
             if error.code != _NOT_FOUND:
                 raise
 
-    async def _set_references(self, node: Node, references: Sequence[Reference]) -> Node:
+    async def _set_references(self, node: Node, references: Sequence[OwnerReference]) -> Node:
         changed = {"ownerReferences": msgspec.to_builtins(references) or None}
         return await self._patch(node, changed)
 
@@ -276,47 +280,49 @@ class GarbageCollector:
     async def _patch(self, node: Node, metadata: dict[str, object]) -> Node:
         body = {"metadata": {"uid": node.uid, "resourceVersion": node.metadata.resource_version, **metadata}}
         reply = await self._client.request("PATCH", node.path, body=body, content_type=_MERGE, accept=METADATA)
-        return Node(node.resource, _DECODER.decode(reply.body).metadata)
+        return Node(node.resource, _metadata(reply.body))
 
 
-class GarbageHandler:
-    """Feeds one kind's metadata to the collector. It takes whole objects too, and reads no more of them."""
+class _Seen:
+    """The objects of one kind by place. The collector knows them by UID, and an object may come back with another."""
 
     def __init__(self, collector: GarbageCollector, resource: ServedResource) -> None:
         self._collector = collector
         self._resource = resource
-        self._known: set[str] = set()
+        self._uids: dict[Place, str] = {}
 
-    def replace(self, objects: Sequence[bytes]) -> None:
-        nodes = [node for encoded in objects if (node := self._node(encoded)) is not None]
-        present = {node.uid for node in nodes}
-        gone = self._known - present
-        self._known = present
-        for node in nodes:
-            self._collector.put(node)
-        for uid in gone:
+    def places(self) -> Iterable[Place]:
+        return self._uids.keys()
+
+    def put(self, new: Stored[PartialObject]) -> Fault | None:
+        metadata = new.obj.metadata
+        if (fault := new.fault or _nameless_owner(metadata)) is not None or not metadata.uid:
+            return fault  # no server sends that; such an object is left alone
+        before = self._uids.get(new.place)
+        if before is not None and before != metadata.uid:
+            self._collector.remove(before)
+        self._uids[new.place] = metadata.uid
+        self._collector.put(Node(self._resource, metadata))
+        return None
+
+    def remove(self, place: Place) -> None:
+        if (uid := self._uids.pop(place, None)) is not None:
             self._collector.remove(uid)
 
-    def put(self, encoded: bytes) -> None:
-        node = self._node(encoded)
-        if node is not None:
-            self._known.add(node.uid)
-            self._collector.put(node)
 
-    def remove(self, encoded: bytes) -> None:
-        node = self._node(encoded)
-        if node is not None:
-            self._known.discard(node.uid)
-            self._collector.remove(node.uid)
+def _nameless_owner(metadata: Identity) -> Fault | None:
+    if not metadata.owner_references or all(each.uid for each in metadata.owner_references):
+        return None
+    return Fault("an owner has no uid", "metadata.ownerReferences")
 
-    def _node(self, encoded: bytes) -> Node | None:
-        """None for metadata that cannot be read, which no server sends: such an object is left alone."""
-        try:
-            metadata = _DECODER.decode(encoded).metadata
-        except msgspec.MsgspecError as error:
-            _LOGGER.warning("%s: metadata that cannot be read: %s", self._resource.plural, error)
-            return None
-        return Node(self._resource, metadata) if metadata.uid else None
+
+def _metadata(encoded: bytes) -> Identity:
+    """Of an answer. Raises InvalidObjectError unless all of it can be read: an owner must not be overlooked."""
+    found = OBJECTS.read(encoded)
+    fault = found if isinstance(found, Fault) else found.fault_in() or _nameless_owner(found.obj.metadata)
+    if isinstance(found, Fault) or fault is not None:
+        raise InvalidObjectError("metadata", str(fault))
+    return found.obj.metadata
 
 
 def collectable(discovery: Discovery, skip: Callable[[ServedResource], bool] = lambda _: False) -> list[ServedResource]:
@@ -342,5 +348,5 @@ def _policy(node: Node) -> str:
     return "Foreground" if FOREGROUND in node.metadata.finalizers else "Background"
 
 
-def _shown(reference: Reference) -> str:
+def _shown(reference: OwnerReference) -> str:
     return f"owner {reference.kind} {reference.name!r} of {reference.api_version} with uid {reference.uid}"

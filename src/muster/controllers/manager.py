@@ -9,29 +9,32 @@ import random
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.config_map import ConfigMap
+from muster.api.reading import Reader
 from muster.api.resolution import CATALOG_LABEL
 from muster.client import Client, GuardedClient, Leadership, LeadershipLostError
 from muster.client.errors import UnreachableError
+from muster.client.heads import Place
 from muster.client.loop_errors import quiet_transports
 from muster.client.reflector import Reflector
 from muster.clustersets import pairs
-from muster.controllers.agent_world import Place
 from muster.controllers.agents import HostControllers
 from muster.controllers.answerer import Answerer
 from muster.controllers.answers import serve_answers
 from muster.controllers.cluster_sets import BindingKey, ClusterSetController
 from muster.controllers.clusters import ClusterController
 from muster.controllers.conditions import timestamp
-from muster.controllers.containment import Contained, Unreadable
+from muster.controllers.containment import Unreadable
 from muster.controllers.events import EventRecorder
-from muster.controllers.feeding import Both, ClusterFeed, ObjectFeed
 from muster.controllers.garbage import METADATA, METADATA_LIST, GarbageCollector, collectable
 from muster.controllers.metrics import ControllerMetrics
+from muster.controllers.mirror import Mirror
 from muster.controllers.placement import PlacementController
+from muster.controllers.placement_mirrors import PlacementMirrors
 from muster.controllers.placement_world import Key, PlacementWorld, SetKey
 from muster.controllers.quarantine import CONFIG_MAP, Entry, Quarantine, QuarantineKeeper
 from muster.controllers.resolutions import ResolutionController
@@ -45,10 +48,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from muster.api.parts import Identity
     from muster.client import Connection, Discovery, ServedResource
     from muster.client.leases import Candidate
     from muster.client.reflector import Handler
-    from muster.controllers.containment import Guarded
     from muster.supervision import Subject
 
 _LOGGER = logging.getLogger(__name__)
@@ -57,7 +60,7 @@ _USER_AGENT: Final = "muster-controllers"
 _BEAT: Final = 0.5  # seconds
 _RELEASE: Final = 2.0  # seconds between looks at what is in quarantine and has changed
 _RESYNC: Final = 600.0  # seconds after which everything is looked at again, whether it has changed or not
-Object = dict[str, Any]
+CONFIG_MAPS: Final = Reader(ConfigMap)
 
 
 def utc_now() -> datetime:
@@ -99,11 +102,16 @@ class Manager:
         self.world.advance(clock())
         self.answerer = Answerer(self.world, clock)
         self.events = EventRecorder(client, _COMPONENT, clock)
-        self.placements = PlacementController(self.world, client, self.events, clock, self.metrics)
-        self.sets = ClusterSetController(self.world, client, clock, self.metrics, self.wake, self.events)
         self.clusters = ClusterController(self.world, client, clock, self.metrics)
-        self.hosts = HostControllers(client, clock, self.metrics, self.events, self.quarantine, self.notes)
-        self.resolutions = ResolutionController(client, clock, self.metrics, catalogs)
+        self.mirrors = PlacementMirrors(self.world, self.clusters, self.wake, self._wake_binding, self.unreadable)
+        self.placements = PlacementController(self.world, client, self.events, clock, self.metrics, self.mirrors)
+        self.sets = ClusterSetController(
+            self.world, client, clock, self.metrics, self.wake, self.events, self.mirrors.sets.put_written
+        )
+        self.hosts = HostControllers(
+            client, clock, self.metrics, self.events, self.quarantine, self.notes, self.unreadable
+        )
+        self.resolutions = ResolutionController(client, clock, self.metrics, catalogs, self.unreadable)
         self.reflectors: list[Reflector] = []  # what is watched; each knows up to where it has told
         self._gauges()
         self.quarantine.changed = self._reconsider
@@ -128,21 +136,22 @@ class Manager:
         now = self._clock()
         return [entry for entry in self.quarantine.entries() if entry.is_over(self._metadata_of(entry), now)]
 
-    def _metadata_of(self, entry: Entry) -> Object | None:
+    def _metadata_of(self, entry: Entry) -> Identity | None:
         kind, namespace, name = entry.place
-        known: Object | None
         match kind:
             case "Placement":
-                known = self.world.placements.get(Key(namespace, name))
+                placement = self.world.placements.get(Key(namespace, name))
+                return None if placement is None else placement.obj.metadata
             case "ManagedClusterSet":
-                known = self.world.sets.get(name)
+                cluster_set = self.world.sets.get(name)
+                return None if cluster_set is None else cluster_set.obj.metadata
             case "AgentClassification":
-                known = self.hosts.world.classification(Place(namespace, name))
+                classification = self.hosts.world.classification(Place(namespace, name))
+                return None if classification is None else classification.metadata
             case _:
-                known = None
-        return None if known is None else known["metadata"]
+                return None
 
-    def status(self) -> Object:
+    def status(self) -> dict[str, object]:
         """How the work goes, for whoever watches: the queue whose oldest key has waited longest."""
         queues = self.metrics.queues
         name = max(queues, key=lambda each: queues[each].waited, default="")
@@ -184,39 +193,15 @@ class Manager:
 
     def handlers(self) -> Mapping[str, Handler]:
         """What to watch, by resource, and who listens."""
-        world, wake = self.world, self.wake
-        feeds: dict[str, Guarded] = {
-            "managedclusters": ClusterFeed(world, self.clusters, wake),
-            "addonplacementscores": ObjectFeed(wake, world.put_score, world.remove_score),
-            "managedclustersets": ObjectFeed(wake, world.put_set, self._remove_set),
-            "managedclustersetbindings": ObjectFeed(wake, self._put_binding, world.remove_binding),
-            "placementdecisions": ObjectFeed(wake, world.put_decision, world.remove_decision),
-            "placements": ObjectFeed(wake, world.put_placement, world.remove_placement),
-            "leases": ObjectFeed(wake, self._put_lease, self._remove_lease),
-            **self.hosts.handlers(),
-            **self.resolutions.handlers(),
-        }
-        return {name: self.guarded(name, feed) for name, feed in feeds.items()}
+        return {**self.mirrors.by_resource(), **self.hosts.handlers(), **self.resolutions.handlers()}
 
-    def guarded(self, resource: str, feed: Guarded) -> Handler:
-        """The feed of a collection, with its unreadable objects counted and told."""
-        feed.guard = self.unreadable.guard(resource.partition(".")[0])
-        return feed
+    def pair_rules(self) -> Handler:
+        """Who listens to the ConfigMap of allowed pairs."""
+        sets = self.sets
+        return Mirror(CONFIG_MAPS, sets.put_pairs, sets.remove_pairs, unreadable=self.unreadable.of("configmaps"))
 
-    def _remove_set(self, obj: Object) -> Iterable[Key | SetKey]:
-        return self.world.remove_set(obj["metadata"]["name"])
-
-    def _put_binding(self, obj: Object) -> Iterable[Key]:
-        self.sets.queue.add(BindingKey(obj["metadata"]["namespace"], obj["metadata"]["name"]))
-        return self.world.put_binding(obj)
-
-    def _put_lease(self, obj: Object) -> Iterable[Key]:
-        self.clusters.put_lease(obj)
-        return ()
-
-    def _remove_lease(self, obj: Object) -> Iterable[Key]:
-        self.clusters.remove_lease(obj)
-        return ()
+    def _wake_binding(self, place: Place) -> None:
+        self.sets.queue.add(BindingKey(*place))
 
     async def run(self) -> None:
         """Decide and write, when everything has been seen once."""
@@ -284,23 +269,21 @@ async def _run_once(
         unfenced = await stack.enter_async_context(Client(connection))
         keeper = _keeper(unfenced, quarantine)
         await keeper.record()
-        kept = ObjectFeed(lambda _: None, quarantine.put, quarantine.remove)
+        kept = Mirror(CONFIG_MAPS, quarantine.put, quarantine.remove, unreadable=manager.unreadable.of("quarantine"))
         where = (quarantine.namespace, CONFIG_MAP)
         watched = Reflector(client, discovery.named("configmaps.v1"), kept, one=where)
         if options.address is not None:
             await stack.enter_async_context(serve_answers(options.address, manager.metrics.render, manager.answerer))
-        handlers = {discovery.named(name): handler for name, handler in manager.handlers().items()}
+        handlers = {discovery.named(name): [handler] for name, handler in manager.handlers().items()}
         reflectors = manager.reflectors
         garbage: GarbageCollector | None = None
         if options.collector is not None:
             collecting = await stack.enter_async_context(GuardedClient(options.collector, fence))
             garbage = _collector(collecting, discovery, manager, handlers, reflectors)
-        reflectors += [Reflector(client, resource, handler) for resource, handler in handlers.items()]
-        allowed = ObjectFeed(manager.wake, manager.sets.put_pairs, manager.sets.remove_pairs)
+        reflectors += [Reflector(client, resource, *listeners) for resource, listeners in handlers.items()]
         place = (pairs.NAMESPACE, pairs.NAME)
-        manager.guarded("configmaps", allowed)
-        reflectors.append(Reflector(client, discovery.named("configmaps.v1"), allowed, one=place))
-        packed = manager.guarded("catalogs", manager.resolutions.catalog_handler())
+        reflectors.append(Reflector(client, discovery.named("configmaps.v1"), manager.pair_rules(), one=place))
+        packed = manager.resolutions.catalog_handler()
         reflectors.append(Reflector(client, discovery.named("configmaps.v1"), packed, labels=f"{CATALOG_LABEL}=true"))
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(watched.run())
@@ -340,16 +323,16 @@ def _collector(
     client: Client,
     discovery: Discovery,
     manager: Manager,
-    handlers: dict[ServedResource, Handler],
+    handlers: dict[ServedResource, list[Handler]],
     reflectors: list[Reflector],
 ) -> GarbageCollector:
     """A garbage collector that listens to what is watched anyway, and watches the metadata of everything else."""
     events = EventRecorder(client, "garbage-collector", utc_now)
     garbage = GarbageCollector(client, events, discovery, manager.metrics)
     for resource in collectable(discovery):
-        handler = Contained(garbage.handler(resource), manager.unreadable.guard(f"{resource.plural}/metadata"))
+        handler = garbage.mirror(resource, manager.unreadable.of(f"{resource.plural}/metadata"))
         if resource in handlers:
-            handlers[resource] = Both(handlers[resource], handler)
+            handlers[resource].append(handler)  # so that it is watched once
         else:
             accept = (METADATA_LIST, METADATA)
             reflectors.append(Reflector(client, resource, handler, accept=accept))

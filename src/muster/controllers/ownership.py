@@ -10,11 +10,10 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-import msgspec
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+    from muster.api.parts import Identity, OwnerReference
     from muster.client import ServedResource
 
 FOREGROUND: Final = "foregroundDeletion"
@@ -23,35 +22,12 @@ _MOST_GONE: Final = 10_000  # owners that are remembered after they have gone
 Key = TypeVar("Key", bound="Hashable")
 
 
-class Reference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """An owner reference."""
-
-    api_version: str
-    kind: str
-    name: str
-    uid: str
-    controller: bool | None = None
-    block_owner_deletion: bool | None = None
-
-
-class Metadata(msgspec.Struct, frozen=True, rename="camel"):
-    """What the collector reads of an object."""
-
-    name: str
-    uid: str = ""
-    namespace: str = ""
-    resource_version: str = ""
-    owner_references: tuple[Reference, ...] = ()
-    finalizers: tuple[str, ...] = ()
-    deletion_timestamp: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Node:
     """An object as the collector sees it."""
 
     resource: ServedResource
-    metadata: Metadata
+    metadata: Identity
 
     @property
     def uid(self) -> str:
@@ -65,7 +41,7 @@ class Node:
     def waits_for_dependents(self) -> bool:
         return self.metadata.deletion_timestamp is not None and FOREGROUND in self.metadata.finalizers
 
-    def is_meant_by(self, reference: Reference) -> bool:
+    def is_meant_by(self, reference: OwnerReference) -> bool:
         """Whether kind and name are those of the reference too. The version may be another."""
         group = reference.api_version.rpartition("/")[0]
         return (group, reference.kind, reference.name) == (self.resource.group, self.resource.kind, self.metadata.name)
@@ -101,14 +77,18 @@ class OwnerGraph:
         self._protected = protected
         self._nodes: dict[str, Node] = {}
         self._dependents: dict[str, set[str]] = {}
-        self._gone: BoundedSet[tuple[str, Reference]] = BoundedSet(_MOST_GONE)
+        self._gone: BoundedSet[tuple[str, OwnerReference]] = BoundedSet(_MOST_GONE)
 
     def get(self, uid: str) -> Node | None:
         return self._nodes.get(uid)
 
     def put(self, node: Node) -> list[str]:
         """The UIDs to look at: the object, and owners that waited for it and do no longer."""
-        freed = self._forget_references(node.uid) - {each.uid for each in node.metadata.owner_references}
+        before = self._nodes.get(node.uid)
+        freed: set[str] = set()
+        if before is not None and before.metadata.owner_references:
+            freed = self._forget_references(node.uid) - {each.uid for each in node.metadata.owner_references}
+            freed |= _blocked_by(before) - _blocked_by(node)
         self._nodes[node.uid] = node
         for reference in node.metadata.owner_references:
             self._dependents.setdefault(reference.uid, set()).add(node.uid)
@@ -133,7 +113,7 @@ class OwnerGraph:
         """The objects that name it as an owner, as they are at this moment."""
         return [self._nodes[each] for each in sorted(self._dependents.get(uid, ())) if each in self._nodes]
 
-    def saw_it_go(self, dependent: Node, reference: Reference) -> bool:
+    def saw_it_go(self, dependent: Node, reference: OwnerReference) -> bool:
         """Whether this owner was there while the object named it, and then went."""
         return (dependent.uid, reference) in self._gone
 
@@ -148,3 +128,8 @@ class OwnerGraph:
                 if not siblings:
                     del self._dependents[owner]
         return owners
+
+
+def _blocked_by(node: Node) -> set[str]:
+    """The owners that may not go before this object."""
+    return {each.uid for each in node.metadata.owner_references if each.block_owner_deletion}

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from muster.api.managed_cluster import GROUP
+from muster.api.parts import plain_conditions
+from muster.api.placement import PLACEMENT
 from muster.controllers.conditions import merged
+from muster.controllers.events import About
 from muster.controllers.placement_decisions import DecisionWriter
 from muster.controllers.placement_history import HistoryKeeper
 from muster.controllers.placement_world import Key
@@ -25,18 +31,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
+    from muster.api.placement import Placement
     from muster.client import Client
     from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.placement_mirrors import PlacementMirrors
     from muster.controllers.placement_world import Held, PlacementWorld
     from muster.placement import ScheduleResult
 
-_GROUP: Final = "cluster.open-cluster-management.io"
 _MERGE: Final = "application/merge-patch+json"
 _WORKERS: Final = 4  # they wait for the server most of the time
 _SOMETIMES: Final = (EVALUATED, SETS_USABLE, CONDITION)  # conditions that are there while they have something to say
 _SLICE: Final = 0.01  # seconds of evaluation after which others have their turn
-Object = dict[str, Any]
 
 
 class PlacementController:
@@ -49,14 +55,16 @@ class PlacementController:
         events: EventRecorder,
         clock: Callable[[], datetime],
         metrics: ControllerMetrics,
+        mirrors: PlacementMirrors,
     ) -> None:
         self.world = world
+        self._mirror = mirrors.placements
         self.queue: WorkQueue[Key] = WorkQueue()
         self._client = client
         self._events = events
         self._clock = clock
         self._metrics = metrics
-        self._decisions = DecisionWriter(world, client, events, metrics)
+        self._decisions = DecisionWriter(world, client, events, metrics, mirrors.decisions)
         self.history = HistoryKeeper(world, client, events, clock, metrics, lambda: bool(len(self.queue)))
 
     def wake(self, keys: Iterable[Key]) -> None:
@@ -80,13 +88,13 @@ class PlacementController:
 
     async def reconcile(self, key: Key) -> None:
         # Read: from our copy, never over the wire.
-        placement = self.world.placements.get(key)
-        if placement is None:
+        known = self.world.placements.get(key)
+        if known is None:
             self.history.forget(key)
             return
         self.history.note_specs(key)
         if (held := self.world.held(key)) is not None:
-            await self._write_held(key, placement, held)
+            await self._write_held(key, known.obj, held)
             return
         started = time.perf_counter()
         if not self._is_evaluated(key):
@@ -107,10 +115,10 @@ class PlacementController:
             with self.world.evaluating(key):
                 selected = result.selected
                 self.world.assume(key, selected)
-                draft = self.history.draft(key, placement, result, selected)
+                draft = self.history.draft(key, known, result, selected)
             try:
                 with self._metrics.binding():
-                    await self._decisions.write(key, placement, result)
+                    await self._decisions.write(key, known.obj, result)
             except BaseException:  # being cancelled as well: what was not written has no history
                 self.history.withdraw(key, draft)
                 raise
@@ -127,37 +135,39 @@ class PlacementController:
         with self.world.evaluating(key):
             return all(time.perf_counter() <= until for _ in self.world.steps(key))
 
-    async def _write_held(self, key: Key, placement: Object, held: Held) -> None:
+    async def _write_held(self, key: Key, placement: Placement, held: Held) -> None:
         """Say that the placement is not evaluated. Its decisions stay."""
-        if placement["metadata"].get("deletionTimestamp"):
+        if placement.metadata.is_going:
             return
-        present = (placement.get("status") or {}).get("conditions") or ()
+        present = plain_conditions(placement.status.conditions)
         wanted = held.condition(self.world.quarantine.namespace)
         conditions = merged(present, {CONDITION: wanted}, self._clock())
-        if conditions == list(present):
+        if conditions == present:
             return
         await self._patch_status(key, placement, {"conditions": conditions})
-        self._events.record(placement, CONDITION, wanted[2], "Warning")
+        self._events.record(About.of(PLACEMENT, placement.metadata), CONDITION, wanted[2], "Warning")
 
     async def _write_status(self, key: Key, result: ScheduleResult) -> None:
-        placement = self.world.placements.get(key)
-        if placement is None:
+        known = self.world.placements.get(key)
+        if known is None:
             return
-        present = placement.get("status") or {}
+        present, before = known.obj.status, plain_conditions(known.obj.status.conditions)
         wanted = {
             kind: (condition.status, condition.reason, condition.message)
             for kind, condition in result.conditions.items()
         }
-        status: Object = {"conditions": merged(present.get("conditions") or (), wanted, self._clock(), drop=_SOMETIMES)}
+        conditions = merged(before, wanted, self._clock(), drop=_SOMETIMES)
+        status: dict[str, object] = {"conditions": conditions}
+        is_same = conditions == before
         if result.fault is None:
-            status["numberOfSelectedClusters"] = len(result.ranked)
-            status["decisionGroups"] = result.decision_groups()
-        if all(present.get(field) == value for field, value in status.items()):
-            return
-        await self._patch_status(key, placement, status)
+            count, groups = len(result.ranked), result.decision_groups()
+            status |= {"numberOfSelectedClusters": count, "decisionGroups": msgspec.to_builtins(groups)}
+            is_same &= (present.number_of_selected_clusters, present.decision_groups) == (count, groups)
+        if not is_same:
+            await self._patch_status(key, known.obj, status)
 
-    async def _patch_status(self, key: Key, placement: Object, status: Object) -> None:
-        path = object_path(_GROUP, "v1beta1", "placements", key.namespace, key.name, "status")
-        body = {"metadata": {"resourceVersion": placement["metadata"]["resourceVersion"]}, "status": status}
+    async def _patch_status(self, key: Key, placement: Placement, status: dict[str, object]) -> None:
+        path = object_path(GROUP, "v1beta1", "placements", key.namespace, key.name, "status")
+        body = {"metadata": {"resourceVersion": placement.metadata.resource_version}, "status": status}
         reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
-        self.world.put_placement(reply.json())
+        self._mirror.put_written(reply.body)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+import msgspec
 import numpy as np
 
+from muster.api.placement import PLACEMENT
+from muster.api.placement_decision import ClusterDecision
+from muster.client.heads import Place, head_of
+from muster.controllers.events import About
 from muster.controllers.placement_pages import PageDelete, PageWrite, page_writes
 from muster.controllers.placement_world import PLACEMENT_LABEL, Key
 from muster.errors import ApiError
@@ -16,9 +21,13 @@ from muster.values.api_paths import collection_path, object_path
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping
 
+    from muster.api.parts import ObjectMeta
+    from muster.api.placement import Placement
+    from muster.api.placement_decision import PlacementDecision
     from muster.client import Client
     from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.mirror import Mirror
     from muster.controllers.placement_pages import Write
     from muster.controllers.placement_world import PlacementWorld
     from muster.placement import Page, ScheduleResult
@@ -32,41 +41,46 @@ _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _AT_ONCE: Final = 8  # writes of one placement that are under way
 _SHOWN_SCORES: Final = 200
-Object = dict[str, Any]
 
 
 class DecisionWriter:
     """Makes the pages of a placement those of a schedule."""
 
     def __init__(
-        self, world: PlacementWorld, client: Client, events: EventRecorder, metrics: ControllerMetrics
+        self,
+        world: PlacementWorld,
+        client: Client,
+        events: EventRecorder,
+        metrics: ControllerMetrics,
+        mirror: Mirror[PlacementDecision],
     ) -> None:
         self._world = world
+        self._mirror = mirror
         self._client = client
         self._events = events
         self._metrics = metrics
 
-    async def write(self, key: Key, placement: Object, result: ScheduleResult) -> None:
+    async def write(self, key: Key, placement: Placement, result: ScheduleResult) -> None:
         """Only what differs is written; what was written is in the world when this returns."""
         # All of the schedule is read now: rows of the fleet may mean something else after the first wait.
         with self._world.evaluating(key):
             pages = {page.name: page for page in result.pages()}
             reasons, scores = _Reasons(result), _scores_text(result)
-        labelled = {page.obj["metadata"]["name"]: page.obj for page in self._world.pages(key)}
+        labelled = {page.metadata.name: page.metadata for page in self._world.pages(key)}
         await _all(self._create(placement, page) for name, page in pages.items() if name not in labelled)
         await _all(
-            self._label(key, obj, _wanted_labels(key, pages[name]))
-            for name, obj in labelled.items()
-            if name in pages and _labels(obj) != _wanted_labels(key, pages[name])
+            self._label(key, metadata, _wanted_labels(key, pages[name]))
+            for name, metadata in labelled.items()
+            if name in pages and _labels(metadata) != _wanted_labels(key, pages[name])
         )
-        present = {page.obj["metadata"]["name"]: page.clusters for page in self._world.pages(key)}
+        present = {page.metadata.name: page.clusters for page in self._world.pages(key)}
         rounds = page_writes(present, {name: page.clusters for name, page in pages.items()})
         for writes in rounds:
             await _all(self._carry_out(key, placement, write, reasons) for write in writes)
         if rounds:
-            self._events.record(placement, "ScoreUpdate", scores)
+            self._events.record(About.of(PLACEMENT, placement.metadata), "ScoreUpdate", scores)
 
-    async def _carry_out(self, key: Key, placement: Object, write: Write, reasons: _Reasons) -> None:
+    async def _carry_out(self, key: Key, placement: Placement, write: Write, reasons: _Reasons) -> None:
         match write:
             case PageWrite(name, clusters):
                 await self._write_page(key, name, [reasons.decision(cluster) for cluster in clusters])
@@ -75,17 +89,17 @@ class DecisionWriter:
                 await self._delete(key, name)
                 self._tell(placement, "DecisionDelete", name, "removed")
 
-    async def _create(self, placement: Object, page: Page) -> None:
-        metadata = placement["metadata"]
-        key = Key(metadata["namespace"], metadata["name"])
-        own: Object = {
+    async def _create(self, placement: Placement, page: Page) -> None:
+        metadata = placement.metadata
+        key = Key(metadata.namespace, metadata.name)
+        own: dict[str, object] = {
             "labels": _wanted_labels(key, page),
             "ownerReferences": [
                 {
                     "apiVersion": f"{_GROUP}/v1beta1",
                     "kind": "Placement",
                     "name": key.name,
-                    "uid": metadata["uid"],
+                    "uid": metadata.uid,
                     "controller": True,
                     "blockOwnerDeletion": True,
                 }
@@ -102,53 +116,55 @@ class DecisionWriter:
             if error.code != _CONFLICT:
                 raise
             # There is a page of that name that is not labelled as ours: make it ours.
-            there = (await self._client.request("GET", _path(key, page.name))).json()
-            own = {"resourceVersion": there["metadata"]["resourceVersion"], **own}
+            there = head_of((await self._client.request("GET", _path(key, page.name))).body)
+            own = {"resourceVersion": there.metadata.resourceVersion, **own}
             reply = await self._client.request(
                 "PATCH", _path(key, page.name), body={"metadata": own}, content_type=_MERGE
             )
-        self._world.put_decision(reply.json())
+        self._mirror.put_written(reply.body)
         self._metrics.count_decision("create")
         self._tell(placement, "DecisionCreate", page.name, "created")
 
-    async def _label(self, key: Key, obj: Object, labels: Mapping[str, str]) -> None:
-        path = _path(key, obj["metadata"]["name"])
-        body = {"metadata": {"resourceVersion": obj["metadata"]["resourceVersion"], "labels": labels}}
+    async def _label(self, key: Key, page: ObjectMeta, labels: Mapping[str, str]) -> None:
+        path = _path(key, page.name)
+        body = {"metadata": {"resourceVersion": page.resource_version, "labels": labels}}
         reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
-        self._world.put_decision(reply.json())
+        self._mirror.put_written(reply.body)
 
-    async def _write_page(self, key: Key, name: str, decisions: list[Object]) -> None:
-        known = self._world.decisions.get((key.namespace, name))
+    async def _write_page(self, key: Key, name: str, decisions: list[ClusterDecision]) -> None:
+        known = self._world.decisions.get(Place(key.namespace, name))
         if known is None:
             raise ApiError(_CONFLICT, "Conflict", f"{name} was deleted meanwhile")
         body = {
-            "metadata": {"resourceVersion": known.obj["metadata"]["resourceVersion"]},
-            "status": {"decisions": decisions},
+            "metadata": {"resourceVersion": known.metadata.resource_version},
+            "status": {"decisions": msgspec.to_builtins(decisions)},
         }
         reply = await self._client.request("PATCH", _path(key, name, "status"), body=body, content_type=_MERGE)
         # The next round starts from what was written, not from what the watch has brought so far.
-        self._world.put_decision(reply.json())
+        self._mirror.put_written(reply.body)
         self._metrics.count_decision("update")
 
     async def _delete(self, key: Key, name: str) -> None:
-        known = self._world.decisions.get((key.namespace, name))
+        place = Place(key.namespace, name)
+        known = self._world.decisions.get(place)
         if known is None:
             return  # somebody else was first
-        metadata = known.obj["metadata"]
-        body = {"preconditions": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}}
+        metadata = known.metadata
+        body = {"preconditions": {"uid": metadata.uid, "resourceVersion": metadata.resource_version}}
         try:
             await self._client.request("DELETE", _path(key, name), body=body)
         except ApiError as error:
             if error.code != _NOT_FOUND:
                 raise
-        self._world.remove_decision({"metadata": {"namespace": key.namespace, "name": name}})
+        self._mirror.remove_written(place)
         self._metrics.count_decision("delete")
 
-    def _tell(self, placement: Object, reason: str, page: str, deed: str, warning: str = "") -> None:
-        metadata = placement["metadata"]
-        text = f"Decision {page} is {deed} with placement {metadata['name']} in namespace {metadata['namespace']}"
+    def _tell(self, placement: Placement, reason: str, page: str, deed: str, warning: str = "") -> None:
+        metadata = placement.metadata
+        text = f"Decision {page} is {deed} with placement {metadata.name} in namespace {metadata.namespace}"
         kind = "Warning" if warning else "Normal"
-        self._events.record(placement, reason, f"{text}: {warning}" if warning else text, kind)
+        about = About.of(PLACEMENT, metadata)
+        self._events.record(about, reason, f"{text}: {warning}" if warning else text, kind)
 
 
 class _Reasons:
@@ -171,12 +187,9 @@ class _Reasons:
         self._reasons = {name: texts[number] for name, number in zip(names, numbers.tolist(), strict=True)}
         self._scores = result.total_scores() if result.cycle.plan.by_score else {}
 
-    def decision(self, cluster: str) -> Object:
+    def decision(self, cluster: str) -> ClusterDecision:
         reason = self._reasons.get(cluster, "was selected until now")
-        decision: Object = {"clusterName": cluster, "reason": reason}
-        if cluster in self._scores:
-            decision["score"] = self._scores[cluster]
-        return decision
+        return ClusterDecision(cluster, reason, self._scores.get(cluster))
 
 
 def _scores_text(result: ScheduleResult) -> str:
@@ -192,9 +205,8 @@ def _path(key: Key, name: str, subresource: str = "") -> str:
     return object_path(*_DECISIONS, key.namespace, name, subresource)
 
 
-def _labels(obj: Object) -> dict[str, str]:
-    labels: dict[str, str] = obj["metadata"].get("labels") or {}
-    return {name: labels.get(name, "") for name in (PLACEMENT_LABEL, _GROUP_NAME, _GROUP_INDEX)}
+def _labels(page: ObjectMeta) -> dict[str, str]:
+    return {name: page.labels.get(name, "") for name in (PLACEMENT_LABEL, _GROUP_NAME, _GROUP_INDEX)}
 
 
 def _wanted_labels(key: Key, page: Page) -> dict[str, str]:

@@ -15,7 +15,9 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.api.placement import PLACEMENT
 from muster.client.errors import UnreachableError
+from muster.controllers.events import About
 from muster.controllers.history_record import (
     MOST_ENTRIES,
     belongs_to,
@@ -38,9 +40,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from muster.api.placement import Placement
     from muster.client import Client
     from muster.controllers.events import EventRecorder
     from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.mirror import Stored
     from muster.controllers.placement_changes import ChangeLog
     from muster.controllers.placement_world import PlacementWorld
     from muster.placement import ScheduleResult
@@ -140,7 +144,9 @@ class HistoryKeeper:
             del revisions[:-MOST_SPECS]
             self.queue.add(key)
 
-    def draft(self, key: Key, placement: Object, result: ScheduleResult, selected: list[str]) -> Draft | None:
+    def draft(
+        self, key: Key, placement: Stored[Placement], result: ScheduleResult, selected: list[str]
+    ) -> Draft | None:
         """Take down what a decision is about to move; `selected` are its clusters, sorted."""
         if self._changes is None or not self._kept:
             return None
@@ -184,7 +190,7 @@ class HistoryKeeper:
         bindings = self._world.bindings.get(key.namespace, {})
         found = [*(self._world.sets.get(name) for name in names), *(bindings.get(name) for name in names)]
         kinds = ["ManagedClusterSet"] * len(names) + ["ManagedClusterSetBinding"] * len(names)
-        return [{**obj, "kind": kind} for obj, kind in zip(found, kinds, strict=True) if obj is not None]
+        return [{**each.plain(), "kind": kind} for each, kind in zip(found, kinds, strict=True) if each is not None]
 
     def withdraw(self, key: Key, draft: Draft | None) -> None:
         """The decisions could not be written, or not all of them: they come again."""
@@ -264,10 +270,11 @@ class HistoryKeeper:
         opened = self._open.get(key)
         if opened is None:
             return
-        placement = self._world.placements.get(key)
-        if placement is None or placement["metadata"].get("deletionTimestamp"):
+        known = self._world.placements.get(key)
+        if known is None or known.obj.metadata.is_going:
             self.forget(key)
             return
+        placement = known.plain()
         await self._wait_for_decisions()
         if self._is_up_to_date(key, opened, placement):
             self._open.pop(key, None)
@@ -277,7 +284,7 @@ class HistoryKeeper:
         since = str(changes[-1]["time"]) if changes else ""
         self._catch_up(key, opened, placement, record, since)
         while opened.moves:
-            await self._write_up(key, placement, opened, since)
+            await self._write_up(key, opened, since)
         entries, revisions, decided = list(opened.entries), list(opened.revisions), opened.decided
         wanted = extended(record, entries, revisions, decided or _decided_in(record))
         if wanted != record:
@@ -338,7 +345,7 @@ class HistoryKeeper:
             return
         opened.entries.insert(0, _unrecorded(placement, decided, at_start, since, self._clock()))
 
-    async def _write_up(self, key: Key, placement: Object, opened: _Open, since: str) -> None:
+    async def _write_up(self, key: Key, opened: _Open, since: str) -> None:
         """The next move as an entry, and as an event."""
         move = opened.moves[0]
         report = MoveReport(move)
@@ -361,7 +368,8 @@ class HistoryKeeper:
         entry = report.entry(causes, more, flips, opened.skipped)
         opened.skipped = 0
         opened.entries = [*opened.entries, entry][-MOST_ENTRIES:]
-        self._events.record(placement, "DecisionsChanged", summary(entry, causes, flips))
+        about = About.of(PLACEMENT, move.now.placement.obj.metadata)
+        self._events.record(about, "DecisionsChanged", summary(entry, causes, flips))
 
     async def _write(self, key: Key, record: Object) -> None:
         if record["metadata"].get("resourceVersion"):

@@ -13,7 +13,7 @@ import msgspec
 
 from muster.controllers.conditions import timestamp
 from muster.fleet import DELETION, ScoreTable, score_of
-from muster.placement import plan_of
+from muster.placement import planned
 from muster.placement.causes import (
     CLUSTER,
     OTHER_DECISIONS,
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
+    from muster.api.placement import Placement
+    from muster.controllers.mirror import Stored
     from muster.controllers.placement_changes import Pending
     from muster.fleet import Fleet, Score
     from muster.placement import Plan, Visibility
@@ -51,7 +53,7 @@ Object = dict[str, Any]
 class Basis:
     """What a placement was decided from."""
 
-    placement: Object
+    placement: Stored[Placement]
     plan: Plan
     seen: Visibility
     now: datetime
@@ -139,8 +141,8 @@ class MoveReport:
             else:
                 before.put(change.ref.namespace, change.ref.name, score_of(change.old))
         return (
-            plan_of(move.was.placement, cel_compiler(before)),
-            plan_of(move.now.placement, cel_compiler(after)),
+            planned(move.was.placement.obj, cel_compiler(before)),
+            planned(move.now.placement.obj, cel_compiler(after)),
         )
 
     def causes(self, since: str) -> tuple[list[Cause], int]:
@@ -175,7 +177,7 @@ class MoveReport:
     def _seen_after_restart(self, since: str, found: list[Cause]) -> Iterator[Cause]:
         """Objects that were written while nobody watched, as far as their managers' times tell."""
         explained = {Ref(cause.kind, cause.namespace, cause.name) for cause in found}
-        for obj in (self._move.now.placement, *self._move.around, *self._clusters.values()):
+        for obj in (self._move.now.placement.plain(), *self._move.around, *self._clusters.values()):
             if obj is None:
                 continue
             metadata = obj["metadata"]
@@ -193,7 +195,7 @@ class MoveReport:
         move = self._move
         entry: Object = {
             "time": timestamp(move.now.now),
-            "generation": int(move.now.placement["metadata"].get("generation") or 0),
+            "generation": move.now.placement.obj.metadata.generation,
             "before": move.before,
             "after": move.after,
             "gained": _names(move.gained),

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-import msgspec
 import numpy as np
 
-from muster.controllers.agent_world import number_of
+from muster.api.parts import Identity
 from muster.controllers.conditions import timestamp
 from muster.controllers.decision_counts import DecisionCounts
 from muster.controllers.evaluation import Tally, TimedSelector, timed
@@ -23,23 +22,34 @@ from muster.controllers.plugin_times import timed_plan, timed_profile
 from muster.controllers.quarantine import Quarantine
 from muster.errors import InvalidObjectError
 from muster.fleet import DELETION, Fleet, readable_score
-from muster.placement import Cycle, Decided, Plan, ScheduleResult, plan_of, rule_of, schedule, visible
+from muster.placement import Cycle, Decided, Plan, ScheduleResult, planned, rule_of, schedule, visible
 from muster.placement.causes import SCORE, Ref
+from muster.placement.plan import PLACEMENTS
 from muster.selectors.cel import cel_compiler
 from muster.supervision import Notes, Subject
+from muster.values.faults import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from muster.api.addon_placement_score import AddOnPlacementScore
+    from muster.api.managed_cluster_set import ManagedClusterSet
+    from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
+    from muster.api.parts import ObjectMeta
+    from muster.api.placement import Placement
+    from muster.api.placement_decision import PlacementDecision
+    from muster.client.heads import Place
+    from muster.controllers.mirror import Stored
+    from muster.controllers.placement_changes import State
     from muster.controllers.quarantine import Entry
     from muster.fleet import Score
     from muster.fleet.masks import Mask
     from muster.placement import Rule, Visibility
     from muster.selectors import Selector
 
-Object = dict[str, Any]
+T = TypeVar("T")
 PLACEMENT_LABEL: Final = "cluster.open-cluster-management.io/placement"
 DISABLED: Final = "cluster.open-cluster-management.io/experimental-scheduling-disable"
 
@@ -61,21 +71,17 @@ Told = frozenset[Key | SetKey]
 _NOBODY: Final = b""  # the note of a change that is nobody's fault until somebody's selector is evaluated on it
 
 
-class UnreadablePartError(InvalidObjectError):
-    """A part of an object could not be read. The rest was taken in, and `told` have to know of it."""
-
-    def __init__(self, path: str, reason: str, told: Told) -> None:
-        self.told = told
-        super().__init__(path, reason)
-
-
 @dataclass(frozen=True, slots=True)
 class DecisionPage:
     """A PlacementDecision as the server has it."""
 
-    obj: Object
+    stored: Stored[PlacementDecision]
     owner: Key
     clusters: tuple[str, ...]
+
+    @property
+    def metadata(self) -> ObjectMeta:
+        return self.stored.obj.metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +111,12 @@ class PlacementWorld:
         self.fleet = Fleet()
         self.fleet.watcher = self._note_mask
         self.tally = Tally()
-        self.placements: dict[Key, Object] = {}
-        self.sets: dict[str, Object] = {}
+        self.placements: dict[Key, Stored[Placement]] = {}
+        self.sets: dict[str, Stored[ManagedClusterSet]] = {}
         self.rules: dict[str, Rule] = {}  # of the sets; a set that is misconfigured keeps its last good one
-        self.bindings: dict[str, dict[str, Object]] = {}
-        self.decisions: dict[tuple[str, str], DecisionPage] = {}
-        self._pages_of: dict[Key, set[tuple[str, str]]] = {}
+        self.bindings: dict[str, dict[str, Stored[ManagedClusterSetBinding]]] = {}
+        self.decisions: dict[Place, DecisionPage] = {}
+        self._pages_of: dict[Key, set[Place]] = {}
         self._plans: dict[Key, tuple[Plan, Visibility]] = {}
         self._unseen: set[Key] = set()  # placements with a plan that have not looked at their sets since these changed
         self._held: dict[Key, Held] = {}  # placements that are not evaluated now
@@ -137,11 +143,11 @@ class PlacementWorld:
     def drop_changes(self) -> None:
         self._changes = None
 
-    def put_cluster(self, encoded: bytes) -> Told:
+    def put_cluster(self, name: str, encoded: bytes) -> Told:
         with self.notes.evaluating(_NOBODY):
             told = _keys(self.fleet.put(encoded))
         if told and self._changes is not None:
-            self._changes.note_cluster(told, decode(encoded)["metadata"]["name"], self.fleet.replaced, encoded)
+            self._changes.note_cluster(told, name, self.fleet.replaced, encoded)
         return told
 
     def put_clusters(self, objects: Sequence[bytes]) -> None:
@@ -155,26 +161,23 @@ class PlacementWorld:
             self._changes.note_cluster(told, name, self.fleet.replaced, None)
         return told
 
-    def put_score(self, obj: Object) -> Told:
-        """A score is new or changed. Raises InvalidObjectError when it cannot be told until when it is valid.
+    def put_score(self, new: Stored[AddOnPlacementScore]) -> tuple[Told, Fault | None]:
+        """A score is new or changed; what of it cannot be used, if anything.
 
-        Then the last good score stays. After a restart there is none: the values are used, which are all that is known,
-        so that a mistake in the time alone moves no decision.
+        Where it cannot be told until when it is valid, the last good score stays. After a restart there is none: the
+        values are used, which are all that is known, so that a mistake in the time alone moves no decision.
         """
-        place = _place(obj)
+        place = new.place
         before = self.fleet.scores.get(*place)
-        score, fault = readable_score(obj)
+        score, fault = readable_score(new.obj)
+        fault = fault or new.fault
         if fault is not None and before is not None:
-            raise InvalidObjectError("status.validUntil", str(fault))
+            return frozenset(), fault
         with self.notes.evaluating(_NOBODY):
             concerned = _keys(self.fleet.put_score(*place, score))
-        told = self._noted(concerned, SCORE, place, _as_object(before), obj)
-        if fault is not None:
-            raise UnreadablePartError("status.validUntil", str(fault), told)
-        return told
+        return self._noted(concerned, SCORE, place, _as_object(before), new.encoded), fault
 
-    def remove_score(self, obj: Object) -> Told:
-        place = _place(obj)
+    def remove_score(self, place: Place) -> Told:
         before = self.fleet.scores.get(*place)
         with self.notes.evaluating(_NOBODY):
             told = _keys(self.fleet.remove_score(*place))
@@ -191,15 +194,16 @@ class PlacementWorld:
                     self._changes.note(told, Noted(Ref(SCORE, cluster, name), score, score, expired=True))
         return told
 
-    def put_set(self, obj: Object) -> Told:
-        name = obj["metadata"]["name"]
+    def put_set(self, new: Stored[ManagedClusterSet]) -> Told:
+        name = new.place.name
         before = self.sets.get(name)
-        self.sets[name] = obj
-        if before is not None and before.get("spec") == obj.get("spec"):
+        self.sets[name] = new
+        if before is not None and not _asks_otherwise(before, new):
             return frozenset()
-        self.rules[name] = rule_of(obj, self.rules.get(name))
+        self.rules[name] = rule_of(new.obj, self.rules.get(name), new.fault_in_spec)
         self._subscribe_set(name)
-        return self._noted(self._bound_to(name) | {SetKey(name)}, "ManagedClusterSet", ("", name), before, obj)
+        told = self._bound_to(name) | {SetKey(name)}
+        return self._noted(told, "ManagedClusterSet", new.place, _encoded(before), new.encoded)
 
     def _subscribe_set(self, name: str) -> None:
         rule = self.rules[name].membership
@@ -221,7 +225,8 @@ class PlacementWorld:
         del self.rules[name]
         self._forget_rule(name)
         self.fleet.unsubscribe(SetKey(name))
-        return self._noted(self._bound_to(name) | {SetKey(name)}, "ManagedClusterSet", ("", name), before, None)
+        told = self._bound_to(name) | {SetKey(name)}
+        return self._noted(told, "ManagedClusterSet", before.place, before.encoded, None)
 
     def member_count(self, name: str) -> int:
         """How many clusters a set has, by its last good rule. Raises InvalidObjectError when there is none.
@@ -238,40 +243,38 @@ class PlacementWorld:
         """Around everything that is evaluated for a set in one go."""
         return self.notes.evaluating(self._set_text(name))
 
-    def put_binding(self, obj: Object) -> frozenset[Key]:
-        namespace, name = place = _place(obj)
+    def put_binding(self, new: Stored[ManagedClusterSetBinding]) -> frozenset[Key]:
+        namespace, name = new.place
         bindings = self.bindings.setdefault(namespace, {})
         known = name in bindings
-        bindings[name] = obj
+        bindings[name] = new
         if known:
             return frozenset()
-        return self._noted(self._seen_again(namespace, name), "ManagedClusterSetBinding", place, None, obj)
+        told = self._seen_again(namespace, name)
+        return self._noted(told, "ManagedClusterSetBinding", new.place, None, new.encoded)
 
-    def remove_binding(self, obj: Object) -> frozenset[Key]:
-        namespace, name = place = _place(obj)
-        before = self.bindings.get(namespace, {}).pop(name, None)
+    def remove_binding(self, place: Place) -> frozenset[Key]:
+        before = self.bindings.get(place.namespace, {}).pop(place.name, None)
         if before is None:
             return frozenset()
-        return self._noted(self._seen_again(namespace, name), "ManagedClusterSetBinding", place, before, None)
+        return self._noted(self._seen_again(*place), "ManagedClusterSetBinding", place, before.encoded, None)
 
-    def put_placement(self, obj: Object) -> frozenset[Key]:
-        key = _key(obj)
+    def put_placement(self, new: Stored[Placement]) -> frozenset[Key]:
+        key = Key(*new.place)
         before = self.placements.get(key)
-        if before is not None and _is_no_newer(obj, before):
-            return frozenset()
-        self.placements[key] = obj
+        self.placements[key] = new
         self._texts.pop(key, None)
-        if before is not None and before.get("spec") == obj.get("spec") and (key in self._plans or key in self._held):
+        if before is not None and not _asks_otherwise(before, new) and (key in self._plans or key in self._held):
             # Somebody's change of status or metadata: look at it, the plan stands.
             return frozenset({key})
         self._plan(key)
         if self._changes is not None:
-            self._changes.note_spec(key, before, obj)
-        return self._noted(frozenset({key}), "Placement", key, before, obj)
+            self._changes.note_spec(key, None if before is None else before.plain(), new.plain())
+        return self._noted(frozenset({key}), "Placement", key, _encoded(before), new.encoded)
 
-    def remove_placement(self, obj: Object) -> frozenset[Key]:
+    def remove_placement(self, place: Place) -> frozenset[Key]:
         """A placement is gone; who keeps something for it looks once more."""
-        key = _key(obj)
+        key = Key(*place)
         if self.placements.pop(key, None) is None:
             return frozenset()
         self._plans.pop(key, None)
@@ -285,34 +288,33 @@ class PlacementWorld:
             self._changes.take(key)
         return frozenset({key})
 
-    def put_decision(self, obj: Object) -> frozenset[Key]:
+    def put_decision(self, new: Stored[PlacementDecision]) -> frozenset[Key]:
         """A page of decisions is new or changed: its placement looks whether that is what it wants."""
-        metadata = obj["metadata"]
-        place = (metadata["namespace"], metadata["name"])
+        place, metadata = new.place, new.obj.metadata
         before = self.decisions.get(place)
-        if before is not None and _is_no_newer(obj, before.obj):
-            return frozenset()
-        owner = Key(metadata["namespace"], (metadata.get("labels") or {}).get(PLACEMENT_LABEL) or "")
-        decisions = (obj.get("status") or {}).get("decisions") or ()
-        page = DecisionPage(obj, owner, tuple(str(decision.get("clusterName") or "") for decision in decisions))
+        owner = Key(place.namespace, metadata.labels.get(PLACEMENT_LABEL, ""))
+        page = DecisionPage(new, owner, tuple(each.cluster_name for each in new.obj.status.decisions))
         self._forget_page(place)
         self.decisions[place] = page
         if owner not in self._assumed:
             self._totals.add(page.clusters)
         self._pages_of.setdefault(owner, set()).add(place)
         told = frozenset({owner}) & self.placements.keys()
-        return told if owner in self._assumed else self._noted(told, "PlacementDecision", place, _obj(before), obj)
+        if owner in self._assumed:
+            return told
+        return self._noted(told, "PlacementDecision", place, _page_encoded(before), new.encoded)
 
-    def remove_decision(self, obj: Object) -> frozenset[Key]:
-        place = _place(obj)
+    def remove_decision(self, place: Place) -> frozenset[Key]:
         before = self.decisions.get(place)
         owner = self._forget_page(place)
         if owner is None or owner not in self.placements:
             return frozenset()
         told = frozenset({owner})
-        return told if owner in self._assumed else self._noted(told, "PlacementDecision", place, _obj(before), None)
+        if owner in self._assumed:
+            return told
+        return self._noted(told, "PlacementDecision", place, _page_encoded(before), None)
 
-    def _forget_page(self, place: tuple[str, str]) -> Key | None:
+    def _forget_page(self, place: Place) -> Key | None:
         page = self.decisions.pop(place, None)
         if page is None:
             return None
@@ -333,9 +335,9 @@ class PlacementWorld:
     def decide(self, key: Key, now: datetime) -> ScheduleResult | None:
         """Schedule a placement; None when it is not to be touched."""
         placement = self.placements.get(key)
-        if placement is None or placement["metadata"].get("deletionTimestamp"):
+        if placement is None or placement.obj.metadata.is_going:
             return None
-        if (placement["metadata"].get("annotations") or {}).get(DISABLED) == "true":
+        if placement.obj.metadata.annotations.get(DISABLED) == "true":
             return None
         planned = self._planned(key)
         if planned is None:
@@ -384,12 +386,13 @@ class PlacementWorld:
     def _plan(self, key: Key) -> tuple[Plan, Visibility] | None:
         """What there is to evaluate for a placement; None when that is not to be done."""
         placement = self.placements[key]
-        entry = self.quarantine.holds("Placement", placement["metadata"])
+        entry = self.quarantine.holds("Placement", placement.obj.metadata)
         if entry is not None:
             self._hold(key, Held(entry))
             return None
         with self.evaluating(key):
-            plan = timed_plan(plan_of(placement, self._compile_cel), self._report)
+            plan = planned(placement.obj, self._compile_cel, unread=placement.fault_in_spec)
+            plan = timed_plan(plan, self._report)
         return self._see(key, plan)
 
     def _planned(self, key: Key) -> tuple[Plan, Visibility] | None:
@@ -400,8 +403,7 @@ class PlacementWorld:
 
     def _see(self, key: Key, plan: Plan) -> tuple[Plan, Visibility] | None:
         """Look at the sets that are bound now, and follow their members from here on."""
-        bindings = self.bindings.get(key.namespace, {}).values()
-        seen = visible(key.namespace, plan.cluster_sets, bindings, self.rules)
+        seen = visible(plan.cluster_sets, self.bindings.get(key.namespace, {}), self.rules)
         self._unseen.discard(key)
         if (held := self.why_held(plan, seen)) is not None:
             self._hold(key, held)
@@ -430,13 +432,17 @@ class PlacementWorld:
 
     def set_aside_like(self, placement: Mapping[str, Any]) -> Entry | None:
         """The entry of a placement in quarantine that asks the same, for questions about one that need not be saved."""
-        wanted = (placement.get("spec") or {}).get("predicates")
+        if not self.quarantine.entries():
+            return None
+        asked = PLACEMENTS.fitted(placement)
+        if isinstance(asked, Fault):
+            return None
         for entry in self.quarantine.entries():
             kind, namespace, name = entry.place
             stored = self.placements.get(Key(namespace, name)) if kind == "Placement" else None
-            if stored is None or not entry.is_about(stored["metadata"]):
+            if stored is None or not entry.is_about(stored.obj.metadata):
                 continue
-            if (stored.get("spec") or {}).get("predicates") == wanted:
+            if stored.obj.spec.predicates == asked.obj.spec.predicates:
                 return entry
         return None
 
@@ -447,8 +453,8 @@ class PlacementWorld:
         return self._held.get(key)
 
     def held_set(self, name: str) -> Entry | None:
-        obj = self.sets.get(name)
-        return None if obj is None else self.quarantine.holds("ManagedClusterSet", obj["metadata"])
+        known = self.sets.get(name)
+        return None if known is None else self.quarantine.holds("ManagedClusterSet", known.obj.metadata)
 
     def reconsider(self, kind: str, namespace: str, name: str) -> Told:
         """The quarantine has changed for an object: whoever has to be looked at again."""
@@ -494,11 +500,14 @@ class PlacementWorld:
     def _text(self, key: Key, part: str = "") -> bytes:
         texts = self._texts.setdefault(key, {})
         if part not in texts:
-            texts[part] = _subject("Placement", self.placements.get(key), key.namespace, key.name, part).text()
+            known = self.placements.get(key)
+            identity = Identity(key.name, key.namespace) if known is None else known.obj.metadata
+            texts[part] = Subject.of("Placement", identity, part).text()
         return texts[part]
 
     def _set_text(self, name: str) -> bytes:
-        return _subject("ManagedClusterSet", self.sets.get(name), "", name).text()
+        known = self.sets.get(name)
+        return Subject.of("ManagedClusterSet", Identity(name) if known is None else known.obj.metadata).text()
 
     def decided(self, key: Key) -> Decided:
         """What stands for a placement, and for all others."""
@@ -515,9 +524,7 @@ class PlacementWorld:
 
     # ----------------------------------------------------------------------------------------------- who is told
 
-    def _noted(
-        self, told: frozenset[Any], kind: str, place: tuple[str, str], old: Object | None, new: Object | None
-    ) -> frozenset[Any]:
+    def _noted(self, told: frozenset[T], kind: str, place: tuple[str, str], old: State, new: State) -> frozenset[T]:
         """Those who are told, after noting for them what has changed."""
         if told and self._changes is not None:
             self._changes.note(told, Noted(Ref(kind, *place), old, new))
@@ -533,7 +540,7 @@ class PlacementWorld:
         affected = [
             key
             for key, placement in self.placements.items()
-            if key.namespace == namespace and (_names(placement, set_name) or self._can_choose_from_none(key))
+            if key.namespace == namespace and (_names(placement.obj, set_name) or self._can_choose_from_none(key))
         ]
         # They look when it is their turn: one set may be bound to thousands of them.
         self._unseen.update(affected)
@@ -544,52 +551,35 @@ class PlacementWorld:
         return planned is not None and not planned[1].eligible_names
 
 
-def _subject(kind: str, obj: Object | None, namespace: str, name: str, part: str = "") -> Subject:
-    metadata = obj["metadata"] if obj is not None else {}
-    return Subject(kind, namespace, name, metadata.get("uid") or "", int(metadata.get("generation") or 0), part)
+def _asks_otherwise(before: Stored[Any], new: Stored[Any]) -> bool:
+    """Whether the spec of an object is another. Fields that the struct does not know count by the generation."""
+    was, now = before.obj, new.obj
+    same = was.spec == now.spec and was.metadata.generation == now.metadata.generation
+    return not same or before.fault_in_spec != new.fault_in_spec
 
 
-def _is_no_newer(obj: Object, known: Object) -> bool:
-    """Whether this is a state of the same object that we have seen, or one from before it."""
-    new, old = obj["metadata"], known["metadata"]
-    if new.get("uid") != old.get("uid"):
-        return False
-    ours, theirs = (number_of(each.get("resourceVersion") or "") for each in (old, new))
-    return ours is not None and theirs is not None and theirs <= ours
+def _names(placement: Placement, set_name: str) -> bool:
+    return not placement.spec.cluster_sets or set_name in placement.spec.cluster_sets
 
 
-def _names(placement: Object, set_name: str) -> bool:
-    wanted: Sequence[str] = (placement.get("spec") or {}).get("clusterSets") or ()
-    return not wanted or set_name in wanted
+def _encoded(known: Stored[Any] | None) -> bytes | None:
+    return None if known is None else known.encoded
 
 
-def _key(obj: Object) -> Key:
-    return Key(*_place(obj))
+def _page_encoded(page: DecisionPage | None) -> bytes | None:
+    return None if page is None else page.stored.encoded
 
 
-def _place(obj: Object) -> tuple[str, str]:
-    return (obj["metadata"]["namespace"], obj["metadata"]["name"])
-
-
-def _obj(page: DecisionPage | None) -> Object | None:
-    return None if page is None else page.obj
-
-
-def _as_object(score: Score | None) -> Object | None:
+def _as_object(score: Score | None) -> dict[str, Any] | None:
     """What the fleet keeps of a score, as its object has it."""
     if score is None:
         return None
-    status: Object = {"scores": list(score.items)}
+    status: dict[str, Any] = {"scores": list(score.items)}
     if score.valid_until is not None:
         status["validUntil"] = timestamp(score.valid_until)
     return {"status": status}
 
 
-def _keys(told: Iterable[Any]) -> Told:
+def _keys(told: Iterable[Hashable]) -> Told:
     """Those who have work to do; others read the fleet too, on trial."""
     return frozenset(key for key in told if isinstance(key, Key | SetKey))
-
-
-def decode(encoded: bytes) -> Object:
-    obj: Object = msgspec.json.decode(encoded)
-    return obj

@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from muster.api.parts import ObjectMeta
+from muster.api.placement_decision import ClusterDecision, PlacementDecision, PlacementDecisionStatus
+from muster.client.heads import Place
 from muster.controllers.cluster_sets import BUILT_IN, roll_back
-from muster.controllers.clusters import wanted_taints
+from muster.controllers.clusters import CLUSTERS, wanted_taints
 from muster.controllers.conditions import timestamp
+from muster.controllers.mirror import Stored
+from muster.controllers.placement_mirrors import BINDINGS, DECISIONS, PLACEMENTS, SCORES, SETS
 from muster.controllers.placement_world import PLACEMENT_LABEL, Key, PlacementWorld
+from muster.errors import InvalidObjectError
+from muster.values.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -69,35 +76,41 @@ def put(world: PlacementWorld, obj: dict[str, Any]) -> frozenset[Any]:
     """Feed one object to the world, as its watch would; who is woken."""
     match obj["kind"]:
         case "AddOnPlacementScore":
-            return world.put_score(obj)
+            told, fault = world.put_score(Stored.of(SCORES, obj))
+            if fault is not None:
+                raise InvalidObjectError(fault.path, fault.message)
+            return told
         case "ManagedCluster":
-            return world.put_cluster(msgspec.json.encode(obj))
+            return world.put_cluster(obj["metadata"]["name"], msgspec.json.encode(obj))
         case "ManagedClusterSet":
-            return world.put_set(obj)
+            return world.put_set(Stored.of(SETS, obj))
         case "ManagedClusterSetBinding":
-            return world.put_binding(obj)
+            return world.put_binding(Stored.of(BINDINGS, obj))
         case "Placement":
-            return world.put_placement(obj)
+            return world.put_placement(Stored.of(PLACEMENTS, obj))
         case "PlacementDecision":
-            return world.put_decision(obj)
+            return world.put_decision(Stored.of(DECISIONS, obj))
         case _:
             return frozenset()
 
 
 def remove(world: PlacementWorld, obj: Mapping[str, Any]) -> frozenset[Any]:
     """Take one object out of the world, as its watch would; who is woken."""
-    gone = dict(obj)
-    match gone["kind"]:
+    metadata = obj["metadata"]
+    place = Place(metadata.get("namespace", ""), metadata["name"])
+    match obj["kind"]:
         case "AddOnPlacementScore":
-            return world.remove_score(gone)
+            return world.remove_score(place)
         case "ManagedCluster":
-            return world.remove_cluster(gone["metadata"]["name"])
+            return world.remove_cluster(place.name)
         case "ManagedClusterSet":
-            return world.remove_set(gone["metadata"]["name"])
+            return world.remove_set(place.name)
         case "ManagedClusterSetBinding":
-            return world.remove_binding(gone)
+            return world.remove_binding(place)
         case "Placement":
-            return world.remove_placement(gone)
+            return world.remove_placement(place)
+        case "PlacementDecision":
+            return world.remove_decision(place)
         case _:
             return frozenset()
 
@@ -170,11 +183,13 @@ def _following(obj: dict[str, Any], now: datetime) -> Iterator[dict[str, Any]]:
     """What controllers write when they see this object."""
     match obj["kind"]:
         case "ManagedCluster" if "deletionTimestamp" not in obj["metadata"]:
-            spec = obj.get("spec") or {}
-            taints = wanted_taints(obj)
-            if taints != (spec.get("taints") or []):
-                timed = [{"timeAdded": timestamp(now), **taint} for taint in taints]
-                yield {**obj, "spec": {**spec, "taints": timed}}
+            found = CLUSTERS.fitted(obj)
+            if isinstance(found, Fault):
+                return
+            taints = wanted_taints(found.obj)
+            if taints != found.obj.spec.taints:
+                timed = [{"timeAdded": timestamp(now), **taint} for taint in msgspec.to_builtins(taints)]
+                yield {**obj, "spec": {**(obj.get("spec") or {}), "taints": timed}}
         case "ManagedClusterSet" if obj["metadata"]["name"] in BUILT_IN and roll_back(obj) is not None:
             yield {**obj, "spec": {"clusterSelector": BUILT_IN[obj["metadata"]["name"]]}}
 
@@ -194,13 +209,11 @@ def _decided(world: PlacementWorld, key: Key) -> list[str]:
 def _settle(world: PlacementWorld, key: Key, result: ScheduleResult) -> None:
     """Put the decided pages where the controller would."""
     wanted = {page.name: page.clusters for page in result.pages()}
-    present = {page.obj["metadata"]["name"]: page.clusters for page in world.pages(key)}
-    for name in present.keys() - wanted.keys():
-        world.remove_decision({"metadata": {"namespace": key.namespace, "name": name}})
+    present = {page.metadata.name for page in world.pages(key)}
+    for name in present - wanted.keys():
+        world.remove_decision(Place(key.namespace, name))
     for name, clusters in wanted.items():
-        world.put_decision(
-            {
-                "metadata": {"namespace": key.namespace, "name": name, "labels": {PLACEMENT_LABEL: key.name}},
-                "status": {"decisions": [{"clusterName": cluster} for cluster in clusters]},
-            }
-        )
+        metadata = ObjectMeta(name, key.namespace, labels={PLACEMENT_LABEL: key.name})
+        decisions = tuple(ClusterDecision(cluster) for cluster in clusters)
+        page = PlacementDecision(metadata, PlacementDecisionStatus(decisions))
+        world.put_decision(Stored(page, msgspec.json.encode(page), Place(key.namespace, name)))

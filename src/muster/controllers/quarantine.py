@@ -15,22 +15,27 @@ import asyncio
 import hashlib
 import logging
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.client.errors import UnreachableError
-from muster.controllers.agent_world import is_older
+from muster.client.heads import head_of
 from muster.controllers.conditions import timestamp
 from muster.errors import ApiError
 from muster.supervision import Subject  # noqa: TC001 - msgspec reads the annotations
 from muster.values.names import place_text
+from muster.values.revisions import is_newer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
+    from muster.api.config_map import ConfigMap
+    from muster.api.parts import Identity
     from muster.client import Client
+    from muster.controllers.mirror import Stored
+    from muster.values.faults import Fault
 
 _LOGGER = logging.getLogger(__name__)
 CONFIG_MAP: Final = "muster-quarantine"
@@ -42,7 +47,6 @@ _HEARD: Final = timedelta(seconds=30)  # after which a watch has told
 _NOT_FOUND: Final = 404
 Place = tuple[str, str, str]  # kind, namespace, name
 Condition = tuple[str, str, str]
-Object = dict[str, Any]
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -63,16 +67,16 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         text = place_text(*self.place)
         return f"{self.subject.kind.lower()}.{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
 
-    def is_about(self, metadata: Mapping[str, Any]) -> bool:
+    def is_about(self, metadata: Identity) -> bool:
         """Whether an object is still in the state that was set aside."""
-        same = not self.subject.uid or self.subject.uid == metadata.get("uid")
-        return same and self.subject.generation == int(metadata.get("generation") or 0)
+        same = not self.subject.uid or self.subject.uid == metadata.uid
+        return same and self.subject.generation == metadata.generation
 
-    def is_over(self, metadata: Mapping[str, Any] | None, now: datetime) -> bool:
+    def is_over(self, metadata: Identity | None, now: datetime) -> bool:
         """Whether the state is known to be gone. Of an object that is not there, or is another one, perhaps we have
         only not heard yet: that counts after a while."""
-        if metadata is not None and self.subject.uid in ("", metadata.get("uid")):
-            return int(metadata.get("generation") or 0) > self.subject.generation
+        if metadata is not None and self.subject.uid in ("", metadata.uid):
+            return metadata.generation > self.subject.generation
         return self.since < timestamp(now - _HEARD)
 
     def condition(self, namespace: str) -> Condition:
@@ -113,11 +117,11 @@ class Quarantine:
     def entries(self) -> list[Entry]:
         return list(self._entries.values())
 
-    def holds(self, kind: str, metadata: Mapping[str, Any]) -> Entry | None:
+    def holds(self, kind: str, metadata: Identity) -> Entry | None:
         """The entry for an object in this state, if it is set aside. It is asked before every evaluation."""
         if not self._entries:
             return None
-        entry = self._entries.get((kind, metadata.get("namespace") or "", metadata.get("name") or ""))
+        entry = self._entries.get((kind, metadata.namespace, metadata.name))
         return entry if entry is not None and entry.is_about(metadata) else None
 
     def holds_part(self, parts: Iterable[str]) -> Entry | None:
@@ -146,13 +150,13 @@ class Quarantine:
 
     # ------------------------------------------------------------------------------------- the ConfigMap, as watched
 
-    def put(self, config_map: Object) -> tuple[()]:
-        version = str(config_map["metadata"].get("resourceVersion") or "")
-        if is_older(version, self._version):
-            return ()  # our own write has brought something newer
+    def put(self, config_map: Stored[ConfigMap]) -> Fault | None:
+        version = config_map.obj.metadata.resource_version
+        if not is_newer(version, self._version) and version != self._version:
+            return None  # our own write has brought something newer
         self._version = version
         told: dict[Place, Entry] = {}
-        for text in (config_map.get("data") or {}).values():
+        for text in config_map.obj.data.values():
             try:
                 entry = _ENTRIES.decode(text)
             except msgspec.MsgspecError as error:
@@ -160,12 +164,11 @@ class Quarantine:
                 continue
             told[entry.place] = entry
         self._replace({**told, **self._unwritten})
-        return ()
+        return config_map.fault
 
-    def remove(self, _: Object) -> tuple[()]:
+    def remove(self, _: object = None) -> None:
         self._version = ""
         self._replace(dict(self._unwritten))
-        return ()
 
     def _replace(self, entries: dict[Place, Entry]) -> None:
         before, self._entries = self._entries, entries
@@ -229,7 +232,7 @@ class QuarantineKeeper:
     async def _write(self, data: Mapping[str, str | None], decided_from: str = "") -> str:
         """Entries are written by key, so that two processes do not take each other's away. The new version."""
         try:
-            body: Object = {"data": data}
+            body: dict[str, object] = {"data": data}
             if decided_from:
                 body["metadata"] = {"resourceVersion": decided_from}
             reply = await self._client.request(
@@ -245,4 +248,4 @@ class QuarantineKeeper:
                 "data": {key: text for key, text in data.items() if text is not None},
             }
             reply = await self._client.request("POST", self._collection, body=body)
-        return str(reply.json()["metadata"].get("resourceVersion") or "")
+        return head_of(reply.body).metadata.resourceVersion

@@ -126,7 +126,8 @@ def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[C
         size = sum(file.stat().st_size for file in path.rglob("*")) if path.is_dir() else path.stat().st_size
         return shelf.catalog(given.name, digest, size, lambda builder: read_path(path, builder)), digest
     if given.inline:
-        blobs = next(each.inline or () for each in spec.catalogs if each.name == given.name)
+        written = next(each.inline for each in spec.catalogs if each.name == given.name)
+        blobs = msgspec.json.decode(written, type=tuple[dict[str, Any], ...])
         text = msgspec.json.encode(blobs)
         digest = hashlib.sha256(text).hexdigest()
         return shelf.catalog(given.name, digest, len(text), lambda builder: _read_inline(blobs, builder)), digest

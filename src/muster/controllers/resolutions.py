@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from prometheus_client import Counter, Histogram
 
-from muster.api.resolution import DEFAULT_LIMIT, GROUP
+from muster.api.parts import PartialObject
+from muster.api.reading import Reader
+from muster.api.resolution import GROUP, Resolution
 from muster.catalog_files import fingerprint
-from muster.controllers.agent_world import Feed, Place
+from muster.client.heads import Place
 from muster.controllers.conditions import merged
+from muster.controllers.containment import Unreadable
+from muster.controllers.mirror import Mirror
 from muster.controllers.queue import WorkQueue
 from muster.controllers.resolution_pool import WorkerPool
 from muster.controllers.resolution_world import ResolutionWorld
@@ -30,8 +34,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muster.client import Client
-    from muster.controllers.containment import Guarded
     from muster.controllers.metrics import ControllerMetrics
+    from muster.controllers.mirror import AnyMirror
     from muster.controllers.resolution_world import Snapshot
     from muster.resolution.answered import Answer
 
@@ -40,6 +44,8 @@ _NAME: Final = "resolution"
 _TURNS: Final = 4  # namespaces at a time; workers are fewer, but most turns need none
 _LOOK_EVERY: Final = 5.0  # seconds between looks at the files of the hub's catalogs
 _MERGE: Final = "application/merge-patch+json"
+_RESOLUTIONS: Final = Reader(Resolution)
+_CATALOGS: Final = Reader(PartialObject)
 _BUCKETS: Final = (0.01, 0.1, 1, 10, 100)
 
 
@@ -52,10 +58,15 @@ class ResolutionController:
         clock: Callable[[], datetime],
         metrics: ControllerMetrics,
         catalogs: Mapping[str, Path],
+        unreadable: Unreadable | None = None,
         look_every: float = _LOOK_EVERY,
     ) -> None:
         self.queue: WorkQueue[str] = WorkQueue()
         self.world = ResolutionWorld(self._wake, {name: str(path) for name, path in catalogs.items()})
+        self._unreadable = unreadable or Unreadable()
+        self._mirror = Mirror(
+            _RESOLUTIONS, self.world.put_resolution, self._remove, unreadable=self._unreadable.of("resolutions")
+        )
         self.pool = WorkerPool()
         self._client = client
         self._clock = clock
@@ -82,13 +93,14 @@ class ResolutionController:
     def idle(self) -> bool:
         return self.queue.idle
 
-    def handlers(self) -> Mapping[str, Guarded]:
+    def handlers(self) -> Mapping[str, AnyMirror]:
         """What to watch, by resource, and who listens."""
-        return {f"resolutions.{GROUP}": Feed(self.world.put_resolution, self._remove)}
+        return {f"resolutions.{GROUP}": self._mirror}
 
-    def catalog_handler(self) -> Guarded:
+    def catalog_handler(self) -> AnyMirror:
         """Who listens to ConfigMaps that are catalogs."""
-        return Feed(self.world.put_config_map, self.world.remove_config_map)
+        world, unreadable = self.world, self._unreadable.of("catalogs")
+        return Mirror(_CATALOGS, world.put_config_map, world.remove_config_map, unreadable=unreadable)
 
     def wake_all(self) -> None:
         """Look at everything again; what was not decided gets another try."""
@@ -143,9 +155,8 @@ class ResolutionController:
             await self._write(place, present, known[1])
 
     async def _decided(self, snapshot: Snapshot) -> Answer:
-        limit = snapshot.spec.get("timeLimitSeconds", DEFAULT_LIMIT)
         started = time.perf_counter()
-        found = await self.pool.run(snapshot.job(), limit)
+        found = await self.pool.run(snapshot.job(), snapshot.seconds)
         self._durations.observe(time.perf_counter() - started)
         self._outcomes.labels(found.conditions[RESOLVED].reason).inc()
         return found
@@ -160,7 +171,7 @@ class ResolutionController:
         body = {"metadata": {"resourceVersion": snapshot.revision}, "status": {**gone, **status}}
         path = object_path(GROUP, "v1alpha1", "resolutions", place.namespace, place.name, "status")
         reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
-        self.world.put_resolution(reply.body)
+        self._mirror.put_written(reply.body)
 
     def _remove(self, place: Place) -> None:
         self._answers.pop(place, None)

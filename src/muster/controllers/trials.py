@@ -30,20 +30,19 @@ _SLICE: Final = 0.01  # seconds of evaluation after which others have their turn
 class Trial:
     """Open it, let it evaluate, ask for the result. Placements that share its selectors share its masks."""
 
-    def __init__(self, world: PlacementWorld, placement: dict[str, Any], plan: Plan) -> None:
-        metadata = placement["metadata"]
-        self.key = Key(metadata["namespace"], metadata["name"])
+    def __init__(self, world: PlacementWorld, plan: Plan) -> None:
+        self.key = Key(plan.namespace, plan.name)
         self.plan = plan
         self._world = world
         self._reader = object()  # nobody who could be woken
-        bindings = world.bindings.get(self.key.namespace, {}).values()
-        self.visibility: Visibility = visible(self.key.namespace, plan.cluster_sets, bindings, world.rules)
+        bindings = world.bindings.get(self.key.namespace, {})
+        self.visibility: Visibility = visible(plan.cluster_sets, bindings, world.rules)
 
     @classmethod
     async def of(cls, world: PlacementWorld, placement: dict[str, Any]) -> Trial:
         """Compiled beside the loop: a placement may have hundreds of long expressions."""
         compile_cel = timed(cel_compiler(world.fleet.scores), world.tally)
-        return cls(world, placement, await asyncio.to_thread(plan_of, placement, compile_cel))
+        return cls(world, await asyncio.to_thread(plan_of, placement, compile_cel))
 
     def __enter__(self) -> Self:
         rules = [rule for _, rule in self.visibility.eligible]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from muster.api.addon_placement_score import AddOnPlacementScore
+from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.values.times import FIRST, Fault, parse_time
 
@@ -14,11 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
     from datetime import datetime
 
+    from muster.api.addon_placement_score import ScoreItem
+    from muster.api.managed_cluster import Amount
     from muster.selectors.paths import Path
 
 EXPIRED = "expired"
 _PLAIN_DECIMAL = frozenset("0123456789")
 _MOST_DIGITS: Final = 19  # of an int64
+_SCORES: Final = Reader(AddOnPlacementScore)
 _INT64: Final = 2**63
 _INT32: Final = 2**31
 
@@ -36,20 +41,21 @@ class Score:
 
 
 def score_of(obj: Mapping[str, Any]) -> Score:
-    """From an AddOnPlacementScore object. Raises InvalidObjectError when its time of expiry cannot be read."""
-    score, fault = readable_score(obj)
+    """From an AddOnPlacementScore as people write it. Raises InvalidObjectError when it cannot be read."""
+    score, fault = readable_score(_SCORES.demanded(obj, "status"))
     if fault is not None:
-        raise InvalidObjectError("status.validUntil", str(fault))
+        raise InvalidObjectError(fault.path, fault.message)
     return score
 
 
-def readable_score(obj: Mapping[str, Any]) -> tuple[Score, Fault | None]:
-    """As much of an AddOnPlacementScore as can be read, and why the time of its expiry cannot: then it has none."""
-    status = obj.get("status") or {}
-    items = tuple(_item(each) for each in status.get("scores") or ())
-    until = parse_time(status["validUntil"]) if status.get("validUntil") else None
+def readable_score(obj: AddOnPlacementScore) -> tuple[Score, Fault | None]:
+    """As much of an AddOnPlacementScore as can be used, and why the time of its expiry cannot: then it has none."""
+    items = tuple(map(_item, obj.status.scores))
+    until = parse_time(obj.status.valid_until) if obj.status.valid_until else None
     encoded = msgspec.json.encode(items)
-    return (Score(items, None, encoded), until) if isinstance(until, Fault) else (Score(items, until, encoded), None)
+    if isinstance(until, Fault):
+        return Score(items, None, encoded), Fault(until.message, "status.validUntil")
+    return Score(items, until, encoded), None
 
 
 def item_value(encoded: bytes, name: str) -> int:
@@ -58,16 +64,14 @@ def item_value(encoded: bytes, name: str) -> int:
     return int(values.get(name, 0))
 
 
-def _item(given: Mapping[str, Any]) -> dict[str, Any]:
-    value = int(given.get("value") or 0)
-    item = {"name": given.get("name") or "", "value": min(max(value, -_INT32), _INT32 - 1)}
-    quantity = given.get("quantity")
-    if quantity is not None:
-        item["quantity"] = _number_or_text(quantity)
+def _item(given: ScoreItem) -> dict[str, Any]:
+    item: dict[str, Any] = {"name": given.name, "value": min(max(given.value, -_INT32), _INT32 - 1)}
+    if given.quantity is not None:
+        item["quantity"] = _number_or_text(given.quantity)
     return item
 
 
-def _number_or_text(quantity: Any) -> int | str:
+def _number_or_text(quantity: Amount) -> int | str:
     """A plain decimal is a number to expressions; anything with a unit, a point or too many digits stays text."""
     text = quantity if isinstance(quantity, str) else msgspec.json.encode(quantity).decode()
     digits = text.removeprefix("-")

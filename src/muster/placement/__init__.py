@@ -2,7 +2,7 @@
 
 from muster.placement.cycle import Cycle, Decided, decided
 from muster.placement.pipeline import STANDARD, Profile, schedule, why_not
-from muster.placement.plan import Fault, Plan, plan_of
+from muster.placement.plan import Fault, Plan, plan_of, planned
 from muster.placement.result import Condition, Page, ScheduleResult
 from muster.placement.sets import Rule, Visibility, rule_of, visibility, visible
 
@@ -20,6 +20,7 @@ __all__ = [
     "Visibility",
     "decided",
     "plan_of",
+    "planned",
     "rule_of",
     "schedule",
     "visibility",

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from muster.errors import InvalidObjectError
-from muster.selectors.labels import compile_claim_selector, compile_label_selector
+from muster.selectors.labels import claim_selector, label_selector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
+    from muster.api import placement
     from muster.fleet import Fleet
     from muster.selectors import Selector
 
@@ -62,22 +63,15 @@ class Group:
             yield self.rows[start : start + PAGE]
 
 
-def group_strategy(spec: Mapping[str, Any]) -> GroupStrategy:
+def group_strategy(spec: placement.GroupStrategy) -> GroupStrategy:
     """From a Placement's groupStrategy. Raises InvalidObjectError in upstream's words."""
-    size, percent = _length(spec.get("clustersPerDecisionGroup"))
-    groups = []
-    for each in spec.get("decisionGroups") or ():
-        selector = each.get("groupClusterSelector") or {}
-        groups.append(
-            NamedGroup(
-                name=each.get("groupName") or "",
-                selectors=(
-                    compile_label_selector(selector.get("labelSelector") or {}),
-                    compile_claim_selector(selector.get("claimSelector") or {}),
-                ),
-            )
-        )
-    return GroupStrategy(tuple(groups), size, percent)
+    size, percent = _length(spec.clusters_per_decision_group)
+    return GroupStrategy(tuple(map(_named_group, spec.decision_groups)), size, percent)
+
+
+def _named_group(spec: placement.DecisionGroup) -> NamedGroup:
+    wanted = spec.group_cluster_selector
+    return NamedGroup(spec.group_name, (label_selector(wanted.label_selector), claim_selector(wanted.claim_selector)))
 
 
 def _length(given: int | str | None) -> tuple[int | None, float | None]:

@@ -5,9 +5,11 @@ A plan can always be made. One with a fault is not scheduled; the fault's text r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.api.placement import Placement
+from muster.api.reading import Reader
 from muster.errors import InvalidExpressionError, InvalidObjectError
 from muster.placement.groups import NO_GROUPS, GroupStrategy, group_strategy
 from muster.placement.scorers import BUILT_IN, AddOnScorer
@@ -15,10 +17,12 @@ from muster.placement.spread import SpreadConstraint, spread_constraints
 from muster.placement.taints import TAINTS
 from muster.placement.tolerations import Toleration, toleration_fault, toleration_of
 from muster.selectors.cluster import compile_predicate
+from muster.values.faults import Fault as Unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from muster.api.placement import PlacementSpec, PrioritizerPolicy
     from muster.placement.scorers import Scorer
     from muster.selectors import Selector
     from muster.selectors.cluster import CelCompiler
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 _BROKEN_EXPRESSION: Final = "failed to compile CEL expression "
 MOST_SELECTORS: Final = 1_000  # different ones, in predicates and groups together
 _MOST_WEIGHT: Final = 1_000  # servers take up to 10; with this bound no sum of scores leaves its 64 bits
+PLACEMENTS: Final = Reader(Placement)
 DEFAULT_WEIGHTS: Final[Mapping[str, int]] = {"Balance": 1, "Steady": 1}
 
 
@@ -88,76 +93,89 @@ def plan_of(
     compile_cel: CelCompiler,
     scorers: Mapping[str, Callable[[], Scorer]] = BUILT_IN,
 ) -> Plan:
-    """Compile a Placement. The first fault, in the order of the stages, is in the plan."""
-    metadata, spec = placement["metadata"], placement.get("spec") or {}
-    identity = {"namespace": metadata.get("namespace") or "", "name": metadata["name"]}
-    cluster_sets = tuple(spec.get("clusterSets") or ())
+    """Compile a Placement as people write it. One that is not shaped as a placement has a fault, like any other."""
+    found = PLACEMENTS.fitted(placement)
+    if isinstance(found, Unread):
+        return Plan("", "", fault=unreadable(found))
+    return planned(found.obj, compile_cel, scorers, found.fault_in("spec"))
+
+
+def planned(
+    placement: Placement,
+    compile_cel: CelCompiler,
+    scorers: Mapping[str, Callable[[], Scorer]] = BUILT_IN,
+    unread: Unread | None = None,
+) -> Plan:
+    """Compile a Placement. The first fault, in the order of the stages, is in the plan.
+
+    `unread` is what of its spec could not be read, if anything: then it keeps what it has decided, as with every fault.
+    """
+    metadata, spec = placement.metadata, placement.spec
+    plain = Plan(metadata.namespace, metadata.name, spec.cluster_sets, spec.number_of_clusters)
+    if unread is not None:
+        return replace(plain, fault=unreadable(unread))
     try:
-        return _bounded(
-            **identity,
-            cluster_sets=cluster_sets,
+        plan = replace(
+            plain,
             predicates=_predicates(spec, compile_cel),
             tolerations=_tolerations(spec),
-            scorers=_scorers(spec.get("prioritizerPolicy") or {}, scorers),
+            scorers=_scorers(spec.prioritizer_policy, scorers),
             number=_number(spec),
             groups=_groups(spec),
             spread=_spread(spec),
-            by_score=spec.get("sortBy") == "Score",
+            by_score=spec.sort_by == "Score",
         )
+        _check_size(plan)
     except _FaultFound as found:
-        fault = found.fault
-    except Exception as error:  # not shaped as a placement: it keeps what it has decided, as with every other fault
-        fault = Fault("", f"spec cannot be read ({type(error).__name__}: {error})")
-    return Plan(**identity, cluster_sets=cluster_sets, number=spec.get("numberOfClusters"), fault=fault)
-
-
-def _bounded(**fields: Any) -> Plan:
-    """The plan, unless it has so many parts that keeping a verdict of each for every cluster would take all memory."""
-    plan = Plan(**fields)
-    if (count := len(plan.selectors)) > MOST_SELECTORS:
-        raise _FaultFound("Predicate", f"it has {count} different selectors; at most {MOST_SELECTORS} are taken")
+        return replace(plain, fault=found.fault)
     return plan
 
 
-def _predicates(spec: Mapping[str, Any], compile_cel: CelCompiler) -> tuple[tuple[Selector, ...], ...]:
+def unreadable(unread: Unread) -> Fault:
+    """The fault of a placement that could not be read."""
+    return Fault("", f"spec cannot be read ({unread})")
+
+
+def _check_size(plan: Plan) -> None:
+    """With very many parts, keeping a verdict of each for every cluster would take all memory."""
+    if (count := len(plan.selectors)) > MOST_SELECTORS:
+        raise _FaultFound("Predicate", f"it has {count} different selectors; at most {MOST_SELECTORS} are taken")
+
+
+def _predicates(spec: PlacementSpec, compile_cel: CelCompiler) -> tuple[tuple[Selector, ...], ...]:
     try:
-        return tuple(
-            compile_predicate((each or {}).get("requiredClusterSelector") or {}, compile_cel)
-            for each in spec.get("predicates") or ()
-        )
+        return tuple(compile_predicate(each.required_cluster_selector, compile_cel) for each in spec.predicates)
     except (InvalidObjectError, InvalidExpressionError) as error:
         raise _FaultFound("Predicate", str(error)) from error
 
 
-def _tolerations(spec: Mapping[str, Any]) -> tuple[Toleration, ...]:
-    tolerations = tuple(toleration_of(each) for each in spec.get("tolerations") or ())
+def _tolerations(spec: PlacementSpec) -> tuple[Toleration, ...]:
+    tolerations = tuple(map(toleration_of, spec.tolerations))
     for toleration in tolerations:
         if text := toleration_fault(toleration):
             raise _FaultFound("TaintToleration", text)
     return tolerations
 
 
-def _scorers(policy: Mapping[str, Any], known: Mapping[str, Callable[[], Scorer]]) -> tuple[WeightedScorer, ...]:
-    mode = policy.get("mode") or "Additive"
+def _scorers(policy: PrioritizerPolicy, known: Mapping[str, Callable[[], Scorer]]) -> tuple[WeightedScorer, ...]:
+    mode = policy.mode or "Additive"
     if mode not in ("Additive", "Exact"):
         raise _FaultFound("", f"incorrect prioritizer policy mode: {mode}")
     built_in = dict(DEFAULT_WEIGHTS) if mode == "Additive" else {}
     add_ons: list[WeightedScorer] = []
-    for configuration in policy.get("configurations") or ():
-        coordinate = configuration.get("scoreCoordinate")
+    for configuration in policy.configurations:
+        coordinate, weight = configuration.score_coordinate, configuration.weight
         if coordinate is None:
             raise _FaultFound("", "scoreCoordinate field is required")
-        weight = int(configuration.get("weight") or 0)
         if abs(weight) > _MOST_WEIGHT:
             raise _FaultFound("", f"a weight is from -{_MOST_WEIGHT} to {_MOST_WEIGHT}, not {weight}")
-        if coordinate.get("type") == "BuiltIn":
-            built_in[coordinate.get("builtIn") or ""] = weight
+        if coordinate.type == "BuiltIn":
+            built_in[coordinate.built_in] = weight
             continue
-        add_on = coordinate.get("addOn")
-        if add_on is None:
+        if coordinate.add_on is None:
             raise _FaultFound("", "addOn should not be empty")
         if weight:
-            scorer = AddOnScorer(add_on.get("resourceName") or "", add_on.get("scoreName") or "")
+            scorer = AddOnScorer(coordinate.add_on.resource_name, coordinate.add_on.score_name)
             add_ons.append(WeightedScorer(scorer, weight))
     chosen = []
     for name, weight in built_in.items():
@@ -169,22 +187,22 @@ def _scorers(policy: Mapping[str, Any], known: Mapping[str, Callable[[], Scorer]
     return tuple(chosen + add_ons)
 
 
-def _number(spec: Mapping[str, Any]) -> int | None:
-    number = spec.get("numberOfClusters")
+def _number(spec: PlacementSpec) -> int | None:
+    number = spec.number_of_clusters
     if number is not None and number < 0:
         raise _FaultFound("", f"numberOfClusters must not be negative, it is {number}")
     return number
 
 
-def _groups(spec: Mapping[str, Any]) -> GroupStrategy:
+def _groups(spec: PlacementSpec) -> GroupStrategy:
     try:
-        return group_strategy((spec.get("decisionStrategy") or {}).get("groupStrategy") or {})
+        return group_strategy(spec.decision_strategy.group_strategy)
     except InvalidObjectError as error:
         raise _FaultFound("", str(error)) from error
 
 
-def _spread(spec: Mapping[str, Any]) -> tuple[SpreadConstraint, ...]:
+def _spread(spec: PlacementSpec) -> tuple[SpreadConstraint, ...]:
     try:
-        return spread_constraints(spec.get("spreadPolicy") or {})
+        return spread_constraints(spec.spread_policy)
     except InvalidObjectError as error:
         raise _FaultFound("SpreadPolicy", str(error)) from error

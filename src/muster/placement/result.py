@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from muster.api.placement import DecisionGroupStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -92,17 +94,12 @@ class ScheduleResult:
                 clusters = tuple(self.cycle.fleet.names(rows.tolist()))
                 yield Page(f"{self.cycle.plan.name}-decision-{number}", group.name, group.index, clusters)
 
-    def decision_groups(self) -> list[dict[str, Any]]:
+    def decision_groups(self) -> tuple[DecisionGroupStatus, ...]:
         """As a Placement's status shows them."""
         pages: dict[int, list[str]] = {}
         for page in self.pages():
             pages.setdefault(page.group_index, []).append(page.name)
-        return [
-            {
-                "decisionGroupIndex": group.index,
-                "decisionGroupName": group.name,
-                "decisions": pages[group.index],
-                "clusterCount": len(group.rows),
-            }
+        return tuple(
+            DecisionGroupStatus(group.index, group.name, tuple(pages[group.index]), len(group.rows))
             for group in self.groups
-        ]
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -140,7 +140,7 @@ class _Amount:
                 return _NOT_KNOWN
 
 
-def amount_fault(resource: str, given: Any) -> str:
+def amount_fault(resource: str, given: object) -> str:
     """Why an amount of a resource cannot be used; empty when it can."""
     if isinstance(given, str) and (usual := _USUAL.get(resource)) is not None and usual(given):
         return ""
@@ -150,7 +150,7 @@ def amount_fault(resource: str, given: Any) -> str:
     return ""
 
 
-def _amount(resource: str, given: Any) -> float:
+def _amount(resource: str, given: object) -> float:
     """A quantity; NaN when it is none, or beyond sense. JSON numbers are quantities too."""
     most = RESOURCES.get(resource, float(2**63 - 1))
     if isinstance(given, bool) or not isinstance(given, str | int | float) or (isinstance(given, int) and given > most):

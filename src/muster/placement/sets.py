@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from muster.errors import InvalidObjectError
-from muster.selectors.membership import membership
+from muster.selectors.membership import SETS, membership_of
+from muster.values.faults import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from muster.api.managed_cluster_set import ManagedClusterSet
     from muster.fleet import Fleet
     from muster.selectors.membership import Membership
 
@@ -66,14 +68,17 @@ class Visibility:
         return mask & fleet.present
 
 
-def rule_of(cluster_set: Mapping[str, Any], before: Rule | None = None) -> Rule:
-    """The rule of a set. One that cannot be evaluated goes on with the rule that it had before, if it had one."""
-    try:
-        return Rule(membership(cluster_set))
-    except InvalidObjectError as error:
-        fault = str(error)
-    except Exception as error:  # not shaped as a set at all: whoever stored it has other checks than ours
-        fault = f"spec cannot be read ({type(error).__name__}: {error})"
+def rule_of(cluster_set: ManagedClusterSet, before: Rule | None = None, unread: Fault | None = None) -> Rule:
+    """The rule of a set. One that cannot be evaluated goes on with the rule that it had before, if it had one.
+
+    `unread` is what of its spec could not be read, if anything: whoever stored it has other checks than ours.
+    """
+    fault = f"spec cannot be read ({unread})"
+    if unread is None:
+        try:
+            return Rule(membership_of(cluster_set))
+        except InvalidObjectError as error:
+            fault = str(error)
     return Rule(before.membership if before is not None else None, fault)
 
 
@@ -83,22 +88,22 @@ def visibility(
     bindings: Iterable[Mapping[str, Any]],
     cluster_sets: Iterable[Mapping[str, Any]],
 ) -> Visibility:
-    """From the objects themselves, for those who keep no rules."""
-    rules = {str(each["metadata"]["name"]): rule_of(each) for each in cluster_sets}
-    return visible(namespace, wanted, bindings, rules)
+    """From the objects themselves, as people write them, for those who keep no rules."""
+    rules = dict(_rules(cluster_sets))
+    own = (each["metadata"] for each in bindings if each["metadata"].get("namespace") == namespace)
+    return visible(wanted, (each["name"] for each in own), rules)
 
 
-def visible(
-    namespace: str, wanted: Iterable[str], bindings: Iterable[Mapping[str, Any]], sets: Mapping[str, Rule]
-) -> Visibility:
-    """Bindings of the namespace that name an existing set, cut down to the wanted sets if any are named."""
-    bound = sorted(
-        {
-            each["metadata"]["name"]
-            for each in bindings
-            if each["metadata"].get("namespace") == namespace and each["metadata"]["name"] in sets
-        }
-    )
+def _rules(cluster_sets: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Rule]]:
+    for each in cluster_sets:
+        found = SETS.fitted(each)
+        if not isinstance(found, Fault):
+            yield found.obj.metadata.name, rule_of(found.obj, unread=found.fault_in("spec"))
+
+
+def visible(wanted: Iterable[str], names: Iterable[str], sets: Mapping[str, Rule]) -> Visibility:
+    """The sets that bindings of a namespace name, if they exist, cut down to the wanted ones if any are named."""
+    bound = sorted({name for name in names if name in sets})
     asked = set(wanted)
     eligible: list[tuple[str, Membership]] = []
     broken: list[tuple[str, str]] = []

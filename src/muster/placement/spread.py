@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +17,11 @@ from muster.errors import InvalidObjectError
 from muster.selectors.paths import claim_path, label_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from muster.api.placement import SpreadPolicy
     from muster.fleet import Fleet
     from muster.selectors.paths import Path
 
@@ -32,26 +33,25 @@ class SpreadConstraint:
     required: bool
 
 
-def spread_constraints(policy: Mapping[str, Any]) -> tuple[SpreadConstraint, ...]:
+def spread_constraints(policy: SpreadPolicy) -> tuple[SpreadConstraint, ...]:
     """From a Placement's spreadPolicy. Raises InvalidObjectError."""
     constraints = []
-    for index, term in enumerate(policy.get("spreadConstraints") or ()):
+    for index, term in enumerate(policy.spread_constraints):
         where = f"spec.spreadPolicy.spreadConstraints[{index}]"
-        key, kind = term.get("topologyKey") or "", term.get("topologyKeyType") or "Label"
+        key, kind, skew = term.topology_key, term.topology_key_type or "Label", term.max_skew
         if not key:
             raise InvalidObjectError(f"{where}.topologyKey", "a label key or claim name is required")
         if kind not in ("Label", "Claim"):
             raise InvalidObjectError(f"{where}.topologyKeyType", f"must be Label or Claim, not {kind!r}")
-        reaction = term.get("whenUnsatisfiable") or "ScheduleAnyway"
+        reaction = term.when_unsatisfiable or "ScheduleAnyway"
         if reaction not in ("ScheduleAnyway", "DoNotSchedule"):
             raise InvalidObjectError(
                 f"{where}.whenUnsatisfiable", f"must be ScheduleAnyway or DoNotSchedule, not {reaction!r}"
             )
-        skew = term.get("maxSkew")
-        if skew is not None and skew < 1:
+        if skew < 1:
             raise InvalidObjectError(f"{where}.maxSkew", f"must be at least 1, not {skew}")
         path = label_path(key) if kind == "Label" else claim_path(key)
-        constraints.append(SpreadConstraint(path, 1 if skew is None else skew, reaction == "DoNotSchedule"))
+        constraints.append(SpreadConstraint(path, skew, reaction == "DoNotSchedule"))
     return tuple(constraints)
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import msgspec
-
+from muster.api import managed_cluster
+from muster.api.reading import Reader
 from muster.values.times import FIRST, Fault, later, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable
     from datetime import datetime
+
+    from muster.api import placement
 
 NO_SELECT: Final = "NoSelect"
 NO_SELECT_IF_NEW: Final = "NoSelectIfNew"
 PREFER_NO_SELECT: Final = "PreferNoSelect"
+_TAINTS: Final = Reader(managed_cluster.ManagedClusterSpec)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,28 +111,23 @@ def taints_of(projection: Hashable) -> tuple[Taint, ...]:
 
 @lru_cache(maxsize=65536)
 def _parsed(encoded: bytes) -> tuple[Taint, ...]:
-    return tuple(_taint(each) for each in msgspec.json.decode(encoded) or () if isinstance(each, dict))
+    found = _TAINTS.read(b'{"taints":%b}' % encoded)
+    return () if isinstance(found, Fault) else tuple(map(_taint, found.obj.taints))
 
 
-def _taint(given: Mapping[str, Any]) -> Taint:
-    added = parse_time(given["timeAdded"]) if given.get("timeAdded") else None
+def _taint(given: managed_cluster.Taint) -> Taint:
+    added = parse_time(given.time_added) if given.time_added else None
     return Taint(
-        key=str(given.get("key") or ""),
-        value=str(given.get("value") or ""),
-        effect=str(given.get("effect") or ""),
+        key=given.key,
+        value=given.value,
+        effect=given.effect,
         added=None if isinstance(added, Fault) else added,
         fault=str(added) if isinstance(added, Fault) else "",
     )
 
 
-def toleration_of(given: Mapping[str, Any]) -> Toleration:
-    return Toleration(
-        key=given.get("key") or "",
-        operator=given.get("operator") or "",
-        value=given.get("value") or "",
-        effect=given.get("effect") or "",
-        seconds=given.get("tolerationSeconds"),
-    )
+def toleration_of(given: placement.Toleration) -> Toleration:
+    return Toleration(given.key, given.operator, given.value, given.effect, given.toleration_seconds)
 
 
 def toleration_fault(toleration: Toleration) -> str | None:

@@ -6,13 +6,14 @@ reads, and shares it with every other placement that has the same part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from muster.selectors.labels import compile_claim_selector, compile_label_selector
+from muster.selectors.labels import claim_selector, label_selector
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from muster.api.placement import ClusterSelector
     from muster.selectors.match import Selector
 
 
@@ -22,11 +23,8 @@ class CelCompiler(Protocol):
     def __call__(self, expressions: Sequence[str]) -> tuple[Selector, ...]: ...
 
 
-def compile_predicate(spec: Mapping[str, Any], compile_cel: CelCompiler) -> tuple[Selector, ...]:
+def compile_predicate(spec: ClusterSelector, compile_cel: CelCompiler) -> tuple[Selector, ...]:
     """All parts must hold; none at all holds for every cluster. Raises InvalidObjectError."""
-    parts: list[Selector] = [
-        compile_label_selector(spec.get("labelSelector") or {}),
-        compile_claim_selector(spec.get("claimSelector") or {}),
-    ]
-    parts += compile_cel((spec.get("celSelector") or {}).get("celExpressions") or ())
+    parts: list[Selector] = [label_selector(spec.label_selector), claim_selector(spec.claim_selector)]
+    parts += compile_cel(spec.cel_selector.cel_expressions)
     return tuple(part for part in parts if not part.is_empty)

@@ -6,17 +6,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from muster.api import parts
+from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, claim_path, key_path, label_path
-from muster.values.labels import InvalidSelectorError, from_label_selector
+from muster.values.labels import NOTHING, InvalidSelectorError, object_selector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from muster.api import placement
     from muster.values.labels import Selector as Requirements
 
 
+_SELECTORS: Final = Reader(parts.LabelSelector)
 _MOST_PATHS: Final = 32  # that a selector reads one by one
 
 
@@ -89,16 +93,33 @@ class ClaimSelector(LabelSelector):
 
 
 def compile_label_selector(spec: Mapping[str, Any] | None) -> LabelSelector:
-    """Null selects nothing, `{}` everything. Raises InvalidObjectError in Kubernetes' words."""
-    return LabelSelector(_requirements(spec))
+    """As people write it. Null selects nothing, `{}` everything. Raises InvalidObjectError in Kubernetes' words."""
+    return label_selector(_read(spec))
 
 
 def compile_claim_selector(spec: Mapping[str, Any] | None) -> ClaimSelector:
+    return ClaimSelector(_requirements(_read(spec)))
+
+
+def label_selector(spec: parts.LabelSelector | None) -> LabelSelector:
+    """From an object that was read. None selects nothing. Raises InvalidObjectError in Kubernetes' words."""
+    return LabelSelector(_requirements(spec))
+
+
+def claim_selector(spec: placement.ClaimSelector) -> ClaimSelector:
     return ClaimSelector(_requirements(spec))
 
 
-def _requirements(spec: Mapping[str, Any] | None) -> Requirements:
+def _read(spec: Mapping[str, Any] | None) -> parts.LabelSelector | None:
+    return None if spec is None else _SELECTORS.demanded(spec)
+
+
+def _requirements(spec: parts.LabelSelector | None) -> Requirements:
+    if spec is None:
+        return NOTHING
     try:
-        return from_label_selector(spec)
+        return object_selector(
+            spec.match_labels, ((each.key, each.operator, each.values) for each in spec.match_expressions)
+        )
     except InvalidSelectorError as error:
         raise InvalidObjectError("", str(error)) from error

@@ -8,18 +8,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.api.managed_cluster_set import (
+    BY_LABELS,
+    DEFAULT_EXCLUSIVE_KEY,
+    EXCLUSIVE,
+    LEGACY_EXCLUSIVE,
+    ManagedClusterSet,
+)
+from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
-from muster.selectors.labels import LabelSelector, compile_label_selector, labels_of
+from muster.selectors.labels import LabelSelector, label_selector, labels_of
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, label_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-DEFAULT_KEY: Final = "cluster.open-cluster-management.io/clusterset"
+DEFAULT_KEY: Final = DEFAULT_EXCLUSIVE_KEY
 DEFAULT_SET: Final = "default"
 GLOBAL_SET: Final = "global"
-EXCLUSIVE_TYPES: Final = ("", "ExclusiveClusterSetLabel", "LegacyClusterSetLabel")
+EXCLUSIVE_TYPES: Final = ("", EXCLUSIVE, LEGACY_EXCLUSIVE)
+SETS: Final = Reader(ManagedClusterSet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +57,25 @@ class ExclusiveMembership:
 Membership = ExclusiveMembership | LabelSelector
 
 
-def effective_key(cluster_set: Mapping[str, Any]) -> str:
-    """The exclusive key of a set; unset means the default one."""
-    return str((cluster_set.get("spec") or {}).get("exclusiveKey") or DEFAULT_KEY)
-
-
 def membership(cluster_set: Mapping[str, Any]) -> Membership:
+    """The rule of a set as people write it. Raises InvalidObjectError when it cannot be evaluated."""
+    return membership_of(SETS.demanded(cluster_set, "spec"))
+
+
+def membership_of(cluster_set: ManagedClusterSet) -> Membership:
     """The compiled rule of a set. Raises InvalidObjectError when it cannot be evaluated."""
-    spec = cluster_set.get("spec") or {}
-    selector = spec.get("clusterSelector") or {}
-    kind = selector.get("selectorType") or ""
-    if kind in EXCLUSIVE_TYPES:
-        return ExclusiveMembership(effective_key(cluster_set), str(cluster_set["metadata"]["name"]))
-    if kind != "LabelSelector":
-        raise InvalidObjectError("spec.clusterSelector.selectorType", f"selectorType is not right: {kind}")
-    if spec.get("exclusiveKey"):
+    spec, selector = cluster_set.spec, cluster_set.spec.cluster_selector
+    if selector.selector_type in EXCLUSIVE_TYPES:
+        return ExclusiveMembership(spec.effective_key, cluster_set.metadata.name)
+    if selector.selector_type != BY_LABELS:
+        raise InvalidObjectError(
+            "spec.clusterSelector.selectorType", f"selectorType is not right: {selector.selector_type}"
+        )
+    if spec.exclusive_key:
         raise InvalidObjectError(
             "spec.exclusiveKey", "a set with a LabelSelector is not exclusive; remove one of the two"
         )
-    return compile_label_selector(selector.get("labelSelector"))
+    return label_selector(selector.label_selector)
 
 
 def members(cluster_set: Mapping[str, Any], clusters: Iterable[Mapping[str, Any]]) -> list[str]:

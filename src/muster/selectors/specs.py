@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from muster.api.placement import ClusterSelector
+from muster.api.reading import Reader
 from muster.selectors.cel import cel_compiler
 from muster.selectors.cluster import compile_predicate
 from muster.selectors.labels import compile_claim_selector, compile_label_selector
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from muster.selectors.paths import Path
 
 Json = dict[str, Any]
+_CLUSTERS: Final = Reader(ClusterSelector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ def compile_selector(
         case CelSelectorSpec(expressions):
             return AllOf(cel_compiler(scores, limits)(expressions))
         case ClusterSelectorSpec(selector):
-            return AllOf(compile_predicate(selector, cel_compiler(scores, limits)))
+            return AllOf(compile_predicate(_CLUSTERS.demanded(selector), cel_compiler(scores, limits)))
         case PurposedSelectorSpec(kind, selector):
             return purposed_selector(kind, selector)
         case MembershipSpec(cluster_set):

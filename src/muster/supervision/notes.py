@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
+    from muster.api.parts import Identity
+
 
 class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
     """An object that is evaluated, in one state. `part`: a digest of the text, which several objects may share."""
@@ -26,6 +28,10 @@ class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
     uid: str = ""
     generation: int = 0
     part: str = ""
+
+    @classmethod
+    def of(cls, kind: str, metadata: Identity, part: str = "") -> Subject:
+        return cls(kind, metadata.namespace, metadata.name, metadata.uid, metadata.generation, part)
 
     def text(self) -> bytes:
         return msgspec.json.encode(self)

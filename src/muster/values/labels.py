@@ -18,7 +18,7 @@ from muster.values.messages import listed
 from muster.values.names import is_plain_key, label_value_problems, qualified_name_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 INT64_MIN: Final = -(2**63)
 INT64_MAX: Final = 2**63 - 1
@@ -185,14 +185,21 @@ def from_label_selector(spec: Mapping[str, Any] | None) -> Selector:
     """The object form: null selects nothing, `{}` everything. Raises InvalidSelectorError with the first mistake."""
     if spec is None:
         return NOTHING
-    requirements = [requirement(key, "=", [value]) for key, value in (spec.get("matchLabels") or {}).items()]
-    for expression in spec.get("matchExpressions") or ():
-        name = expression.get("operator", "")
+    expressions = spec.get("matchExpressions") or ()
+    return object_selector(
+        spec.get("matchLabels") or {},
+        ((each.get("key", ""), each.get("operator", ""), each.get("values") or ()) for each in expressions),
+    )
+
+
+def object_selector(labels: Mapping[str, str], expressions: Iterable[tuple[str, str, Sequence[str]]]) -> Selector:
+    """From the parts of the object form: labels, and keys with operators and values. Raises InvalidSelectorError."""
+    requirements = [requirement(key, "=", [value]) for key, value in labels.items()]
+    for key, name, values in expressions:
         operator = _OBJECT_OPERATORS.get(name)
         if operator is None:
             raise InvalidSelectorError(f"{quoted(name)} is not a valid label selector operator")
-        values = expression.get("values") or None
-        requirements.append(requirement(expression.get("key", ""), operator.value, values))
+        requirements.append(requirement(key, operator.value, values or None))
     return selector(requirements)
 
 

@@ -8,11 +8,13 @@ moments beyond what can be held are the first or the last one that can. All mome
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
+from muster.values.faults import Fault
+
+__all__ = ["FIRST", "LAST", "Fault", "later", "parse_time", "time_text"]
 FIRST: Final = datetime.min.replace(tzinfo=UTC)
 LAST: Final = datetime.max.replace(tzinfo=UTC)
 _SHAPE: Final = re.compile(
@@ -24,16 +26,6 @@ _DAY: Final = 86_400
 _LEAP_YEAR: Final = 400  # stands for the year 0, which Python does not know
 _BEFORE_YEAR_ONE: Final = date(_LEAP_YEAR + 1, 1, 1).toordinal() - 1
 _LAST_SECOND: Final = date.max.toordinal() * _DAY + _DAY - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Why a text is no moment."""
-
-    message: str
-
-    def __str__(self) -> str:
-        return self.message
 
 
 def parse_time(text: object) -> datetime | Fault:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from muster.reasons import Code, Reason
 from muster.selectors.cel import cel_compiler
 from muster.selectors.cluster import compile_predicate
 from muster.selectors.labels import compile_claim_selector, compile_label_selector
@@ -74,6 +75,9 @@ SelectorSpec = (
 )
 
 
+_EVERY_PART: Final = Reason(Code.SELECTOR_HOLDS, parameters={"of": "part of the selector"})
+
+
 @dataclass(frozen=True, slots=True)
 class AllOf:
     """Parts that must all match; the first that does not says why."""
@@ -93,7 +97,7 @@ class AllOf:
             match = part.match(obj)
             if not match:
                 return match
-        return yes("every part of the selector holds")
+        return yes(_EVERY_PART)
 
 
 def compile_selector(

@@ -16,6 +16,7 @@ Errors carry data; `__str__` makes the sentence.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -63,11 +64,50 @@ class InvalidObjectError(MusterError):
         return f"{self.path}: {self.reason}" if self.path else self.reason
 
 
-class EvaluationError(MusterError):
-    """An expression or query ran and failed. The message is the language's own text."""
+class FailureKind(StrEnum):
+    """What kind of failure an evaluation met: a word that tells nothing of the values it was about.
 
-    def __init__(self, message: str) -> None:
+    Reasons carry it where the message, which may quote values, is not for the reader. Stable, as the codes are.
+    """
+
+    NO_SUCH_KEY = "NoSuchKey"
+    NO_SUCH_ATTRIBUTE = "NoSuchAttribute"
+    NO_SUCH_OVERLOAD = "NoSuchOverload"
+    DIVISION_BY_ZERO = "DivisionByZero"
+    MODULUS_BY_ZERO = "ModulusByZero"
+    INTEGER_OVERFLOW = "IntegerOverflow"
+    TIMESTAMP_OVERFLOW = "TimestampOverflow"
+    INDEX_OUT_OF_BOUNDS = "IndexOutOfBounds"
+    TYPE_CONVERSION = "TypeConversion"
+    BUDGET_EXCEEDED = "BudgetExceeded"
+    OPTIONAL_NONE = "OptionalNone"
+    REPEATED_KEY = "RepeatedKey"
+    INVALID_QUALIFIER = "InvalidQualifier"
+    UNSUPPORTED_INDEX = "UnsupportedIndex"
+    UNSUPPORTED_KEY = "UnsupportedKey"
+    UNORDERED_NAN = "UnorderedNaN"
+    NOT_A_NUMBER = "NotANumber"
+    NOT_JSON = "NotJSON"
+    NOT_BASE64 = "NotBase64"
+    NOT_AN_ADDRESS = "NotAnAddress"
+    NOT_A_NETWORK = "NotANetwork"
+    NOT_A_URL = "NotAURL"
+    OTHER_FORMAT = "OtherFormat"
+    INVALID_REGEX = "InvalidRegex"
+    INTERNAL = "Internal"
+    OTHER = "Other"
+
+
+class EvaluationError(MusterError):
+    """An expression or query ran and failed. The message is the language's own text and may quote values.
+
+    `about` is what was asked for and is not there: the key of a NoSuchKey.
+    """
+
+    def __init__(self, message: str, kind: FailureKind = FailureKind.OTHER, about: str = "") -> None:
         self.message = message
+        self.kind = kind
+        self.about = about
         super().__init__(message)
 
     def __str__(self) -> str:
@@ -79,7 +119,7 @@ class BudgetExceededError(EvaluationError):
 
     def __init__(self, message: str, budget: str) -> None:
         self.budget = budget
-        super().__init__(message)
+        super().__init__(message, FailureKind.BUDGET_EXCEEDED)
 
 
 class ResolutionImpossibleError(MusterError):
@@ -103,12 +143,17 @@ class StorageError(MusterError):
 
 
 class ApiError(MusterError):
-    """An API server's refusal, in the terms of a Kubernetes Status."""
+    """An API server's refusal, in the terms of a Kubernetes Status.
 
-    def __init__(self, code: int, reason: str, message: str) -> None:
+    `kind` and `name` are of what it is about, as the details of a Status say it: a resource's plural, and an object.
+    """
+
+    def __init__(self, code: int, reason: str, message: str, kind: str = "", name: str = "") -> None:
         self.code = code
         self.reason = reason
         self.message = message
+        self.kind = kind
+        self.name = name
         super().__init__(code, reason, message)
 
     def __str__(self) -> str:

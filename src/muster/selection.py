@@ -6,6 +6,7 @@ there are no sets and bindings at all, every cluster counts as visible: a direct
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, overload
@@ -25,12 +26,16 @@ from muster.selectors.specs import AllOf
 from muster.values.labels import InvalidSelectorError, parse_selector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from muster.placement import Plan, Profile, ScheduleResult, Visibility
-    from muster.placement.explanation import ClusterExplanation, PlacementExplanation
-    from muster.placement.outlook import ClusterOutlook, SetExplanation
-    from muster.selectors import Selector
+    from muster.placement.explained import (
+        ClusterExplanation,
+        ClusterOutlook,
+        PlacementExplanation,
+        SetExplanation,
+    )
+    from muster.selectors import Match, Selector
 
 CLUSTERS = frozenset({"ManagedCluster"})
 PURPOSED = frozenset({"Cluster", "ClusterRequest"})
@@ -97,13 +102,14 @@ def _names_purposes(selector: Mapping[str, Any] | None) -> bool:
 
 
 def _by_selector(objects: list[Mapping[str, Any]], wanted: Selector, kinds: frozenset[str]) -> Selection:
-    names, failed, reasons = [], [], {}
+    names, failed = [], []
+    reasons = _Words()
     for obj in objects:
         if obj.get("kind", "ManagedCluster") not in kinds:
             continue
         name = name_of(obj)
         match = wanted.match(obj)
-        reasons[name] = match.reason
+        reasons.matches[name] = match
         if match.verdict is Verdict.YES:
             names.append(name)
         elif match.verdict is Verdict.ERROR:
@@ -247,6 +253,22 @@ def _decided_names(decisions: list[Mapping[str, Any]], namespace: str, name: str
             else:
                 foreign[cluster] = foreign.get(cluster, 0) + 1
     return own, foreign
+
+
+class _Words(Mapping[str, str]):
+    """Reasons of matches, worded when asked for."""
+
+    def __init__(self) -> None:
+        self.matches: dict[str, Match] = {}
+
+    def __getitem__(self, name: str) -> str:
+        return self.matches[name].reason
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.matches)
+
+    def __len__(self) -> int:
+        return len(self.matches)
 
 
 class _Reasons(dict[str, str]):

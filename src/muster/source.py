@@ -39,6 +39,7 @@ class Diagnostic:
     message: str
     offset: int | None = None
     length: int = 1
+    undeclared: str = ""  # the name, where the fault is that it means nothing
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from muster.cel import program
 from muster.cel.environments import environment
 from muster.cel.program import _KeptPrograms, compile_program, make_program
 
@@ -44,7 +43,3 @@ def test_large_programs_push_out_others_and_a_too_large_one_is_not_kept() -> Non
     assert tight.get(large.text, env) is None
     tight.put(small)  # what was let go of is free again
     assert tight.get(small.text, env) is small
-
-
-def test_what_is_kept_by_default_stays_within_its_units() -> None:
-    assert program._KEPT._left >= 0

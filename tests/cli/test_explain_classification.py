@@ -135,7 +135,16 @@ def test_machines_read_json_and_yaml(written: Any) -> None:
         "label": "size=big",
         "query": ".cpu.count > 8",
         "agents": 1,
-        "outcomes": [{"outcome": "match", "text": "", "count": 1, "examples": ["a"], "parts": parts}],
+        "outcomes": [
+            {
+                "outcome": "match",
+                "text": "",
+                "why": {"code": "QueryMatches"},
+                "count": 1,
+                "examples": ["a"],
+                "parts": parts,
+            }
+        ],
     }
     one = json.loads(called("big", "--fleet", fleet, "--agent", "a", "-o", "json")[1])
     assert {key: one[key] for key in ("agent", "outcome", "text", "value", "taken", "parts")} == {

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from muster.controllers import placement_mirrors
 from muster.controllers.cluster_sets import BUILT_IN, binding_condition, roll_back, set_condition
 from muster.controllers.clusters import CLUSTERS, wanted_taints
 from muster.controllers.mirror import Stored
-from muster.controllers.placement_mirrors import BINDINGS, SETS
 from muster.controllers.placement_world import PlacementWorld
 from muster.errors import InvalidObjectError
 from muster.hub.patches.merge import merge_patched
@@ -62,7 +62,7 @@ def _membership(case: Mapping[str, Any]) -> Any:
 def _set_status(case: Mapping[str, Any]) -> Any:
     world = PlacementWorld()
     world.fleet.put_many(msgspec.json.encode(each) for each in case["clusters"])
-    world.put_set(Stored.of(SETS, case["clusterSet"]))
+    world.put_set(Stored.of(placement_mirrors.SETS, case["clusterSet"]))
     ((kind, (status, reason, message)),) = set_condition(world, case["clusterSet"]["metadata"]["name"]).items()
     failed = status == "Unknown"
     shown = {"type": kind, "status": status, "reason": reason, "message": message}
@@ -71,7 +71,8 @@ def _set_status(case: Mapping[str, Any]) -> Any:
 
 def _binding_status(case: Mapping[str, Any]) -> Any:
     sets = {each["metadata"]["name"]: each for each in case["clusterSets"]}
-    ((kind, (status, reason, message)),) = binding_condition(BINDINGS.demanded(case["binding"]), sets).items()
+    binding = placement_mirrors.BINDINGS.demanded(case["binding"])
+    ((kind, (status, reason, message)),) = binding_condition(binding, sets).items()
     return {"condition": {"type": kind, "status": status, "reason": reason, "message": message}}
 
 

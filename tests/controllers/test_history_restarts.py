@@ -76,6 +76,8 @@ def test_what_changed_while_nobody_watched_is_seen_after_the_restart_with_who_wr
             "stage": "Predicate",
             "was": "not known",
             "now": "predicate 1: label cloud is 'Azure'; wanted cloud=Amazon",
+            "wasCode": "NotKnown",
+            "nowCode": "NoPredicateHolds",
         }
     ]
 

@@ -97,6 +97,10 @@ def lost(*names: str, before: int, causes: list[Any], flips: list[Any], generati
     }
 
 
+def codes(was: str, now: str) -> dict[str, str]:
+    return {"wasCode": was, "nowCode": now}
+
+
 def changed(kind: str, name: str, field: str, old: str, new: str, who: str = "alice", **more: str) -> dict[str, Any]:
     return {
         "kind": kind,
@@ -128,6 +132,7 @@ def test_a_changed_label_is_named_with_its_values_its_writer_and_the_predicate(s
                 "stage": "Predicate",
                 "was": "fits",
                 "now": "predicate 1: label cloud is 'Azure'; wanted cloud=Amazon",
+                **codes("Fits", "NoPredicateHolds"),
             }
         ],
     )
@@ -155,7 +160,13 @@ def test_a_taint_is_named(story: Story) -> None:
     assert (cause["name"], cause["manager"], cause["fields"][0]["field"]) == (a, "alice", "spec.taints")
     assert '"key":"broken"' in cause["fields"][0]["new"]
     assert entry["flips"] == [
-        {"cluster": a, "stage": "TaintToleration", "was": "fits", "now": "taint broken:NoSelect is not tolerated"}
+        {
+            "cluster": a,
+            "stage": "TaintToleration",
+            "was": "fits",
+            "now": "taint broken:NoSelect is not tolerated",
+            **codes("Fits", "TaintNotTolerated"),
+        }
     ]
 
 
@@ -198,7 +209,15 @@ def test_a_deleted_cluster_is_named(story: Story) -> None:
     story.hub.send("DELETE", f"{CLUSTERS}/{a}")
     entry = story.move([])
     assert entry["causes"] == [{"kind": "ManagedCluster", "name": a, "deed": "Deleted"}]
-    assert entry["flips"] == [{"cluster": a, "stage": "Cluster", "was": "fits", "now": "there is no such cluster"}]
+    assert entry["flips"] == [
+        {
+            "cluster": a,
+            "stage": "Cluster",
+            "was": "fits",
+            "now": "there is no such cluster",
+            **codes("Fits", "NoSuchCluster"),
+        }
+    ]
 
 
 def test_an_edited_placement_is_named_and_its_specs_are_kept(story: Story) -> None:
@@ -220,12 +239,14 @@ def test_an_edited_placement_is_named_and_its_specs_are_kept(story: Story) -> No
             "stage": "Predicate",
             "was": "predicate 1: label cloud is 'Azure'; wanted cloud=Amazon",
             "now": "fits",
+            **codes("NoPredicateHolds", "Fits"),
         },
         {
             "cluster": a,
             "stage": "Predicate",
             "was": "fits",
             "now": "predicate 1: label cloud is 'Amazon'; wanted cloud=Azure",
+            **codes("Fits", "NoPredicateHolds"),
         },
     ]
     revisions = story.record()["revisions"]
@@ -272,8 +293,8 @@ def test_a_score_that_turns_the_order_is_named(story: Story) -> None:
     field = "status.scores[name=free].value"
     assert cause == changed("AddOnPlacementScore", "usage", field, "10", "90", "the-add-on", namespace=b)
     assert entry["flips"] == [
-        {"cluster": b, "stage": "Pick", "was": "fits, not picked", "now": "picked"},
-        {"cluster": a, "stage": "Pick", "was": "picked", "now": "fits, not picked"},
+        {"cluster": b, "stage": "Pick", "was": "fits, not picked", "now": "picked", **codes("FitsNotPicked", "Picked")},
+        {"cluster": a, "stage": "Pick", "was": "picked", "now": "fits, not picked", **codes("Picked", "FitsNotPicked")},
     ]
 
 

@@ -10,7 +10,6 @@ from muster.placement.causes import (
     CHANGED,
     CREATED,
     DELETED,
-    FITS,
     SCORE_EXPIRED,
     TOLERATION_EXPIRED,
     Cause,
@@ -27,6 +26,7 @@ from muster.placement.causes import (
     unnamed,
 )
 from muster.placement.differences import FieldChange
+from muster.reasons import Code, sentence
 from muster.selectors.cel import cel_compiler
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint
 
@@ -47,17 +47,29 @@ def gold(cloud: str, *taints: dict[str, Any]) -> dict[str, Any]:
     return a_cluster("a", {"tier": "gold", "cloud": cloud}, taints=taints)
 
 
+def told(found: Standing) -> tuple[str, str, str]:
+    return found.stage, sentence(found.why), found.why.code
+
+
 def test_a_cluster_stands_where_the_first_stage_keeps_it_out() -> None:
     placement = wanting("Amazon")
-    assert standing(point(placement, None), own=False) == Standing("Cluster", "there is no such cluster")
+    assert told(standing(point(placement, None), own=False)) == (
+        "Cluster",
+        "there is no such cluster",
+        Code.NO_SUCH_CLUSTER,
+    )
     assert standing(point(placement, a_cluster("a")), own=False).stage == "ClusterSets"
-    assert standing(point(placement, gold("Azure")), own=False) == Standing(
-        "Predicate", "predicate 1: label cloud is 'Azure'; wanted cloud=Amazon"
+    assert told(standing(point(placement, gold("Azure")), own=False)) == (
+        "Predicate",
+        "predicate 1: label cloud is 'Azure'; wanted cloud=Amazon",
+        Code.NO_PREDICATE_HOLDS,
     )
-    assert standing(point(placement, gold("Amazon", a_taint("gpu"))), own=False) == Standing(
-        "TaintToleration", "taint gpu:NoSelect is not tolerated"
+    assert told(standing(point(placement, gold("Amazon", a_taint("gpu"))), own=False)) == (
+        "TaintToleration",
+        "taint gpu:NoSelect is not tolerated",
+        Code.TAINT_NOT_TOLERATED,
     )
-    assert standing(point(placement, gold("Amazon")), own=False) == Standing("", FITS)
+    assert told(standing(point(placement, gold("Amazon")), own=False)) == ("", "fits", Code.FITS)
 
 
 def test_a_taint_for_newcomers_lets_stay_who_is_decided() -> None:
@@ -74,9 +86,11 @@ def test_a_flip_names_the_stage_that_turned() -> None:
     placement = wanting("Amazon")
     why = "predicate 1: label cloud is 'Azure'; wanted cloud=Amazon"
     fits, fails = point(placement, gold("Amazon")), point(placement, gold("Azure"))
-    assert flip_of("a", fits, fails, gained=False) == Flip("a", "Predicate", FITS, why)
-    assert flip_of("a", fails, fits, gained=True) == Flip("a", "Predicate", why, FITS)
-    assert flip_of("a", fits, fits, gained=False) == Flip("a", "Pick", "picked", "fits, not picked")
+    assert flip_of("a", fits, fails, gained=False) == Flip("a", "Predicate", "fits", why, "Fits", "NoPredicateHolds")
+    assert flip_of("a", fails, fits, gained=True) == Flip("a", "Predicate", why, "fits", "NoPredicateHolds", "Fits")
+    assert flip_of("a", fits, fits, gained=False) == Flip(
+        "a", "Pick", "picked", "fits, not picked", "Picked", "FitsNotPicked"
+    )
 
 
 def a_change(old: Any, new: Any, name: str = "a", kind: str = "ManagedCluster", namespace: str = "") -> Change:

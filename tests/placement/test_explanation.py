@@ -14,16 +14,10 @@ import muster
 from muster.controllers.evaluation import Tally, timed
 from muster.fleet import Fleet
 from muster.placement import Cycle, decided, plan_of, schedule, visibility
-from muster.placement.explanation import (
-    Check,
-    FunnelStage,
-    ReasonCount,
-    explain_cluster,
-    explain_placement,
-    funnel,
-)
+from muster.placement.explanation import FunnelStage, ScorerScore, explain_cluster, explain_placement, funnel
 from muster.placement.pipeline import STANDARD
 from muster.placement.plugins import profile_with
+from muster.reasons import Code
 from muster.selectors.cel import cel_compiler
 from tests.builders import a_binding, a_cluster, a_placement, a_set, a_taint
 
@@ -41,6 +35,14 @@ def result_of(placement: dict[str, Any], *objects: dict[str, Any]) -> Any:
     return muster.select(objects, placement=placement).result
 
 
+def told(stage: FunnelStage) -> list[tuple[Any, ...]]:
+    """Why a stage removed clusters: the code, the words, how many, which, and what they have."""
+    return [
+        (str(each.why.code), each.reason, each.count, each.examples, [tuple(value) for value in each.values])
+        for each in stage.reasons
+    ]
+
+
 def test_the_funnel_counts_every_cluster_once_by_its_reason() -> None:
     placement = a_placement(
         numberOfClusters=1, predicates=requiring(labelSelector={"matchLabels": {"cloud": "Amazon"}})
@@ -55,19 +57,17 @@ def test_the_funnel_counts_every_cluster_once_by_its_reason() -> None:
         a_cluster("d", {"in": "yes"}),
         a_cluster("e", {}),
     )
-    assert funnel(result) == (
-        FunnelStage(
-            "ClusterSets", 5, 4, (ReasonCount("in none of the cluster sets all", 1, ("e",), (("missing", 1),)),)
-        ),
-        FunnelStage(
+    assert [(stage.name, stage.before, stage.after, *told(stage)) for stage in funnel(result)] == [
+        ("ClusterSets", 5, 4, ("InNoSet", "in none of the cluster sets all", 1, ("e",), [("missing", 1)])),
+        (
             "Predicate",
             4,
             3,
-            (ReasonCount("predicate 1: label cloud=Amazon does not hold", 1, ("d",), (("missing", 1),)),),
+            ("NoPredicateHolds", "predicate 1: label cloud=Amazon does not hold", 1, ("d",), [("missing", 1)]),
         ),
-        FunnelStage("TaintToleration", 3, 2, (ReasonCount("taint gpu:NoSelect is not tolerated", 1, ("c",)),)),
-        FunnelStage("Pick", 2, 1, (ReasonCount("fits, but ranks below the 1 that are wanted", 1, ("b",)),)),
-    )
+        ("TaintToleration", 3, 2, ("TaintNotTolerated", "taint gpu:NoSelect is not tolerated", 1, ("c",), [])),
+        ("Pick", 2, 1, ("RankTooLow", "fits, but ranks below the 1 that are wanted", 1, ("b",), [])),
+    ]
 
 
 def test_a_cluster_is_explained_down_to_the_part_of_the_expression_that_decided() -> None:
@@ -82,7 +82,7 @@ def test_a_cluster_is_explained_down_to_the_part_of_the_expression_that_decided(
     )
     new = explain_cluster(result, "new")
     assert (new.selected, new.rank, new.total) == (True, 1, 100)
-    assert new.scores == (("Balance", 1, 100), ("Steady", 1, 0))
+    assert new.scores == (ScorerScore("Balance", 1, 100), ScorerScore("Steady", 1, 0))
 
 
 def test_an_expression_that_failed_says_where() -> None:
@@ -95,7 +95,9 @@ def test_an_expression_that_failed_says_where() -> None:
 def test_a_disliked_cluster_is_told_what_its_taint_means() -> None:
     explained = explain_cluster(result_of(a_placement(), a_cluster("a", taints=[a_taint("x", "PreferNoSelect")])), "a")
     reason = "x:PreferNoSelect: ranks after clusters without it"
-    assert explained.checks[-1] == Check("taints", passed=True, reason=reason, field="spec.tolerations")
+    check = explained.checks[-1]
+    assert (check.name, check.passed, check.reason, check.field) == ("taints", True, reason, "spec.tolerations")
+    assert check.why.code == Code.TAINTS_DISLIKED
 
 
 NAMES = st.sampled_from("abcdef")
@@ -150,10 +152,10 @@ def test_conditions_of_an_expression_are_counted_each_by_itself() -> None:
     result = result_of(
         placement, a_cluster("a", {"env": "prod"}), a_cluster("b", {"env": "dev"}), a_cluster("c", {"x": "y"})
     )
-    assert funnel(result)[1].reasons == (
-        ReasonCount("predicate 1: 'has(labels.env)' is false", 1, ("c",)),
-        ReasonCount("predicate 1: 'labels.env == \"prod\"' is false", 1, ("b",), (("dev", 1),)),
-    )
+    assert told(funnel(result)[1]) == [
+        ("NoPredicateHolds", "predicate 1: 'has(labels.env)' is false", 1, ("c",), []),
+        ("NoPredicateHolds", "predicate 1: 'labels.env == \"prod\"' is false", 1, ("b",), [("dev", 1)]),
+    ]
 
 
 def test_explaining_leaves_nothing_behind_in_the_fleet() -> None:
@@ -246,9 +248,11 @@ def test_filters_of_plugins_are_explained_in_their_own_words() -> None:
     seen = visibility("apps", (), [a_binding()], [a_set()])
     result = schedule(Cycle(plan, fleet, seen, datetime(2026, 1, 1, tzinfo=UTC), decided(fleet, (), {})), profile)
     found = explain_placement(result, profile)
-    assert found.funnel[3] == FunnelStage("Even", 4, 2, (ReasonCount("odd", 2, ("1", "3")),))
+    assert told(found.funnel[3]) == [("FilterObjects", "odd", 2, ("1", "3"), [])]
+    assert found.funnel[3].reasons[0].bare == "removed by Even"
     assert [(miss.cluster, miss.failures, miss.stage) for miss in found.near_misses] == [
         ("1", 1, "Even"),
         ("3", 1, "Even"),
     ]
-    assert explain_cluster(result, "1", profile).checks[-1] == Check("Even", passed=False, reason="odd")
+    check = explain_cluster(result, "1", profile).checks[-1]
+    assert (check.name, check.passed, check.reason) == ("Even", False, "odd")

@@ -61,6 +61,8 @@ _FLIP = parts.obj(
         "stage": parts.string("ClusterSets, Predicate, TaintToleration, Pick, or a plugin's filter."),
         "was": parts.string("How it stood before."),
         "now": parts.string("How it stands."),
+        "wasCode": parts.string("The code of the reason of how it stood before."),
+        "nowCode": parts.string("The code of the reason of how it stands."),
     },
 )
 _ENTRY = parts.obj(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from muster.cel.meter import spend
 from muster.cel.traversals import go_text
 from muster.cel.values import MISSING, MapValue, find
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,14 +31,14 @@ def insert_into(meter: Meter, accumulator: dict[Any, Any] | MapValue, *entry: An
     else:
         source = entry[0]
         if not isinstance(source, Mapping):
-            raise EvaluationError("no such overload")
+            raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
         spend(meter, len(source))
         entries = list(source.items())
     for key, value in entries:
         if find(accumulator, key) is not MISSING:
-            raise EvaluationError(f"insert failed: key {go_text(key)} already exists")
+            raise EvaluationError(f"insert failed: key {go_text(key)} already exists", FailureKind.REPEATED_KEY)
         if not isinstance(key, (str, int)):
-            raise EvaluationError("unsupported key type")
+            raise EvaluationError("unsupported key type", FailureKind.UNSUPPORTED_KEY)
         if isinstance(accumulator, MapValue):
             accumulator.add(key, value)
         elif isinstance(key, bool):

@@ -104,7 +104,8 @@ class _Checker:
         self.diagnostics.append(Diagnostic(message, self._tree.offsets.get(node_id, 0)))
 
     def _undeclared(self, node_id: int, name: str) -> None:
-        self._error(node_id, f"undeclared reference to '{name}' (in container '{self._env.container}')")
+        message = f"undeclared reference to '{name}' (in container '{self._env.container}')"
+        self.diagnostics.append(Diagnostic(message, self._tree.offsets.get(node_id, 0), undeclared=name))
 
     def _mismatch(self, node_id: int, wanted: Type, found: Type) -> None:
         self._error(node_id, f"expected type '{displayed(wanted)}' but found '{displayed(found)}'")

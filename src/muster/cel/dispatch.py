@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.cel.types import Kind, Type
 from muster.cel.values import Duration, Timestamp, Uint, compare, no_such_overload, type_of
-from muster.errors import BudgetExceededError, EvaluationError
+from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,8 +92,8 @@ def as_value(error: EvaluationError) -> EvaluationError:
     if isinstance(error, BudgetExceededError):
         raise error
     if len(error.message) > LONGEST_ERROR:
-        return EvaluationError(f"{error.message[:LONGEST_ERROR]}…")
-    return error if type(error) is EvaluationError else EvaluationError(str(error))
+        return EvaluationError(f"{error.message[:LONGEST_ERROR]}…", error.kind, error.about)
+    return error if type(error) is EvaluationError else EvaluationError(str(error), error.kind, error.about)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,13 +147,13 @@ class Invocation:
     def no_overload(self, args: Sequence[Any]) -> EvaluationError:
         kinds = OPERAND_KINDS.get(self.function)
         if self.function in _BARE or (kinds is not None and type_of(args[0]).kind in kinds):
-            return EvaluationError("no such overload")
+            return EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
         if kinds is not None or (not self.overloads and args):
             # The type of the first operand does not take part, or nobody declared the function. Texts and times are
             # asked whether they have a method of that name, and answer without it.
             if isinstance(args[0], (str, Timestamp, Duration)):
-                return EvaluationError("no such overload")
-            return EvaluationError(f"no such overload: {self.function}")
+                return EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
+            return EvaluationError(f"no such overload: {self.function}", FailureKind.NO_SUCH_OVERLOAD)
         return no_such_overload(self.function, *args)
 
 
@@ -165,5 +165,5 @@ def list_index(index: Any) -> int:
     if kind is float:
         if index == index and abs(index) < 2**63 and index == int(index):
             return int(index)
-        raise EvaluationError(f"unsupported index value {index:g} in list")
-    raise EvaluationError(f"unsupported index type '{type_of(index).name}' in list")
+        raise EvaluationError(f"unsupported index value {index:g} in list", FailureKind.UNSUPPORTED_INDEX)
+    raise EvaluationError(f"unsupported index type '{type_of(index).name}' in list", FailureKind.UNSUPPORTED_INDEX)

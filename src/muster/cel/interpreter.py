@@ -21,7 +21,7 @@ from muster.cel.runtime_cost import LIMIT_MESSAGE, LIST, MAP, SELECT
 from muster.cel.traversals import equals, go_text
 from muster.cel.values import OPTIONAL_NONE, OptionalValue, make_map, optional
 from muster.cel.walking import Walk, run
-from muster.errors import BudgetExceededError, EvaluationError
+from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 
 _LATER: Any = object()
 STEP_UNITS = 5  # of work: a step of a walk takes that much longer than one of generated code
@@ -184,13 +184,13 @@ class _Evaluation:
                 if name in self.constants:
                     return self.constants[name], alternative.consumed
         names = ", ".join(root.alternatives[0].names)
-        return EvaluationError(f"no such attribute(s): {names}"), 0
+        return EvaluationError(f"no such attribute(s): {names}", FailureKind.NO_SUCH_ATTRIBUTE), 0
 
     def _local(self, slot: int) -> Walk[Any]:
         value = self.slots[slot]
         if isinstance(value, _Lazy):
             if value.started:
-                return EvaluationError(f"no such attribute(s): @index{slot}")
+                return EvaluationError(f"no such attribute(s): @index{slot}", FailureKind.NO_SUCH_ATTRIBUTE)
             value.started = True
             made = yield self.value(value.node)
             if slot in self.growing and not isinstance(made, EvaluationError):
@@ -231,7 +231,7 @@ class _Evaluation:
         if isinstance(key, EvaluationError):
             taken = key
         elif step.dynamic is not None and not isinstance(key, (str, int, float)):
-            taken = EvaluationError(f"invalid qualifier type: {go_type(key)}")
+            taken = EvaluationError(f"invalid qualifier type: {go_type(key)}", FailureKind.INVALID_QUALIFIER)
         elif step.presence:
             taken = call_safely(present, (value, key, step.strict))
             if is_optional and taken is not True:
@@ -333,7 +333,7 @@ class _Evaluation:
         if isinstance(left, EvaluationError):
             return left
         if not isinstance(left, OptionalValue):
-            return EvaluationError("no such overload")
+            return EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
         if left.present:
             return left.content if node.unwrap else left
         return (yield self.value(node.right))
@@ -430,7 +430,11 @@ def is_member(node: p.Membership, value: Any) -> bool:
 
 def _error_of(value: Any) -> EvaluationError:
     """The error that a value which should have been a bool stands for."""
-    return value if isinstance(value, EvaluationError) else EvaluationError("no such overload")
+    return (
+        value
+        if isinstance(value, EvaluationError)
+        else EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
+    )
 
 
 def _element_of(value: Any) -> Any:

@@ -6,10 +6,8 @@ A Program is immutable and may be shared. It knows what it reads and what it may
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from muster.cel.charging import Charging, charging_of
@@ -107,28 +105,27 @@ class _KeptPrograms:
 
     def __init__(self, most: int, most_units: int) -> None:
         self._most = most
-        self._left = most_units
+        self._most_units = most_units
         # An environment is known by identity: comparing contents costs more than compiling. Programs keep theirs alive.
-        self._programs: OrderedDict[tuple[str, int], Program] = OrderedDict()
-        self._lock = Lock()
+        # Several threads may come here: each step below is one that no other thread can come between.
+        self._programs: dict[tuple[str, int], Program] = {}
 
     def get(self, text: str, env: Env) -> Program | None:
-        with self._lock:
-            program = self._programs.get((text, id(env)))
-            if program is not None:
-                self._programs.move_to_end((text, id(env)))
-            return program
+        program = self._programs.pop((text, id(env)), None)
+        if program is not None:
+            self._programs[text, id(env)] = program  # the last in line is the one that goes last
+        return program
 
     def put(self, program: Program) -> None:
-        key = (program.text, id(program.env))
-        with self._lock:
-            replaced = self._programs.pop(key, None)
-            self._left += 0 if replaced is None else replaced.compile_units
-            self._programs[key] = program
-            self._left -= program.compile_units
-            while self._programs and (self._left < 0 or len(self._programs) > self._most):
-                _, oldest = self._programs.popitem(last=False)
-                self._left += oldest.compile_units
+        self._programs.pop((program.text, id(program.env)), None)
+        self._programs[program.text, id(program.env)] = program
+        kept = list(self._programs.items())
+        units = sum(each.compile_units for _, each in kept)
+        for number, (key, oldest) in enumerate(kept):
+            if units <= self._most_units and len(kept) - number <= self._most:
+                return
+            self._programs.pop(key, None)
+            units -= oldest.compile_units
 
 
 _KEPT = _KeptPrograms(CACHED_PROGRAMS, CACHED_UNITS)

@@ -8,7 +8,7 @@ from typing import Any
 from muster.cel.dispatch import list_index
 from muster.cel.traversals import go_text, no_such_key
 from muster.cel.values import MISSING, find
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 __all__ = ["MISSING", "lookup", "present", "qualify", "qualify_if_present"]
 
@@ -29,7 +29,7 @@ def qualify(value: Any, key: Any) -> Any:
         index = list_index(key)
         if 0 <= index < len(value):
             return value[index]
-        raise EvaluationError(f"index out of bounds: {go_text(key)}")
+        raise EvaluationError(f"index out of bounds: {go_text(key)}", FailureKind.INDEX_OUT_OF_BOUNDS)
     raise no_such_key(key)
 
 

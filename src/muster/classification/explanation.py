@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.classification.outcomes import QUERY_LIMITS, failed, judged
 from muster.errors import BudgetExceededError, InvalidExpressionError
 from muster.jq import compile_query, short_json
+from muster.reasons import Code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,12 +48,15 @@ def explain_query(query: str, inventory: Any) -> Explanation:
     try:
         program = compile_query(query)
     except InvalidExpressionError as error:
-        return Explanation(failed(f"the query is not valid: {error.diagnostics[0].message}"), ())
+        text = f"the query is not valid: {error.diagnostics[0].message}"
+        return Explanation(failed(text, code=Code.QUERY_INVALID), ())
     told = program.explain(inventory, limits=QUERY_LIMITS.value.budgets(), at_most=_MOST_RECORDED)
     if told.error is None:
         outcome = judged(list(told.outputs))
     else:
-        outcome = failed(str(told.error), exhausted=isinstance(told.error, BudgetExceededError))
+        exhausted = isinstance(told.error, BudgetExceededError)
+        code = Code.QUERY_BUDGET_EXCEEDED if exhausted else Code.QUERY_FAILED
+        outcome = failed(str(told.error), exhausted=exhausted, code=code)
     return Explanation(outcome, _parts(told.parts))
 
 

@@ -6,12 +6,13 @@ what came instead. Budgets are smaller than those of interactive use, because a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.errors import BudgetExceededError, EvaluationError
 from muster.jq import Limits, short_json
+from muster.reasons import Code, Reason
 from muster.values.limits import InForce, Unit, limit
 
 if TYPE_CHECKING:
@@ -62,17 +63,27 @@ class Outcome:
     text: str = ""
     exhausted: bool = False
     invalid: bool = False  # the query does not compile: it says nothing of any agent
+    code: Code = field(default=Code.QUERY_FAILED, compare=False)
+
+    @property
+    def why(self) -> Reason:
+        """The same as a reason. What it says of a host may quote the host; what is wrong with the query does not."""
+        if not self.text:
+            return Reason(self.code)
+        if self.code is Code.QUERY_INVALID:
+            return Reason(self.code, parameters={"message": self.text})
+        return Reason(self.code, values={"message": self.text})
 
 
 # There are no others with these verdicts, so that one may ask for identity.
-MATCH: Final = Outcome(Verdict.MATCH)
-NO_MATCH: Final = Outcome(Verdict.NO_MATCH)
+MATCH: Final = Outcome(Verdict.MATCH, code=Code.QUERY_MATCHES)
+NO_MATCH: Final = Outcome(Verdict.NO_MATCH, code=Code.QUERY_DOES_NOT_MATCH)
 
 
-def failed(text: str, *, exhausted: bool = False, invalid: bool = False) -> Outcome:
+def failed(text: str, *, exhausted: bool = False, invalid: bool = False, code: Code = Code.QUERY_FAILED) -> Outcome:
     # Bytes that are no text, which a query may quote, cannot be written into a condition.
     told = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return Outcome(Verdict.FAILED, told, exhausted, invalid)
+    return Outcome(Verdict.FAILED, told, exhausted, invalid, Code.QUERY_INVALID if invalid else code)
 
 
 def judge(program: Program, inventory: Any, limits: Limits | None = None) -> Outcome:
@@ -80,7 +91,7 @@ def judge(program: Program, inventory: Any, limits: Limits | None = None) -> Out
     try:
         outputs = program.run(inventory, limits=limits or QUERY_LIMITS.value.budgets())
     except BudgetExceededError as error:
-        return failed(str(error), exhausted=True)
+        return failed(str(error), exhausted=True, code=Code.QUERY_BUDGET_EXCEEDED)
     except EvaluationError as error:
         return failed(str(error))
     except Exception as error:  # a bug of ours, which must not keep other queries from labelling the agent
@@ -91,13 +102,17 @@ def judge(program: Program, inventory: Any, limits: Limits | None = None) -> Out
 def judged(outputs: list[Any]) -> Outcome:
     """What outputs mean: exactly one, and it is true or false."""
     if len(outputs) != 1:
-        return failed("expected true or false, found no value" if not outputs else _several(len(outputs)))
+        return _no_boolean("expected true or false, found no value" if not outputs else _several(len(outputs)))
     answer = outputs[0]
     if answer is True:
         return MATCH
     if answer is False:
         return NO_MATCH
-    return failed(f"expected true or false, found {_kind(answer)} {_shown(answer)}".rstrip())
+    return _no_boolean(f"expected true or false, found {_kind(answer)} {_shown(answer)}".rstrip())
+
+
+def _no_boolean(text: str) -> Outcome:
+    return failed(text, code=Code.QUERY_NOT_BOOLEAN)
 
 
 def _several(count: int) -> str:

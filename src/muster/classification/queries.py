@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.classification.outcomes import LIMITS, QUERY_LIMITS, Verdict, failed, judge
 from muster.errors import InvalidExpressionError
 from muster.jq import compile_query
+from muster.reasons import Code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,6 +149,7 @@ class Query:
             f"paused: the query exhausted its budget on {len(self._exhausted)} different inventories;"
             f" the last time {last.text}",
             exhausted=True,
+            code=Code.QUERY_PAUSED,
         )
         return self.paused
 

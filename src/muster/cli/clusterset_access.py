@@ -154,11 +154,7 @@ def _need(policy: Policy, user: User, any_of: tuple[Permission, ...]) -> Need:
     if MASTERS in user.groups:
         return Need(any_of, {each.verb: f"membership of {MASTERS}" for each in any_of})
     bindings = {each.verb: policy.decide(user, _attributes(each)) for each in any_of}
-    granted = {
-        verb: policy.reason(user, binding).removeprefix("RBAC: allowed by ")
-        for verb, binding in bindings.items()
-        if binding is not None
-    }
+    granted = {verb: policy.granted_by(user, binding) for verb, binding in bindings.items() if binding is not None}
     return Need(any_of, granted)
 
 

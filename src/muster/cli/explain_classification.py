@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from muster.cli.classification_output import outcome_text, plain_conditions, print_parts, trouble
@@ -115,6 +116,7 @@ def _explain_one(asked: _Asked, agent: ClassifiedAgent, output: Report) -> None:
             "agent": agent.name,
             "outcome": outcome.verdict.value,
             "text": outcome.text,
+            "why": msgspec.to_builtins(outcome.why),
             "value": carried,
             "taken": agent.missed.get(asked.name),
             "parts": _plain_parts(explanation),
@@ -151,6 +153,7 @@ def _explain_all(asked: _Asked, agents: Sequence[ClassifiedAgent], output: Repor
                 {
                     "outcome": group.outcome.verdict.value,
                     "text": group.outcome.text,
+                    "why": msgspec.to_builtins(group.outcome.why),
                     "count": group.count,
                     "examples": list(group.examples),
                     "parts": _plain_parts(asked.explain(group.examples[0])),

@@ -47,8 +47,8 @@ def asked(
     try:
         return with_client(ask, context, kubeconfig)
     except ApiError as error:
-        is_closed = error.code == FORBIDDEN and "placements/explain" in error.message
-        is_unknown = error.code == _NOT_FOUND and name not in error.message
+        is_closed = error.code == FORBIDDEN and error.kind == "placements"
+        is_unknown = error.code == _NOT_FOUND and error.name != name
         if is_closed or is_unknown:
             raise refusal from None
         raise

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from muster.cli.paint import Shade
+from muster.placement.explained import ValueCount
+from muster.reasons import Reason
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from muster.cli.paint import Paint
-    from muster.placement.explanation import Check, ClusterExplanation, PlacementExplanation, ReasonCount
-    from muster.placement.outlook import ClusterOutlook, SetExplanation
+    from muster.placement.explained import (
+        Check,
+        ClusterExplanation,
+        ClusterOutlook,
+        FunnelStage,
+        PlacementExplanation,
+        ReasonCount,
+        SetExplanation,
+    )
 
 _MOST_REASONS: Final = 8
 _MOST_NAMES: Final = 10
@@ -22,16 +32,14 @@ _MOST_LISTED: Final = 20
 
 def document(value: Any) -> Any:
     """The same as plain values, with keys in the manner of Kubernetes."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {_camel(field.name): document(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {_camel(key): document(each) for key, each in value._asdict().items()}
+    if isinstance(value, Reason):
+        return msgspec.to_builtins(value)
+    if isinstance(value, ValueCount):
+        return [value.value, value.count]
+    if isinstance(value, msgspec.Struct):
+        names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+        return {shown: document(getattr(value, name)) for name, shown in names}
     return [document(each) for each in value] if isinstance(value, tuple | list) else value
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
 
 
 def placement_lines(found: PlacementExplanation, paint: Paint) -> Iterator[str]:
@@ -43,9 +51,9 @@ def placement_lines(found: PlacementExplanation, paint: Paint) -> Iterator[str]:
         yield f"├─ {paint(f'{stage.name}: {stage.before} → {stage.after}', shade)}"
         for reason in stage.reasons[:_MOST_REASONS]:
             yield from (f"│  {line}" for line in _reason_lines(reason, paint))
-        rest = stage.reasons[_MOST_REASONS:]
-        if rest:
-            yield f"│  {sum(each.count for each in rest):>6}  for {len(rest)} other reasons"
+        clusters, others = _others(stage)
+        if others:
+            yield f"│  {clusters:>6}  for {others} other reasons"
     if found.near_misses:
         yield f"├─ {paint('nearest misses', Shade.STRONG)}"
         for miss in found.near_misses:
@@ -63,14 +71,20 @@ def placement_lines(found: PlacementExplanation, paint: Paint) -> Iterator[str]:
         yield f"     … and {len(found.selected) - len(found.ranked)} more"
 
 
+def _others(stage: FunnelStage) -> tuple[int, int]:
+    """Clusters that went for reasons that are not shown, and how many reasons that are."""
+    rest = stage.reasons[_MOST_REASONS:]
+    return sum(each.count for each in rest) + stage.other_count, len(rest) + stage.other_reasons
+
+
 def _reason_lines(reason: ReasonCount, paint: Paint) -> Iterator[str]:
     more = ", …" if reason.count > len(reason.examples) else ""
     first, *rest_of_it = reason.reason.splitlines()
     yield f"{reason.count:>6}  {printable(first)}"
     yield from (f"        {printable(line)}" for line in rest_of_it)
     if reason.values:
-        shown = ", ".join(f"{value} ({count})" for value, count in reason.values)
-        rest = reason.count - sum(count for _, count in reason.values)
+        shown = ", ".join(f"{each.value} ({each.count})" for each in reason.values)
+        rest = reason.count - sum(each.count for each in reason.values)
         yield f"        {paint(f'they have: {shown}' + (f', others ({rest})' if rest else ''), Shade.QUIET)}"
     yield f"        {paint(', '.join(reason.examples) + more, Shade.QUIET)}"
 

@@ -37,7 +37,9 @@ def refusal(code: int, body: bytes) -> ApiError:
     except msgspec.DecodeError:
         status = None
     if isinstance(status, dict) and status.get("kind") == "Status":
-        return ApiError(code, str(status.get("reason", "")), str(status.get("message", "")))
+        details = status.get("details")
+        about = {name: str(details.get(name, "")) for name in ("kind", "name")} if isinstance(details, dict) else {}
+        return ApiError(code, str(status.get("reason", "")), str(status.get("message", "")), **about)
     text = body[:500].decode("utf-8", "replace").strip() or f"the server answered with code {code}"
     return ApiError(code, "", text)
 

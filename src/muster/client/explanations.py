@@ -11,27 +11,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from muster.placement.explanation import (
-    Check,
-    ClusterExplanation,
-    FunnelStage,
-    NearMiss,
-    Observation,
-    PlacementExplanation,
-    RankedCluster,
-    ReasonCount,
-    ScorerScore,
-)
+from muster.errors import ApiError
+from muster.placement.explained import PlacementExplanation, RankedCluster
+from muster.placement.ranking import ScorerScore
 from muster.placement.report import MOST_NAMES, PlacementReport
+from muster.reasons import HIDDEN, Code
 from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.client.client import Client
-    from muster.placement.report import ClusterReport, StageReport
+    from muster.placement.explained import ClusterExplanation
 
-HIDDEN: Final = "(hidden)"
+_NOT_OURS: Final = 502  # of another version, or something in between
 _MOST_PAGES: Final = 1000
 _MOST_RANKED: Final = 10
 
@@ -45,7 +38,7 @@ async def explained(
     """
     if cluster:
         report = await report_of(client, namespace, name, {"cluster": cluster, "limit": "1"}, placement)
-        return _way(report, report.cluster) if report.cluster else _placement([report])
+        return report.cluster or _placement([report])
     pages = [await report_of(client, namespace, name, {"limit": str(MOST_NAMES)}, placement)]
     while (token := pages[-1].metadata.continue_) and len(pages) < _MOST_PAGES:
         wanted = {"limit": str(MOST_NAMES), "continue": token}
@@ -64,7 +57,10 @@ async def report_of(
     path = object_path("cluster.open-cluster-management.io", "v1beta1", "placements", namespace, name, "explain")
     method = "GET" if placement is None else "POST"
     reply = await client.request(method, path, params=params, body=placement)
-    return msgspec.json.decode(reply.body, type=PlacementReport)
+    try:
+        return msgspec.json.decode(reply.body, type=PlacementReport)
+    except msgspec.ValidationError as error:
+        raise ApiError(_NOT_OURS, "", f"the server explains in another way than this client knows: {error}") from None
 
 
 def _placement(pages: list[PlacementReport]) -> PlacementExplanation:
@@ -83,7 +79,7 @@ def _placement(pages: list[PlacementReport]) -> PlacementExplanation:
         for each in first.scores.clusters
         if each.selected
     ]
-    faults = [each.message for each in first.conditions if each.reason == "Misconfigured"]
+    faults = [each.message for each in first.conditions if each.why.code == Code.MISCONFIGURED]
     return PlacementExplanation(
         first.metadata.namespace,
         first.metadata.name,
@@ -91,43 +87,8 @@ def _placement(pages: list[PlacementReport]) -> PlacementExplanation:
         wanted=first.wanted if isinstance(first.wanted, int) else None,
         fitting=first.scores.count,
         selected=selected,
-        funnel=tuple(_stage(each) for each in first.funnel),
-        near_misses=tuple(NearMiss(each.cluster, each.failures, each.stage, each.reason) for each in first.near_misses),
+        funnel=first.funnel,
+        near_misses=first.near_misses,
         ranked=tuple(ranked[:_MOST_RANKED]),
         fault=faults[0] if faults else "",
-    )
-
-
-def _stage(stage: StageReport) -> FunnelStage:
-    reasons = [
-        ReasonCount(each.reason, each.count, each.examples, tuple((seen.value, seen.count) for seen in each.values))
-        for each in stage.reasons
-    ]
-    if stage.other_reasons:
-        reasons.append(ReasonCount(f"{stage.other_reasons} other reasons", stage.other_count, ()))
-    return FunnelStage(stage.name, stage.before, stage.after, tuple(reasons))
-
-
-def _way(report: PlacementReport, cluster: ClusterReport) -> ClusterExplanation:
-    checks = tuple(
-        Check(
-            each.name,
-            each.passed,
-            each.reason,
-            each.field,
-            tuple(Observation(seen.text, seen.value, seen.short, seen.is_error) for seen in each.observed),
-        )
-        for each in cluster.checks
-    )
-    return ClusterExplanation(
-        cluster.cluster,
-        f"{report.metadata.namespace}/{report.metadata.name}",
-        cluster.selected,
-        cluster.stage,
-        cluster.summary,
-        checks,
-        tuple(ScorerScore(each.scorer, each.weight, each.score) for each in cluster.scores),
-        cluster.total if isinstance(cluster.total, int) else None,
-        cluster.rank if isinstance(cluster.rank, int) else None,
-        cluster.cut,
     )

@@ -15,7 +15,9 @@ from muster.controllers.placement_world import DISABLED
 from muster.controllers.questions import Advice, Refusal
 from muster.controllers.trials import Trial
 from muster.placement.explanation import explain_cluster
-from muster.placement.reporting import cluster_report, report_of
+from muster.placement.report import with_remarks
+from muster.placement.reporting import cluster_report, note, report_of
+from muster.reasons import Code, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +32,6 @@ _CONFLICT: Final = 409
 _MOST_WAITING: Final = 16
 _MOST_PER_CLUSTER: Final = 0.25  # seconds that expressions may take for one cluster to be explained at all
 _QUICK: Final = 0.02  # and with examples, near misses and single clusters
-_WITHOUT_EXAMPLES: Final = "its expressions take long: near misses, failures and single clusters are not explained"
 
 
 class Answerer:
@@ -98,12 +99,13 @@ class Answerer:
                 values=question.values,
             )
             if not is_quick:
-                report = msgspec.structs.replace(report, notes=(*report.notes, _WITHOUT_EXAMPLES))
+                report = with_remarks(report, (*report.remarks, note(Reason(Code.EXPRESSIONS_TAKE_LONG))))
             elif question.cluster:
                 sets = [each.plain() for each in self._world.sets.values()] if question.all_sets else ()
                 way = explain_cluster(result, question.cluster, cluster_sets=sets)
                 report = msgspec.structs.replace(report, cluster=cluster_report(way))
-        return msgspec.structs.replace(report, dry_run=question.dry_run, notes=(*_notes(placement), *report.notes))
+        report = with_remarks(report, (*map(note, _remarks(placement)), *report.remarks))
+        return msgspec.structs.replace(report, dry_run=question.dry_run)
 
     async def advise(self, question: AdviceQuestion) -> Advice:
         """What lint finds. Raises Refusal."""
@@ -118,10 +120,10 @@ class Answerer:
             raise Refusal(503, "the controllers have just started and are still reading the fleet; try again")
 
 
-def _notes(placement: dict[str, Any]) -> tuple[str, ...]:
+def _remarks(placement: dict[str, Any]) -> tuple[Reason, ...]:
     metadata = placement["metadata"]
     if metadata.get("deletionTimestamp"):
-        return ("the placement is being deleted: its decisions go with it",)
+        return (Reason(Code.PLACEMENT_DELETING),)
     if (metadata.get("annotations") or {}).get(DISABLED) == "true":
-        return (f"scheduling is disabled by the annotation {DISABLED}: the decisions stay as they are",)
+        return (Reason(Code.SCHEDULING_DISABLED, parameters={"annotation": DISABLED}),)
     return ()

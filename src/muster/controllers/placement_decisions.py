@@ -16,6 +16,7 @@ from muster.controllers.placement_pages import PageDelete, PageWrite, page_write
 from muster.controllers.placement_world import PLACEMENT_LABEL, Key
 from muster.errors import ApiError
 from muster.placement.pipeline import warning_of
+from muster.reasons import Code, Reason, Subject, sentence
 from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:
@@ -181,14 +182,15 @@ class _Reasons:
             for part in predicates[number - 1]:
                 holds &= fleet.mask(part).selected[rows]
             numbers[holds] = number
-        texts = {number: f"matches predicate {number}" for number in range(1, len(predicates) + 1)}
-        texts[0] = "matches: no predicate restricts the placement"
+        whys = [Reason(Code.MATCHES_ALWAYS)]
+        whys += [Reason(Code.MATCHES_PREDICATE, Subject(predicate=number + 1)) for number in range(len(predicates))]
+        texts = [sentence(why) for why in whys]
         names = fleet.names(rows.tolist())
         self._reasons = {name: texts[number] for name, number in zip(names, numbers.tolist(), strict=True)}
         self._scores = result.total_scores() if result.cycle.plan.by_score else {}
 
     def decision(self, cluster: str) -> ClusterDecision:
-        reason = self._reasons.get(cluster, "was selected until now")
+        reason = self._reasons.get(cluster) or sentence(Reason(Code.WAS_SELECTED))
         return ClusterDecision(cluster, reason, self._scores.get(cluster))
 
 

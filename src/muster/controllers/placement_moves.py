@@ -6,7 +6,7 @@ causes and reasons is done later, from those references alone, while the world m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -30,6 +30,7 @@ from muster.placement.causes import (
     unnamed,
 )
 from muster.placement.differences import writer_since
+from muster.reasons import Code, Reason, sentence
 from muster.selectors.cel import cel_compiler
 from muster.selectors.paths import SCORES
 
@@ -111,13 +112,21 @@ class MoveReport:
         for each in move.examples:
             now = Standpoint(now_plan, move.now.seen, move.now.now, self._clusters[each.name])
             if move.was is None or (move.unseen and not self._changed(each.name)):
-                flip = flip_of(each.name, now, now, gained=each.gained)
-                yield replace(flip, was="not known") if not each.gained else Flip(each.name, "", "not known", "fits")
+                yield self._unseen(each, now)
                 continue
             known = self._by_ref.get(Ref(CLUSTER, "", each.name))
             state = self._clusters[each.name] if known is None else known.old
             was = Standpoint(was_plan or move.was.plan, move.was.seen, move.was.now, state)
             yield flip_of(each.name, was, now, gained=each.gained)
+
+    @staticmethod
+    def _unseen(example: ExampleState, now: Standpoint) -> Flip:
+        """For a cluster of which nobody knows how it stood."""
+        unknown = Reason(Code.NOT_KNOWN)
+        if example.gained:
+            return Flip.of(example.name, "", unknown, Reason(Code.FITS))
+        flip = flip_of(example.name, now, now, gained=False)
+        return msgspec.structs.replace(flip, was=sentence(unknown), was_code=str(unknown.code))
 
     def _changed(self, cluster: str) -> bool:
         return any(change.ref.cluster in ("", cluster) for change in self._changes)

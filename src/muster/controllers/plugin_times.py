@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from muster.placement import Cycle
     from muster.placement.filters import Filter
     from muster.placement.scorers import Scorer
+    from muster.reasons import Reason
     from muster.selectors.paths import Path
 
 _FILTER: Final = "filter"
@@ -52,7 +53,7 @@ class _TimedFilter:
         self.report(_FILTER, self.name, time.perf_counter() - started)
         return passing
 
-    def why_not(self, cycle: Cycle, row: int) -> str | None:
+    def why_not(self, cycle: Cycle, row: int) -> Reason | str | None:
         return self.inner.why_not(cycle, row)
 
 

@@ -16,8 +16,8 @@ from muster.hub import bodies, namespaces, options, status
 from muster.hub.gate import Gate, refuse_invalid, require
 from muster.hub.heavy_work import HeavyWork
 from muster.hub.objects import decode, key_of
+from muster.hub.redaction import GROUP, Redaction
 from muster.hub.requests import Attributes
-from muster.hub.veil import GROUP, Veil
 
 if TYPE_CHECKING:
     from muster.controllers.answers import Controllers
@@ -52,7 +52,7 @@ class Explanations:
         self._authorizer = authorizer
         self._gate = Gate(authorizer, admission)
         self._controllers = controllers
-        self._veil = Veil(store, authorizer)
+        self._redaction = Redaction(store, authorizer)
 
     async def explain(self, user: User, target: Target, wish: Wish) -> PlacementReport:
         """The stored placement. Raises 404, 403 for the cluster, and 503 when nobody answers."""
@@ -88,8 +88,8 @@ class Explanations:
         if wish.cluster:
             await self._authorize_cluster(user, wish.cluster)
         sent = {"metadata": placement["metadata"], "spec": placement.get("spec") or {}}
-        all_sets = await self._veil.may(user, "list", "managedclustersets")
-        values = await self._veil.may(user, "get")
+        all_sets = await self._redaction.may(user, "list", "managedclustersets")
+        values = await self._redaction.may(user, "get")
         question = ExplainQuestion(sent, dry_run, wish.window, wish.cluster, all_sets, values)
         try:
             report = await self._controllers.explain(question)
@@ -97,7 +97,7 @@ class Explanations:
             raise _unavailable(f"the hub's controllers, which explain placements, do not answer: {error}") from None
         except Refusal as refusal:
             raise _refused(refusal, wish.cluster) from None
-        return await self._veil.over(user, placement, report)
+        return await self._redaction.over(user, placement, report)
 
     async def _authorize_cluster(self, user: User, name: str) -> None:
         """A cluster that the user may not get is refused whether it exists or not."""

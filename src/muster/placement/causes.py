@@ -15,13 +15,13 @@ from muster.fleet import Fleet
 from muster.placement.cycle import Cycle, decided
 from muster.placement.differences import FieldChange, changed_fields, changed_paths, writer_of
 from muster.placement.groups import NO_GROUPS
-from muster.placement.pipeline import schedule, why_not
+from muster.placement.pipeline import reason_against, schedule
 from muster.placement.taints import TAINTS
 from muster.placement.tolerations import taints_of, tolerance
+from muster.reasons import Code, Reason, bare, sentence
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import WHOLE, describe, project
-from muster.selectors.telling import bare_reason
 from muster.values.times import time_text
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 MOST_FIELDS: Final = 5  # that one cause shows
 CLUSTER: Final = "ManagedCluster"
 SCORE: Final = "AddOnPlacementScore"
-FITS: Final = "fits"
 _LONGEST: Final = 500  # characters of a reason
 NOT_MOVED: Final = "not one of those that moved"
 
@@ -125,20 +124,30 @@ DEEDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """A cluster that was gained or lost: the stage that made the difference, and how the cluster stood there."""
+class Flip(msgspec.Struct, frozen=True, rename="camel"):
+    """A cluster that was gained or lost: the stage that made the difference, and how the cluster stood there.
+
+    As a history keeps it: sentences, with the codes of their reasons.
+    """
 
     cluster: str
     stage: str
     was: str
     now: str
+    was_code: str = ""
+    now_code: str = ""
+
+    @classmethod
+    def of(cls, cluster: str, stage: str, was: Reason, now: Reason) -> Flip:
+        return cls(cluster, stage, sentence(was), sentence(now), str(was.code), str(now.code))
 
     def __str__(self) -> str:
         return f"{self.stage}: {self.was} → {self.now}" if self.stage else f"{self.was} → {self.now}"
 
     def as_object(self) -> dict[str, str]:
-        return {"cluster": self.cluster, "stage": self.stage, "was": _cut(self.was), "now": _cut(self.now)}
+        codes = {"wasCode": self.was_code, "nowCode": self.now_code}
+        told = {"cluster": self.cluster, "stage": self.stage, "was": _cut(self.was), "now": _cut(self.now)}
+        return told | {name: code for name, code in codes.items() if code}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +168,16 @@ class Standing(NamedTuple):
     """The stage that a cluster does not pass and why; no stage when it passes all."""
 
     stage: str
-    reason: str
+    why: Reason
 
 
 def standing(point: Standpoint, *, own: bool) -> Standing:
     """How one cluster stands, whatever others do. `own`: it is decided already."""
     if point.cluster is None:
-        return Standing("Cluster", "there is no such cluster")
+        return Standing("Cluster", Reason(Code.NO_SUCH_CLUSTER))
     if point.plan.fault is not None:
-        return Standing("Placement", f"the placement is misconfigured: {point.plan.fault}")
+        fault = Reason(Code.PLACEMENT_MISCONFIGURED, parameters={"fault": str(point.plan.fault)})
+        return Standing("Placement", fault)
     fleet = Fleet()
     name = str(point.cluster["metadata"]["name"])
     fleet.put_many([msgspec.json.encode(point.cluster)])
@@ -175,18 +185,18 @@ def standing(point: Standpoint, *, own: bool) -> Standing:
     cycle = Cycle(plan, fleet, point.seen, point.now, decided(fleet, [name] if own else [], {}))
     result = schedule(cycle)
     row = fleet.row(name)
-    reason = why_not(result, name)
-    if reason is None:
-        return Standing("", FITS)
+    why = reason_against(result, name)
+    if why is None:
+        return Standing("", Reason(Code.FITS))
     if not result.available[row]:
-        return Standing("ClusterSets", reason)
+        return Standing("ClusterSets", why)
     stage = next((stage.name for stage in result.stages if not stage.passing[row]), "")
     if stage == "Predicate":
         return Standing(stage, _unmatched(plan, point.cluster))
-    return Standing(stage, reason.removeprefix(f"{stage}: "))
+    return Standing(stage, why.about(stage=""))
 
 
-def _unmatched(plan: Plan, cluster: Mapping[str, Any]) -> str:
+def _unmatched(plan: Plan, cluster: Mapping[str, Any]) -> Reason:
     """Why no predicate holds. Histories are read by everybody in the namespace: an expression is told without what it
     found in the cluster, and an error by its class; a label or claim that the placement asks for is told."""
     reasons = []
@@ -194,10 +204,10 @@ def _unmatched(plan: Plan, cluster: Mapping[str, Any]) -> str:
         for part in parts:
             match = part.match(cluster)
             if not match:
-                of_labels = isinstance(unwrapped(part), LabelSelector)
-                reasons.append(f"predicate {number}: {match.reason if of_labels else bare_reason(part, match)}")
+                why = match.why if isinstance(unwrapped(part), LabelSelector) else bare(match.why)
+                reasons.append(why.about(predicate=number))
                 break
-    return "; ".join(reasons)
+    return Reason(Code.NO_PREDICATE_HOLDS, parts=tuple(reasons))
 
 
 def flip_of(cluster: str, was: Standpoint, now: Standpoint, *, gained: bool) -> Flip:
@@ -205,9 +215,9 @@ def flip_of(cluster: str, was: Standpoint, now: Standpoint, *, gained: bool) -> 
     before, after = standing(was, own=not gained), standing(now, own=not gained)
     stage = (before.stage if gained else after.stage) or "Pick"
     if stage == "Pick":
-        picked = ("fits, not picked", "picked")
-        return Flip(cluster, stage, *(picked if gained else picked[::-1]))
-    return Flip(cluster, stage, before.reason, after.reason)
+        picked = (Reason(Code.FITS_NOT_PICKED), Reason(Code.PICKED))
+        return Flip.of(cluster, stage, *(picked if gained else picked[::-1]))
+    return Flip.of(cluster, stage, before.why, after.why)
 
 
 def reads_of(plan: Plan, seen: Visibility) -> frozenset[Any]:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import numpy as np
 
-from muster.errors import InvalidObjectError
+from muster.errors import FailureKind, InvalidObjectError
+from muster.placement.explained import ValueCount
+from muster.reasons import Code, Reason, Subject, sentence
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector, compile_cel
 from muster.selectors.cel_reasons import conjuncts, shortened
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from muster.cel.program import Program
     from muster.fleet import Fleet
+    from muster.reasons import Parameter
     from muster.selectors import Selector
     from muster.selectors.paths import Path
     from muster.values.labels import Requirement
@@ -39,11 +43,21 @@ _LONGEST_VALUE: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One condition: what it says, its verdict for each of the rows, and where its one value stands, if it has one."""
+    """One condition: why it does not hold where it does not, its verdict for each of the rows, and where its one value
+    stands, if it has one."""
 
-    text: str
+    fails: Reason
     verdicts: NDArray[np.int8]
     path: Path | None = None
+
+    def failing(self, error: Reason | None) -> Reason:
+        """Why it could not be evaluated: the condition, with what went wrong."""
+        given, held = self.fails.parameters, {}
+        if error is not None and error.code == Code.EXPRESSION_FAILED:
+            given, held = {**given, "error": error.parameters["error"]}, {"message": error.values["message"]}
+        elif error is not None:
+            given, held = {**given, "error": FailureKind.OTHER.value}, {"message": sentence(error)}
+        return Reason(Code.EXPRESSION_FAILED, self.fails.subject, given, held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +97,24 @@ def _steps(fleet: Fleet, part: Selector, rows: NDArray[np.intp]) -> Iterator[Ste
         case CelSelector(programs=programs) as selector:
             texts = [conjuncts(program) for program in programs]
             if sum(map(len, texts)) == 1:
-                clause = Clause(
-                    f"'{shortened(programs[0].text)}'", fleet.mask(part).verdicts[rows], _one_path(selector)
-                )
-                yield Step((clause,))
+                yield Step((Clause(_false(programs), fleet.mask(part).verdicts[rows], _one_path(selector)),))
             else:
                 yield from _expression_steps(fleet, part, selector, texts, rows)
         case selector:
-            yield Step((Clause(_described(selector), fleet.mask(part).verdicts[rows]),))
+            fails = Reason(Code.SELECTOR_FAILS, parameters={"selector": _described(selector)})
+            yield Step((Clause(fails, fleet.mask(part).verdicts[rows]),))
 
 
 def _described(selector: Selector) -> str:
     return f"the {selector.noun} selector" if isinstance(selector, LabelSelector) else type(selector).__name__
+
+
+def _false(programs: Sequence[Program]) -> Reason:
+    """That an expression is false, or several that are not taken apart."""
+    texts = tuple(shortened(program.text) for program in programs)
+    if len(texts) == 1:
+        return Reason(Code.EXPRESSION_FALSE, Subject(expression=texts[0]))
+    return Reason(Code.EXPRESSION_FALSE, parameters={"expressions": texts})
 
 
 def _requirement_clause(
@@ -107,7 +127,13 @@ def _requirement_clause(
         for each in column.values
     ]
     by_code = np.array([*holds, False], dtype=np.int8)  # Verdict.YES is 1, Verdict.NO is 0
-    return Clause(f"{selector.noun} {requirement}", by_code[column.codes[rows]], path)
+    subject = Subject(requirement=str(requirement))
+    given: dict[str, Parameter] = {
+        "noun": selector.noun,
+        "key": requirement.key,
+        "expected": requirement.brief(),
+    }
+    return Clause(Reason(Code.REQUIREMENT_FAILS, subject, given), by_code[column.codes[rows]], path)
 
 
 def _expression_steps(
@@ -120,8 +146,7 @@ def _expression_steps(
             for each in texts
         ]
     except InvalidObjectError:  # a part may be typed only by what stands beside it
-        whole = " && ".join(f"'{shortened(program.text)}'" for program in selector.programs)
-        yield Step((Clause(whole, fleet.mask(part).verdicts[rows]),))
+        yield Step((Clause(_false(selector.programs), fleet.mask(part).verdicts[rows]),))
         return
     guest = object()
     fleet.subscribe(guest, [each for group in taken_apart for each in group], ())
@@ -130,7 +155,7 @@ def _expression_steps(
             yield Step(
                 tuple(
                     Clause(
-                        f"'{shortened(each.programs[0].text)}'",
+                        _false(each.programs),
                         fleet.mask(each).verdicts[rows],
                         path if (path := _one_path(each)) in part.reads else None,  # others have no column to stay
                     )
@@ -158,12 +183,12 @@ def plain_value(projection: Hashable) -> str | None:
     return None
 
 
-def common_values(fleet: Fleet, path: Path, rows: NDArray[np.intp]) -> tuple[tuple[str, int], ...]:
+def common_values(fleet: Fleet, path: Path, rows: NDArray[np.intp]) -> tuple[ValueCount, ...]:
     """The values that these clusters have at a path, the most frequent first, as far as they are few."""
     column = fleet.column(path)
     counts = np.bincount(column.codes[rows], minlength=1)
     order = np.argsort(-counts, kind="stable")[:_MOST_VALUES]
-    return tuple((_value_text(column.values[at]), int(counts[at])) for at in order.tolist() if counts[at])
+    return tuple(ValueCount(_value_text(column.values[at]), int(counts[at])) for at in order.tolist() if counts[at])
 
 
 def _value_text(projection: Hashable) -> str:

@@ -4,51 +4,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from muster.placement.result import Condition
-from muster.values.messages import condition_message, listed
+from muster.placement.result import Concluded
+from muster.reasons import Code, Reason, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muster.placement.plan import Fault, Plan
     from muster.placement.sets import Visibility
+    from muster.reasons import Parameter
 
 SATISFIED: Final = "PlacementSatisfied"
 MISCONFIGURED: Final = "PlacementMisconfigured"
 SETS_USABLE: Final = "ClusterSetsUsable"
 EVALUATED: Final = "PredicatesEvaluated"
-_REASONS_ROOM: Final = 16_384  # bytes
 
 
 def satisfied(
     plan: Plan, visibility: Visibility, *, available: int, selected: int, unscheduled: int, fault: Fault | None
-) -> Condition:
+) -> Concluded:
     """The first thing that stands in the way, or that nothing does."""
     if not visibility.bound:
-        return _no("NoManagedClusterSetBindings", "No valid ManagedClusterSetBindings found in placement namespace")
+        return _no(Reason(Code.NO_BINDINGS))
     eligible = visibility.eligible_names
     if not eligible:
-        wanted = listed(plan.cluster_sets, ",")
-        return _no("NoIntersection", f"None of ManagedClusterSets [{wanted}] is bound to placement namespace")
+        return _no(Reason(Code.NO_INTERSECTION, parameters={"sets": plan.cluster_sets}))
     if not available:
-        return _no(
-            "AllManagedClusterSetsEmpty",
-            f"All ManagedClusterSets [{listed(eligible, ',')}] have no member ManagedCluster",
-        )
+        return _no(Reason(Code.ALL_SETS_EMPTY, parameters={"sets": tuple(eligible)}))
     if selected == 0 or fault is not None:
-        return _no("NoManagedClusterMatched", "No ManagedCluster matches any of the cluster predicate")
+        return _no(Reason(Code.NO_CLUSTER_MATCHED))
     if unscheduled:
-        return _no("NotAllDecisionsScheduled", f"{unscheduled} cluster decisions unscheduled")
-    return Condition("True", "AllDecisionsScheduled", "All cluster decisions scheduled")
+        return _no(Reason(Code.NOT_ALL_SCHEDULED, parameters={"unscheduled": unscheduled}))
+    return Concluded("True", Reason(Code.ALL_SCHEDULED))
 
 
-def configured(fault: Fault | None) -> Condition:
+def configured(fault: Fault | None) -> Concluded:
     if fault is None:
-        return Condition("False", "Succeedconfigured", "Placement configurations check pass")
-    return Condition("True", "Misconfigured", condition_message(str(fault)))
+        return Concluded("False", Reason(Code.CONFIGURED))
+    return Concluded("True", Reason(Code.MISCONFIGURED, parameters={"fault": str(fault)}))
 
 
-def sets_usable(visibility: Visibility) -> Condition | None:
+def sets_usable(visibility: Visibility) -> Concluded | None:
     """Only there when something is wrong: bound sets that cannot be evaluated are named, with what that means.
 
     Their last good members stay. Where these are not known, no cluster joins, and none that is decided goes.
@@ -56,29 +52,23 @@ def sets_usable(visibility: Visibility) -> Condition | None:
     if not visibility.broken:
         return None
     unknown = set(visibility.unknown)
-    skipped = [f"{name}: {why}" for name, why in visibility.broken if name in unknown]
-    kept = [f"{name}: {why}" for name, why in visibility.broken if name not in unknown]
-    parts = []
-    if skipped:
-        parts.append(f"left out because they cannot be evaluated: {listed(skipped, '; ')}")
-        parts.append("no cluster joins by them, and clusters that are decided already stay")
-    if kept:
-        parts.append(f"kept with their last good members because they cannot be evaluated: {listed(kept, '; ')}")
-    return _no("ClusterSetsSkipped" if skipped else "LastGoodMembersKept", "; ".join(parts))
+    parts = tuple(
+        Reason(Code.SET_UNUSABLE, Subject(cluster_set=name), {"fault": why, "stays": name not in unknown})
+        for name, why in visibility.broken
+    )
+    return _no(Reason(Code.SETS_SKIPPED if unknown else Code.MEMBERS_KEPT, parts=parts))
 
 
-def evaluated(plan: Plan, failing: int, reasons: Sequence[str]) -> Condition | None:
+def evaluated(plan: Plan, failing: int, reasons: Sequence[Reason]) -> Concluded | None:
     """Only there when something is wrong: clusters on which an expression failed are not selected, and counted.
 
     Whoever reads the placement reads this, so it names no cluster and has no values of any: `reasons` are bare.
     """
     if not failing:
         return None
-    where = f"`muster explain placement {plan.name} -n {plan.namespace}` shows those clusters that you may read"
-    shown = listed(list(dict.fromkeys(reasons)), "; ", room=_REASONS_ROOM)
-    text = f"{failing} clusters are not selected because an expression failed: reasons: {shown}; {where}"
-    return _no("EvaluationErrors", text)
+    given: dict[str, Parameter] = {"failing": failing, "namespace": plan.namespace, "name": plan.name}
+    return _no(Reason(Code.EVALUATION_ERRORS, parameters=given, parts=tuple(dict.fromkeys(reasons))))
 
 
-def _no(reason: str, message: str) -> Condition:
-    return Condition("False", reason, message)
+def _no(why: Reason) -> Concluded:
+    return Concluded("False", why)

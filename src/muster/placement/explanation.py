@@ -6,23 +6,33 @@ and `muster.explain` show these values; how they are laid out is theirs. The fun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from muster.errors import InvalidObjectError
 from muster.placement.clauses import MISSING
-from muster.placement.filters import FILTERS
-from muster.placement.funnel import PICK, SETS, FunnelStage, ReasonCount, funnel, stage_names
-from muster.placement.near_misses import NearMiss, near_misses
-from muster.placement.pipeline import STANDARD, why_not
+from muster.placement.explained import (
+    Check,
+    ClusterExplanation,
+    FunnelStage,
+    NearMiss,
+    PlacementExplanation,
+    RankedCluster,
+    ReasonCount,
+)
+from muster.placement.filters import FILTERS, not_tolerated
+from muster.placement.funnel import PICK, SETS, funnel, stage_names
+from muster.placement.near_misses import near_misses
+from muster.placement.pipeline import STANDARD, objection, reason_against
 from muster.placement.ranking import ScorerScore, left_out, standing
-from muster.placement.tables import Table, Tabular
 from muster.placement.taints import TAINTS
 from muster.placement.tolerations import taints_of, tolerance
+from muster.reasons import Code, Reason, Subject
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector
 from muster.selectors.cel_reasons import Observation, observations
-from muster.selectors.labels import LabelSelector
+from muster.selectors.labels import LabelSelector, requirement_fails
 from muster.selectors.match import unwrapped
 from muster.selectors.membership import membership
 from muster.values.quoting import go_quote
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
     from muster.placement.cycle import Cycle
     from muster.placement.pipeline import Profile
     from muster.placement.result import ScheduleResult
+    from muster.reasons import Held, Parameter
 
 __all__ = [
     "Check",
@@ -51,84 +62,6 @@ __all__ = [
 
 _MOST_RANKED: Final = 10
 _MOST_NEAR: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at for a cluster: what, where it is asked for, whether the cluster passes, and why."""
-
-    name: str
-    passed: bool
-    reason: str
-    field: str = ""
-    observed: tuple[Observation, ...] = ()
-
-    @property
-    def details(self) -> tuple[str, ...]:
-        """The values that were looked at and what they led to, as texts."""
-        return tuple(map(str, self.observed))
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterExplanation(Tabular):
-    """The way of one cluster through a placement. `stage` is the one that removed it; empty when it is selected."""
-
-    cluster: str
-    placement: str
-    selected: bool
-    stage: str
-    summary: str
-    checks: tuple[Check, ...]
-    scores: tuple[ScorerScore, ...] = ()
-    total: int | None = None
-    rank: int | None = None
-    cut: str = ""
-
-    def table(self) -> Table:
-        rows = [(each.name, _said(each.passed), each.reason, "; ".join(each.details)) for each in self.checks]
-        rows += [(each.scorer, "", f"{each.score} × {each.weight}", "") for each in self.scores]
-        if self.rank is not None:
-            rows.append((f"rank {self.rank}", _said(self.selected), self.cut, f"score {self.total}"))
-        caption = f"{self.cluster} in {self.placement}: {self.summary}"
-        return Table(caption, ("check", "passed", "reason", "values"), tuple(rows))
-
-
-@dataclass(frozen=True, slots=True)
-class RankedCluster:
-    """A selected cluster with its scores."""
-
-    cluster: str
-    rank: int
-    total: int
-    scores: tuple[ScorerScore, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PlacementExplanation(Tabular):
-    """A placement as a whole. `ranked` has the best of the selected clusters, `selected` the names of all."""
-
-    namespace: str
-    name: str
-    clusters: int
-    wanted: int | None
-    fitting: int
-    selected: tuple[str, ...]
-    funnel: tuple[FunnelStage, ...]
-    near_misses: tuple[NearMiss, ...]
-    ranked: tuple[RankedCluster, ...]
-    fault: str = ""
-
-    @property
-    def placement(self) -> str:
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
-
-    def table(self) -> Table:
-        rows = []
-        for stage in self.funnel:
-            rows.append((stage.name, f"{stage.before} → {stage.after}", "", ""))
-            rows += [("", f"-{each.count}", each.reason, ", ".join(each.examples)) for each in stage.reasons]
-        caption = f"{self.placement}: {len(self.selected)} of {self.clusters} clusters"
-        return Table(caption, ("stage", "clusters", "reason", "for example"), tuple(rows))
 
 
 def explain_placement(
@@ -164,11 +97,11 @@ def explain_cluster(
     row = cycle.fleet.row(name)
     if row is None:
         raise KeyError(name)
-    reason = why_not(result, name, profile)
-    stage = "" if reason is None else _stage_that_removed(result, row, profile)
+    why = reason_against(result, name, profile)
+    stage = "" if why is None else _stage_that_removed(result, row, profile)
     place = standing(result, row)
-    if place is not None and reason is not None:
-        reason = f"{reason}; {left_out(result, row)}" if cycle.plan.spread else reason
+    if place is not None and why is not None and cycle.plan.spread:
+        why = msgspec.structs.replace(why, parts=(*why.parts, left_out(result, row)))
     cluster = cycle.fleet.load(row)
     checks = (
         *_set_checks(cycle, cluster, cluster_sets),
@@ -177,17 +110,26 @@ def explain_cluster(
         *_plugin_checks(cycle, row, profile),
     )
     return ClusterExplanation(
-        name,
-        f"{cycle.plan.namespace}/{cycle.plan.name}",
-        selected=reason is None,
+        cluster=name,
+        placement=f"{cycle.plan.namespace}/{cycle.plan.name}",
+        selected=why is None,
         stage=stage,
-        summary="selected" if reason is None else reason,
-        checks=checks,
+        why=Reason(Code.SELECTED, Subject(cluster=name)) if why is None else why,
+        summary="",
+        checks=tuple(_of(name, check) for check in checks),
         scores=() if place is None else place.scores,
         total=None if place is None else place.total,
         rank=None if place is None else place.rank,
-        cut="" if place is None else place.cut,
+        cut_why=None if place is None else place.cut.about(cluster=name),
+        cut="",
     )
+
+
+def _of(cluster: str, check: Check) -> Check:
+    """The check with its reason about the cluster, below the name of the check."""
+    field = check.field
+    why = check.why.about(cluster=cluster, check=check.name, field=field)
+    return Check(check.name, check.passed, why, field, check.observed)
 
 
 def _stage_that_removed(result: ScheduleResult, row: int, profile: Profile) -> str:
@@ -210,29 +152,30 @@ def _ranked(result: ScheduleResult, row: int) -> RankedCluster:
 
 def _set_checks(cycle: Cycle, cluster: Mapping[str, Any], cluster_sets: Iterable[Mapping[str, Any]]) -> Iterator[Check]:
     seen, namespace, faults = cycle.visibility, cycle.plan.namespace, dict(cycle.visibility.broken)
+    bound: dict[str, Parameter] = {"namespace": namespace}
     for name, rule in seen.eligible:
         match = rule.match(cluster)
-        binding = f"bound by ManagedClusterSetBinding {namespace}/{name}"
-        if name in faults:
-            binding += f"; it cannot be evaluated as it is now, and its last good rule holds: {faults[name]}"
-        yield Check(f"set {name}", bool(match), f"{match.reason} ({binding})", "spec.clusterSets")
+        code = Code.IN_BOUND_SET if match else Code.NOT_IN_BOUND_SET
+        given = {**bound, "fault": faults[name]} if name in faults else bound
+        yield _set_check(name, Reason(code, parameters=given, parts=(match.why,)), passed=bool(match))
     row = cycle.fleet.row(str(cluster["metadata"]["name"]))
     stays = row is not None and bool(cycle.decided.own[row])
     for name in seen.unknown:
-        reason = f"cannot be evaluated: {faults[name]}{'; it is decided already, and stays' if stays else ''}"
-        yield Check(f"set {name}", passed=stays, reason=reason, field="spec.clusterSets")
+        why = Reason(Code.SET_UNUSABLE, parameters={"fault": faults[name], "stays": stays})
+        yield _set_check(name, why, passed=stays)
     if not seen.bound:
-        yield Check("binding", passed=False, reason=f"no cluster set is bound to namespace {namespace}")
+        yield Check("binding", passed=False, why=Reason(Code.NO_SET_BOUND, parameters=bound))
     known = set(seen.eligible_names)
     for each in cluster_sets:
         name = str(each["metadata"]["name"])
         if name in known or not _has(each, cluster):
             continue
-        if name in seen.bound:
-            reason = "has the cluster and is bound, but spec.clusterSets does not name it"
-        else:
-            reason = f"has the cluster, but no ManagedClusterSetBinding {namespace}/{name} lets the placement see it"
-        yield Check(f"set {name}", passed=False, reason=reason, field="spec.clusterSets")
+        named = Reason(Code.SET_NOT_NAMED) if name in seen.bound else Reason(Code.SET_NOT_BOUND, parameters=bound)
+        yield _set_check(name, named, passed=False)
+
+
+def _set_check(name: str, why: Reason, *, passed: bool) -> Check:
+    return Check(f"set {name}", passed, why.about(cluster_set=name), "spec.clusterSets")
 
 
 def _has(cluster_set: Mapping[str, Any], cluster: Mapping[str, Any]) -> bool:
@@ -261,27 +204,38 @@ def _predicate_checks(cycle: Cycle, cluster: Mapping[str, Any]) -> Iterator[Chec
                 yield from _requirement_checks(f"predicate {index + 1}", part, cluster, field)
             else:
                 match = part.match(cluster)
-                yield Check(f"predicate {index + 1}", bool(match), match.reason, where)
+                yield Check(f"predicate {index + 1}", bool(match), match.why, where)
 
 
 def _expression_check(name: str, selector: CelSelector, cluster: Mapping[str, Any], field: str) -> Check:
     match = selector.match(cluster)
     (program,) = selector.programs
-    said = {Verdict.YES: "is true", Verdict.NO: "is false", Verdict.ERROR: "cannot be evaluated"}[match.verdict]
-    seen = () if match else observations(program, {"managedCluster": selector.view(cluster)})
-    return Check(name, bool(match), f"'{program.text}' {said}", field, seen)
+    subject = Subject(expression=program.text)
+    if match:
+        return Check(name, passed=True, why=Reason(Code.EXPRESSION_TRUE, subject), field=field)
+    seen = observations(program, {"managedCluster": selector.view(cluster)})
+    if match.verdict is Verdict.NO:
+        return Check(name, passed=False, why=Reason(Code.EXPRESSION_FALSE, subject), field=field, observed=seen)
+    # What the observations show need not be said twice.
+    place = next((each.position for each in seen if each.is_error), None)
+    why = Reason(match.why.code, Subject(expression=program.text, position=place), match.why.parameters)
+    return Check(name, passed=False, why=why, field=field, observed=seen)
 
 
 def _requirement_checks(name: str, selector: LabelSelector, cluster: Mapping[str, Any], field: str) -> Iterator[Check]:
     if selector.requirements.nothing:
-        yield Check(name, passed=False, reason=selector.match(cluster).reason, field=field)
+        yield Check(name, passed=False, why=selector.match(cluster).why, field=field)
         return
     values = selector.values(cluster)
     for requirement in selector.requirements.requirements:
         value = go_quote(values[requirement.key]) if requirement.key in values else MISSING
         seen = Observation(f'{selector.noun}s["{requirement.key}"]', value)
         passed = requirement.matches(values)
-        yield Check(name, passed, f"{selector.noun} {requirement}", field, (seen,))
+        subject, noun = Subject(requirement=str(requirement)), selector.noun
+        why = Reason(Code.REQUIREMENT_HOLDS, subject, {"noun": noun})
+        if not passed:
+            why = requirement_fails(noun, requirement, values)
+        yield Check(name, passed, why, field, (seen,))
 
 
 def _taint_check(cycle: Cycle, row: int) -> Check:
@@ -289,24 +243,23 @@ def _taint_check(cycle: Cycle, row: int) -> Check:
     taints = taints_of(column.values[column.codes[row]])
     own = bool(cycle.decided.own[row])
     standing_ = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
-    shown = ", ".join(map(str, taints)) or "none"
+    held: dict[str, Held] = {"taints": ", ".join(map(str, taints))}
     field = "spec.tolerations"
     if standing_.blocked_by is not None:
-        return Check("taints", passed=False, reason=f"{standing_.blocked_by} is not tolerated", field=field)
+        return Check("taints", passed=False, why=not_tolerated(standing_.blocked_by), field=field)
     if standing_.until is not None:
-        until = f"{shown}, tolerated until {standing_.until:%Y-%m-%dT%H:%M:%SZ}"
-        return Check("taints", passed=True, reason=until, field=field)
+        until = f"{standing_.until:%Y-%m-%dT%H:%M:%SZ}"
+        return Check(
+            "taints", True, Reason(Code.TAINTS_TOLERATED_UNTIL, parameters={"until": until}, values=held), field
+        )
     if standing_.disliked:
-        return Check("taints", passed=True, reason=f"{shown}: ranks after clusters without it", field=field)
-    return Check("taints", passed=True, reason=f"{shown}, tolerated" if taints else "none", field=field)
+        return Check("taints", passed=True, why=Reason(Code.TAINTS_DISLIKED, values=held), field=field)
+    why = Reason(Code.TAINTS_TOLERATED, values=held) if taints else Reason(Code.NO_TAINTS)
+    return Check("taints", passed=True, why=why, field=field)
 
 
 def _plugin_checks(cycle: Cycle, row: int, profile: Profile) -> Iterator[Check]:
     for stage in profile.filters:
         if stage.name not in FILTERS:
-            reason = stage.why_not(cycle, row)
-            yield Check(stage.name, passed=reason is None, reason=reason or "passes")
-
-
-def _said(passed: bool) -> str:
-    return "yes" if passed else "no"
+            why = objection(stage, cycle, row)
+            yield Check(stage.name, why is None, why or Reason(Code.FILTER_PASSES))

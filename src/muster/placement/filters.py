@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
 from muster.placement.taints import TAINTS
 from muster.placement.tolerations import taints_of, tolerance
+from muster.reasons import Code, Reason
 from muster.selectors import Verdict
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from muster.placement.cycle import Cycle
+    from muster.placement.tolerations import Taint
+
+# Taints that the controllers set and that say nothing else of a cluster.
+_TAINTS_OF_CONTROLLERS: Final = frozenset(
+    f"cluster.open-cluster-management.io/{name}" for name in ("unavailable", "unreachable")
+)
 
 
 class Filter(Protocol):
@@ -27,8 +34,8 @@ class Filter(Protocol):
 
     def passes(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]: ...
 
-    def why_not(self, cycle: Cycle, row: int) -> str | None:
-        """Why the cluster does not pass; None when it does."""
+    def why_not(self, cycle: Cycle, row: int) -> Reason | str | None:
+        """Why the cluster does not pass; None when it does. Filters of plugins answer in words of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +55,15 @@ class PredicateFilter:
             passing |= mask
         return passing
 
-    def why_not(self, cycle: Cycle, row: int) -> str | None:
+    def why_not(self, cycle: Cycle, row: int) -> Reason | None:
         cluster = cycle.fleet.load(row)
         reasons = []
         for number, parts in enumerate(cycle.plan.predicates, start=1):
             failing = next((match for part in parts if not (match := part.match(cluster))), None)
             if failing is None:
                 return None
-            kind = "cannot be evaluated: " if failing.verdict is Verdict.ERROR else ""
-            reasons.append(f"predicate {number}: {kind}{failing.reason}")
-        return "; ".join(reasons) or None
+            reasons.append(failing.why.about(predicate=number))
+        return Reason(Code.NO_PREDICATE_HOLDS, parts=tuple(reasons)) if reasons else None
 
     def errors(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Candidates for which a part of some predicate could not be evaluated, and that nothing else selected."""
@@ -85,12 +91,20 @@ class TaintFilter:
     def passes(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return candidates & ~cycle.standings.blocked
 
-    def why_not(self, cycle: Cycle, row: int) -> str | None:
+    def why_not(self, cycle: Cycle, row: int) -> Reason | None:
         column = cycle.fleet.column(TAINTS)
         taints = taints_of(column.values[column.codes[row]])
         own = bool(cycle.decided.own[row])
         standing = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
-        return None if standing.blocked_by is None else f"taint {standing.blocked_by} is not tolerated"
+        return None if standing.blocked_by is None else not_tolerated(standing.blocked_by)
+
+
+def not_tolerated(taint: Taint) -> Reason:
+    """That a taint keeps a cluster out. Of taints that controllers set, everybody may know."""
+    told = {"taint": str(taint)}
+    if taint.key in _TAINTS_OF_CONTROLLERS and not taint.value:
+        return Reason(Code.TAINT_NOT_TOLERATED, parameters={**told})
+    return Reason(Code.TAINT_NOT_TOLERATED, values={**told})
 
 
 FILTERS: Mapping[str, Callable[[], Filter]] = {"Predicate": PredicateFilter, "TaintToleration": TaintFilter}

@@ -130,11 +130,16 @@ class Finding:
         return f"{self.where}: {self.message}" + (f" ({self.fix})" if self.fix else "")
 
 
+def close_to(name: str, known: Collection[str]) -> str:
+    """What a misspelt name may have meant; nothing when nothing is like it."""
+    close = nearest(name, known)
+    return f"did you mean {' or '.join(close)}?" if close else ""
+
+
 def meant(name: str, known: Collection[str]) -> str:
     """What a misspelt name may have meant, else what there is."""
-    close = nearest(name, known)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
+    if close := close_to(name, known):
+        return close
     if not known:
         return "there are none"
     some = sorted(known)[:_MOST_NAMED]

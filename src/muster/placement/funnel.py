@@ -5,23 +5,23 @@ Thousands of clusters are counted with the masks that the schedule used, not lis
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from muster.placement.clauses import common_values, steps_of
-from muster.placement.filters import PredicateFilter, TaintFilter
-from muster.placement.pipeline import STANDARD
+from muster.placement.explained import FunnelStage, ReasonCount
+from muster.placement.filters import PredicateFilter, TaintFilter, not_tolerated
+from muster.placement.pipeline import STANDARD, no_sets, objection
 from muster.placement.ranking import left_out_groups
 from muster.placement.taints import TAINTS, depends_on_time, without_times
 from muster.placement.tolerations import taints_of, tolerance
+from muster.reasons import Code, Reason
 from muster.selectors import Verdict
-from muster.selectors.telling import error_class
-from muster.values.messages import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,42 +36,19 @@ SETS: Final = "ClusterSets"
 PICK: Final = "Pick"
 MISCONFIGURED: Final = "Misconfigured"
 _EXAMPLES: Final = 3
-# Taints that the controllers set and that say nothing else of a cluster.
-_TAINTS_OF_CONTROLLERS: Final = frozenset(
-    f"cluster.open-cluster-management.io/{name}" for name in ("unavailable", "unreachable")
-)
 _MOST_ASKED: Final = 2000  # clusters that a plugin's filter is asked about, one at a time
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonCount:
-    """Clusters that a stage removed for one reason. `values` are what they have instead, the most frequent first.
-
-    `bare` is the reason without anything that a cluster holds, for those who may not read them.
-    """
-
-    reason: str
-    count: int
-    examples: tuple[str, ...]
-    values: tuple[tuple[str, int], ...] = ()
-    bare: str = field(default="", compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelStage:
-    """A stage: how many were left before it and after it, and why the others went."""
-
-    name: str
-    before: int
-    after: int
-    reasons: tuple[ReasonCount, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
     rows: NDArray[np.intp]
     path: Path | None = None  # where the value stands that decided
-    bare: str = ""  # the reason without values, where it has some
+
+    def joined(self, other: _Group) -> _Group:
+        return _Group(np.concatenate((self.rows, other.rows)), self.path)
+
+
+Groups = dict[Reason, _Group]
 
 
 def funnel(result: ScheduleResult, profile: Profile = STANDARD) -> tuple[FunnelStage, ...]:
@@ -84,7 +61,8 @@ def funnel(result: ScheduleResult, profile: Profile = STANDARD) -> tuple[FunnelS
     selected = np.zeros_like(everything)
     selected[result.ranked] = True
     if result.fault is not None:
-        refused = {f"the placement is misconfigured: {result.fault.message}": _Group(np.flatnonzero(before))}
+        fault = Reason(Code.PLACEMENT_MISCONFIGURED, parameters={"fault": result.fault.message})
+        refused = {fault: _Group(np.flatnonzero(before))}
         return (*stages, _stage(cycle, MISCONFIGURED, before, selected, refused))
     filters = {stage.name: stage for stage in profile.filters}
     for stage in result.stages:
@@ -104,9 +82,7 @@ def stage_names(result: ScheduleResult, profile: Profile = STANDARD) -> tuple[st
     return (SETS, *(stage.name for stage in profile.filters), PICK)
 
 
-def _stage(
-    cycle: Cycle, name: str, before: NDArray[np.bool_], after: NDArray[np.bool_], groups: Mapping[str, _Group]
-) -> FunnelStage:
+def _stage(cycle: Cycle, name: str, before: NDArray[np.bool_], after: NDArray[np.bool_], groups: Groups) -> FunnelStage:
     fleet = cycle.fleet
     reasons = [
         ReasonCount(
@@ -114,7 +90,6 @@ def _stage(
             len(group.rows),
             tuple(sorted(fleet.names(group.rows[:_EXAMPLES].tolist()))),
             () if group.path is None else common_values(fleet, group.path, group.rows),
-            group.bare or reason,
         )
         for reason, group in groups.items()
         if len(group.rows)
@@ -123,49 +98,46 @@ def _stage(
     return FunnelStage(name, int(before.sum()), int(after.sum()), ordered)
 
 
-def _removed(cycle: Cycle, stage: Filter | None, rows: NDArray[np.intp]) -> Mapping[str, _Group]:
+def _removed(cycle: Cycle, stage: Filter | None, rows: NDArray[np.intp]) -> Groups:
     match stage:
         case PredicateFilter():
             return _not_matching(cycle, rows)
         case TaintFilter():
             return _not_tolerated(cycle, rows)
         case None:
-            return {"removed by a filter that is not installed here": _Group(rows)}
+            return {Reason(Code.FILTER_NOT_INSTALLED): _Group(rows)}
         case _:
             return _in_its_own_words(cycle, stage, rows)
 
 
-def _not_visible(cycle: Cycle, removed: NDArray[np.bool_]) -> Mapping[str, _Group]:
+def _not_visible(cycle: Cycle, removed: NDArray[np.bool_]) -> Groups:
     leaving = removed & ~cycle.fleet.present
-    if not cycle.visibility.bound:
-        reason = f"no cluster set is bound to namespace {cycle.plan.namespace}"
-    elif not cycle.visibility.eligible_names:
-        wanted = listed(cycle.plan.cluster_sets)
-        reason = f"none of the cluster sets that the placement names ({wanted}) is bound to {cycle.plan.namespace}"
-    else:
-        reason = f"in none of the cluster sets {listed(cycle.visibility.eligible_names)}"
+    outside = Reason(Code.IN_NO_SET, parameters={"sets": tuple(cycle.visibility.eligible_names)})
     reads = list(frozenset[Any]().union(*(rule.reads for _, rule in cycle.visibility.eligible)))
     return {
-        "being deleted": _Group(np.flatnonzero(leaving)),
-        reason: _Group(np.flatnonzero(removed & ~leaving), reads[0] if len(reads) == 1 else None),
+        Reason(Code.CLUSTER_DELETING): _Group(np.flatnonzero(leaving)),
+        no_sets(cycle) or outside: _Group(np.flatnonzero(removed & ~leaving), reads[0] if len(reads) == 1 else None),
     }
 
 
-def _not_matching(cycle: Cycle, rows: NDArray[np.intp]) -> Mapping[str, _Group]:
+def _not_matching(cycle: Cycle, rows: NDArray[np.intp]) -> Groups:
     """Grouped by the condition of each predicate that did not hold."""
     predicates = [steps_of(cycle.fleet, parts, rows) for parts in cycle.plan.predicates]
     failing = [_failing(steps, len(rows)) for steps in predicates]
-    groups: dict[str, _Group] = {}
+    groups: Groups = {}
     for places in _alike(failing):
         found, combination = rows[places], [int(each[places[0]]) for each in failing]
-        texts = [
-            _text(cycle, number, predicates[number], code, int(found[0])) for number, code in enumerate(combination)
-        ]
-        reason = "; ".join(f"predicate {number}: {text}" for number, (text, _) in enumerate(texts, start=1))
-        bare = "; ".join(f"predicate {number}: {text}" for number, (_, text) in enumerate(texts, start=1))
+        parts = tuple(
+            _why(cycle, number, predicates[number], code, int(found[0])).about(predicate=number + 1)
+            for number, code in enumerate(combination)
+        )
         path = _path(predicates[0], combination[0]) if len(combination) == 1 else None
-        groups[reason] = _Group(found, path, bare)
+        _add(groups, Reason(Code.NO_PREDICATE_HOLDS, parts=parts), _Group(found, path))
     return groups
+
+
+def _add(groups: Groups, reason: Reason, group: _Group) -> None:
+    groups[reason] = groups[reason].joined(group) if reason in groups else group
 
 
 def _alike(columns: Sequence[NDArray[np.int64]]) -> Iterator[NDArray[np.intp]]:
@@ -190,32 +162,26 @@ def _failing(steps: Sequence[Step], count: int) -> NDArray[np.int64]:
     return np.where(found < 0, 2 * (passed - 1) + 1, found)
 
 
-def _text(cycle: Cycle, predicate: int, steps: Sequence[Step], code: int, example: int) -> tuple[str, str]:
-    """Why a condition does not hold; the same without values."""
+def _why(cycle: Cycle, predicate: int, steps: Sequence[Step], code: int, example: int) -> Reason:
+    """Why a condition does not hold."""
     clause = [clause for step in steps for clause in step.clauses][code // 2]
     if code % 2 == 0:
-        text = f"{clause.text} is false" if clause.text.startswith("'") else f"{clause.text} does not hold"
-        return text, text
+        return clause.fails
     cluster = cycle.fleet.load(example)
     matches = (part.match(cluster) for part in cycle.plan.predicates[predicate])
-    error = next((match.reason for match in matches if match.verdict is Verdict.ERROR), "")
-    if not error:
-        return f"{clause.text} failed", f"{clause.text} failed"
-    cause = error.rpartition("failed: ")[2]
-    return f"{clause.text} failed: {cause}", f"{clause.text} failed: {error_class(cause)}"
+    return clause.failing(next((match.why for match in matches if match.verdict is Verdict.ERROR), None))
 
 
 def _path(steps: Sequence[Step], code: int) -> Path | None:
     return None if code % 2 else [clause for step in steps for clause in step.clauses][code // 2].path
 
 
-def _not_tolerated(cycle: Cycle, rows: NDArray[np.intp]) -> Mapping[str, _Group]:
+def _not_tolerated(cycle: Cycle, rows: NDArray[np.intp]) -> Groups:
     """By the taint in the way: settled once per set of taints, and one by one where it depends on the time."""
     column = cycle.fleet.column(TAINTS)
     timeless = column.derive(without_times)
     codes = timeless.codes(column.codes[rows]).astype(np.int64) * 2 + cycle.decided.own[rows]
-    groups: dict[str, list[NDArray[np.intp]]] = {}
-    bare: dict[str, str] = {}
+    groups: dict[Reason, list[NDArray[np.intp]]] = {}
     for code in np.unique(codes).tolist():
         found = rows[codes == code]
         taints = timeless.values[code // 2]
@@ -223,20 +189,18 @@ def _not_tolerated(cycle: Cycle, rows: NDArray[np.intp]) -> Mapping[str, _Group]
         for some in np.split(found, len(found)) if one_by_one else (found,):
             exact = taints_of(column.values[column.codes[int(some[0])]])
             taint = tolerance(exact, cycle.plan.tolerations, cycle.now, decided=bool(code % 2)).blocked_by
-            reason = f"taint {taint} is not tolerated"
+            reason = Reason(Code.TAINT_NOT_TOLERATED) if taint is None else not_tolerated(taint)
             groups.setdefault(reason, []).append(some)
-            known = taint is not None and taint.key in _TAINTS_OF_CONTROLLERS and not taint.value
-            bare[reason] = reason if known else "a taint is not tolerated"
-    return {reason: _Group(np.concatenate(parts), bare=bare[reason]) for reason, parts in groups.items()}
+    return {reason: _Group(np.concatenate(parts)) for reason, parts in groups.items()}
 
 
-def _in_its_own_words(cycle: Cycle, stage: Filter, rows: NDArray[np.intp]) -> Mapping[str, _Group]:
+def _in_its_own_words(cycle: Cycle, stage: Filter, rows: NDArray[np.intp]) -> Groups:
     """For filters of plugins: what they say of each cluster, as far as they are asked."""
-    groups: dict[str, list[int]] = {}
+    groups: dict[Reason, list[int]] = {}
+    silent = Reason(Code.FILTER_OBJECTS, parameters={"filter": stage.name}, values={"text": "removed"})
     for row in rows[:_MOST_ASKED].tolist():
-        groups.setdefault(stage.why_not(cycle, row) or "removed", []).append(row)
-    bare = f"removed by {stage.name}"
-    found = {reason: _Group(np.array(some, dtype=np.intp), bare=bare) for reason, some in groups.items()}
+        groups.setdefault(objection(stage, cycle, row) or silent, []).append(row)
+    found = {reason: _Group(np.array(some, dtype=np.intp)) for reason, some in groups.items()}
     if len(rows) > _MOST_ASKED:
-        found[f"removed by {stage.name}, which was not asked why for each of so many"] = _Group(rows[_MOST_ASKED:])
+        found[Reason(Code.FILTER_NOT_ASKED, parameters={"filter": stage.name})] = _Group(rows[_MOST_ASKED:])
     return found

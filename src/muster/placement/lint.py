@@ -74,7 +74,9 @@ def lint_spec(plan: Plan, limit: int, spec: Mapping[str, Any] | None = None) -> 
     if plan.fault is not None:
         limits = CelLimits(estimate=limit)
         broken = [each for where, text in _expressions(spec or {}) for each in uncompilable(text, where, limits)]
-        return broken or [Finding("misconfigured", "spec", plan.fault.message, _scorer_meant(plan.fault.message))]
+        name = plan.fault.unknown_scorer
+        fix = meant(name, list(BUILT_IN)) if name else ""
+        return broken or [Finding("misconfigured", "spec", plan.fault.message, fix)]
     found = list(alternatives(plan))
     for part, where, selector in _parts(plan, spec):
         if isinstance(part, LabelSelector):
@@ -90,11 +92,6 @@ def _expressions(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         selector = ((predicate or {}).get("requiredClusterSelector") or {}).get("celSelector") or {}
         for number, text in enumerate(selector.get("celExpressions") or ()):
             yield f"{predicate_field(index)}.celSelector.celExpressions[{number}]", str(text)
-
-
-def _scorer_meant(message: str) -> str:
-    name = message.partition("incorrect builtin prioritizer: ")[2]
-    return meant(name, list(BUILT_IN)) if name else ""
 
 
 def _parts(plan: Plan, spec: Mapping[str, Any] | None) -> Iterator[tuple[Selector, str, Mapping[str, Any] | None]]:

@@ -5,7 +5,6 @@ What an expression does on the fleet is found by running it on one cluster of ea
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.cel.environments import environment
@@ -14,9 +13,9 @@ from muster.cel.program import compile_program
 from muster.cel.traversal import descendants
 from muster.cel.tree import Call, Literal, Select
 from muster.cel.unparser import unparse
-from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
+from muster.errors import EvaluationError, FailureKind, InvalidExpressionError, InvalidObjectError
 from muster.placement.comparisons import never_true
-from muster.placement.findings import Finding, meant
+from muster.placement.findings import Finding, close_to
 from muster.placement.lint_cluster_fields import unknown_fields
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector, CostLimitError, compile_cel
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from muster.selectors.cel import CelLimits
 
 _COSTLY: Final = 0.25  # of the limit
-_UNDECLARED: Final = re.compile(r"undeclared reference to '([^']+)'")
-_NO_KEY: Final = re.compile(r"no such key: (.+)")
 _INDEXING: Final = {"_[_]": False, "_[?_]": True, "_?._": True}
 
 
@@ -53,10 +50,9 @@ def uncompilable(text: str, where: str, limits: CelLimits) -> Iterator[Finding]:
             yield Finding("invalid-expression", where, error.reason, expression=text, offset=0)
             return
         for each in cause.diagnostics:
-            name = _UNDECLARED.match(each.message)
-            fix = meant(name[1], _names()) if name else ""
-            message = each.message.replace(" (in container '')", "")
-            yield Finding("invalid-expression", where, message, fix if "did you" in fix else "", text, each.offset)
+            message = f"undeclared reference to '{each.undeclared}'" if each.undeclared else each.message
+            fix = close_to(each.undeclared, _names()) if each.undeclared else ""
+            yield Finding("invalid-expression", where, message, fix, text, each.offset)
 
 
 def _names() -> list[str]:
@@ -101,8 +97,7 @@ def _failure(selector: CelSelector, where: str, known: Vocabulary, failing: int)
     error = next(
         (value for value in _values(selector, known) if isinstance(value, EvaluationError)), EvaluationError("unknown")
     )
-    key = _NO_KEY.match(str(error))
-    place = _access(program, key[1]) if key else None
+    place = _access(program, error.about) if error.kind is FailureKind.NO_SUCH_KEY else None
     offset = None if place is None else program.tree.tree.offsets.get(place.id)
     message = f"fails on {failing:,} of {known.clusters:,} clusters, which are not selected then: {error}"
     fix = "guard it with has(), or give a default with .orValue()" if place is None else _safe(program, place)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.registry import RESOURCES
 from muster.api.schema.object_meta import OBJECT_META
-from muster.placement.findings import Finding, meant
+from muster.placement.findings import Finding, close_to, meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from muster.api.resource import Version
+    from muster.values.causes import Cause
 
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
-_UNSUPPORTED: Final = re.compile(r'Unsupported value: "(?P<given>.*?)": supported values: (?P<known>.*)', re.DOTALL)
 
 
 def lint_fields(obj: Mapping[str, Any]) -> list[Finding]:
@@ -29,7 +29,7 @@ def lint_fields(obj: Mapping[str, Any]) -> list[Finding]:
         Finding("unknown-field", path, f"unknown field {path.rpartition('.')[2]!r}", _known_fields(version, path))
         for path in version.compiled.prepare(copy)
     ]
-    return [*unknown, *(_refused(cause.field, cause.message) for cause in version.compiled.validate(copy))]
+    return [*unknown, *map(_refused, version.compiled.validate(copy))]
 
 
 def property_names(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -61,10 +61,10 @@ def _known_fields(version: Version, path: str) -> str:
             schema = (schema.get("properties") or {}).get(step) or {}
     beside = property_names(schema) or {}
     name = str(steps[-1])
-    hint = meant(name, list(beside))
-    if not hint.startswith("did you mean") and (elsewhere := _place_of(version.schema, name)):
-        return f"{name} belongs into {elsewhere}"
-    return hint
+    if close := close_to(name, list(beside)):
+        return close
+    elsewhere = _place_of(version.schema, name)
+    return f"{name} belongs into {elsewhere}" if elsewhere else meant(name, list(beside))
 
 
 def _place_of(schema: Mapping[str, Any], name: str, path: str = "") -> str:
@@ -86,9 +86,6 @@ def _steps(path: str) -> Iterator[str | int]:
         yield int(index) if index else name
 
 
-def _refused(field: str, message: str) -> Finding:
-    unsupported = _UNSUPPORTED.match(message)
-    if unsupported is None:
-        return Finding("invalid-value", field, message)
-    known = re.findall(r'"(.*?)"', unsupported["known"])
-    return Finding("invalid-value", field, message, meant(unsupported["given"], known))
+def _refused(cause: Cause) -> Finding:
+    hint = meant(cause.given, cause.supported) if cause.supported else ""
+    return Finding("invalid-value", cause.field, cause.message, hint)

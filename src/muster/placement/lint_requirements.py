@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.placement.findings import Finding, meant
+from muster.placement.findings import Finding, close_to, meant
 from muster.values.labels import Operator
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ def some_of(values: frozenset[str]) -> str:
 
 
 def _value_meant(requirement: Requirement, present: frozenset[str]) -> str:
-    hints = [hint for value in sorted(requirement.values) if (hint := meant(value, present)).startswith("did you")]
-    return hints[0] if hints else ""
+    return next((hint for value in sorted(requirement.values) if (hint := close_to(value, present))), "")
 
 
 def field_of(where: str, spec: Mapping[str, Any] | None, requirement: Requirement) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import InvalidObjectError
-from muster.placement.findings import Finding, meant
+from muster.placement.findings import Finding, close_to, meant
 from muster.placement.lint_requirements import contradictions, unmet
 from muster.selectors.labels import LabelSelector
 from muster.selectors.membership import membership
@@ -27,8 +27,8 @@ def visible_sets(plan: Plan, visibility: Visibility, known: Vocabulary) -> Itera
     for index, name in enumerate(plan.cluster_sets):
         if name not in visibility.bound:
             message = f"cluster set {name!r} is not bound to namespace {plan.namespace}"
-            hint = meant(name, visibility.bound)
-            fix = hint if "did you" in hint else f"create ManagedClusterSetBinding {plan.namespace}/{name}; {hint}"
+            create = f"create ManagedClusterSetBinding {plan.namespace}/{name}; {meant(name, visibility.bound)}"
+            fix = close_to(name, visibility.bound) or create
             yield Finding("set-not-bound", f"spec.clusterSets[{index}]", message, fix)
     for name, why in visibility.broken:
         yield Finding("empty-sets", "spec.clusterSets", f"cluster set {name} cannot be evaluated: {why}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muster.placement.clauses import steps_of
+from muster.placement.explained import NearMiss
 from muster.placement.funnel import PICK, SETS
-from muster.placement.pipeline import why_not
+from muster.placement.pipeline import reason_against
 from muster.placement.ranking import ranks
 
 if TYPE_CHECKING:
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
     from muster.placement.pipeline import Profile
     from muster.placement.result import ScheduleResult
-
-
-@dataclass(frozen=True, slots=True)
-class NearMiss:
-    """A cluster that is not selected: how many conditions it fails, the stage that removed it, and why."""
-
-    cluster: str
-    failures: int
-    stage: str
-    reason: str
 
 
 def near_misses(result: ScheduleResult, profile: Profile, most: int) -> tuple[NearMiss, ...]:
@@ -48,8 +38,8 @@ def near_misses(result: ScheduleResult, profile: Profile, most: int) -> tuple[Ne
     found = []
     for at in order.tolist():
         name = fleet.name(int(rows[at]))
-        reason = why_not(result, name, profile) or ""
-        found.append(NearMiss(name, int(failures[at]), names[int(reached[at])], reason))
+        if (reason := reason_against(result, name, profile)) is not None:
+            found.append(NearMiss(name, int(failures[at]), names[int(reached[at])], reason))
     return tuple(found)
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from muster.errors import InvalidObjectError
 from muster.placement.clauses import common_values
+from muster.placement.explained import (
+    ClusterOutlook,
+    PlacementVerdict,
+    ReasonCount,
+    SetExplanation,
+    SetMembership,
+)
 from muster.placement.explanation import explain_cluster
-from muster.placement.funnel import ReasonCount, stage_names
+from muster.placement.funnel import stage_names
 from muster.placement.pipeline import STANDARD
-from muster.placement.tables import Table, Tabular
+from muster.reasons import Code, Reason, Subject, sentence
 from muster.selectors.labels import LabelSelector
 from muster.selectors.membership import ExclusiveMembership, membership
 
@@ -20,66 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from muster.fleet import Fleet
+    from muster.placement.explained import ValueCount
     from muster.placement.pipeline import Profile
     from muster.placement.result import ScheduleResult
     from muster.selectors.membership import Membership
 
 _EXAMPLES: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class SetMembership:
-    """Whether a cluster is in a set, why, and to which namespaces the set is bound."""
-
-    name: str
-    member: bool
-    reason: str
-    namespaces: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PlacementVerdict:
-    """What one placement says of a cluster; the stage is empty when it takes it."""
-
-    placement: str
-    selected: bool
-    stage: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterOutlook(Tabular):
-    """One cluster: its sets, the placements that take it, and why the others do not, near misses first."""
-
-    cluster: str
-    sets: tuple[SetMembership, ...]
-    placements: tuple[PlacementVerdict, ...]
-
-    def table(self) -> Table:
-        rows = tuple((each.placement, _said(each.selected), each.stage, each.reason) for each in self.placements)
-        taken = sum(each.selected for each in self.placements)
-        caption = f"{self.cluster}: taken by {taken} of {len(self.placements)} placements"
-        return Table(caption, ("placement", "selected", "stage", "reason"), rows)
-
-
-@dataclass(frozen=True, slots=True)
-class SetExplanation(Tabular):
-    """One cluster set: its rule, its members, why the others are none, who may choose from it."""
-
-    name: str
-    rule: str
-    members: tuple[str, ...]
-    others: tuple[ReasonCount, ...]
-    namespaces: tuple[str, ...]
-    placements: tuple[str, ...]
-    fault: str = ""
-
-    def table(self) -> Table:
-        rows = [("members", str(len(self.members)), self.rule)]
-        rows += [("not members", str(each.count), each.reason) for each in self.others]
-        rows += [("bound to", str(len(self.namespaces)), ", ".join(self.namespaces))]
-        rows += [("placements", str(len(self.placements)), ", ".join(self.placements))]
-        return Table(f"{self.name}: {self.fault or self.rule}", ("what", "count", "which"), tuple(rows))
 
 
 def explain_everywhere(
@@ -101,7 +53,7 @@ def explain_everywhere(
     for result in results:
         way = explain_cluster(result, cluster, profile)
         passed = stage_names(result, profile).index(way.stage) if way.stage else 0
-        found.append((not way.selected, -passed, PlacementVerdict(way.placement, way.selected, way.stage, way.summary)))
+        found.append((not way.selected, -passed, PlacementVerdict(way.placement, way.selected, way.stage, way.why)))
     found.sort(key=lambda each: (each[0], each[1], each[2].placement))
     ordered = sorted(sets, key=lambda each: (not each.member, each.name))
     return ClusterOutlook(cluster, tuple(ordered), tuple(verdict for _, _, verdict in found))
@@ -120,7 +72,7 @@ def explain_set(
     try:
         rule = membership(cluster_set)
     except InvalidObjectError as error:
-        return SetExplanation(name, "", (), (), namespaces, choosing, fault=f"cannot be evaluated: {error}")
+        return SetExplanation(name, "", (), (), namespaces, choosing, fault=sentence(_unusable(name, error)))
     inside = fleet.mask(rule).selected & fleet.present
     everything = np.zeros_like(inside)
     everything[fleet.rows()] = True
@@ -141,17 +93,17 @@ def _others(fleet: Fleet, rule: Membership, rows: np.ndarray[Any, np.dtype[np.in
     leaving = ~fleet.present[rows]
     found = []
     if leaving.any():
-        found.append(_count(fleet, "being deleted", rows[leaving]))
+        found.append(_count(fleet, Reason(Code.CLUSTER_DELETING), rows[leaving]))
     left = rows[~leaving]
     if len(left):
         reads = list(rule.reads)
         values = common_values(fleet, reads[0], left) if len(reads) == 1 else ()
-        found.append(_count(fleet, f"without {_described(rule)}", left, values))
+        found.append(_count(fleet, Reason(Code.NOT_BY_RULE, parameters={"rule": _described(rule)}), left, values))
     return tuple(found)
 
 
 def _count(
-    fleet: Fleet, reason: str, rows: np.ndarray[Any, np.dtype[np.intp]], values: tuple[tuple[str, int], ...] = ()
+    fleet: Fleet, reason: Reason, rows: np.ndarray[Any, np.dtype[np.intp]], values: tuple[ValueCount, ...] = ()
 ) -> ReasonCount:
     return ReasonCount(reason, len(rows), tuple(fleet.names(rows[:_EXAMPLES].tolist())), values)
 
@@ -173,8 +125,13 @@ def _membership(
     try:
         match = membership(cluster_set).match(cluster)
     except InvalidObjectError as error:
-        return SetMembership(name, member=False, reason=f"cannot be evaluated: {error}", namespaces=bound.get(name, ()))
-    return SetMembership(name, bool(match), match.reason, bound.get(name, ()))
+        why = _unusable(name, error)
+        return SetMembership(name, member=False, why=why, namespaces=bound.get(name, ()))
+    return SetMembership(name, bool(match), match.why.about(cluster_set=name), bound.get(name, ()))
+
+
+def _unusable(name: str, error: InvalidObjectError) -> Reason:
+    return Reason(Code.SET_UNUSABLE, Subject(cluster_set=name), {"fault": str(error)})
 
 
 def _namespaces(bindings: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
@@ -193,7 +150,3 @@ def _may_choose(placement: Mapping[str, Any], set_name: str, namespaces: tuple[s
 def _key(placement: Mapping[str, Any]) -> str:
     metadata = placement["metadata"]
     return f"{metadata.get('namespace') or ''}/{metadata['name']}"
-
-
-def _said(selected: bool) -> str:
-    return "yes" if selected else "no"

@@ -10,19 +10,19 @@ import numpy as np
 from muster.placement import conditions
 from muster.placement.filters import FILTERS, PredicateFilter
 from muster.placement.groups import grouped
+from muster.placement.ranking import topologies
 from muster.placement.result import ScheduleResult, ScorerResult, Stage
 from muster.placement.spread import spread, with_topology
+from muster.reasons import Code, Reason, Subject, bare, sentence
 from muster.selectors import Verdict
 from muster.selectors.paths import describe
-from muster.selectors.telling import bare_reason
-from muster.values.messages import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from muster.placement.cycle import Cycle
     from muster.placement.filters import Filter
-    from muster.placement.result import Condition
+    from muster.placement.result import Concluded
 
 _EXAMPLES: Final = 3
 
@@ -84,7 +84,7 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
         ranked=ranked,
         groups=grouped(fleet, plan.groups, shown),
         unscheduled=max(shortfall, 0),
-        conditions=_conditions(cycle, int(available.sum()), len(ranked), max(shortfall, 0), failing),
+        concluded=_conditions(cycle, int(available.sum()), len(ranked), max(shortfall, 0), failing),
         warning=warning_of(cycle, feasible),
         failing=failing,
         # When the first toleration that a selected cluster needs comes to its end.
@@ -115,57 +115,85 @@ def _best(merit: NDArray[np.int64], wanted: int) -> NDArray[np.intp]:
 
 
 def why_not(result: ScheduleResult, name: str, profile: Profile = STANDARD) -> str | None:
+    """Why a cluster is not selected, in words; None when it is."""
+    reason = reason_against(result, name, profile)
+    return None if reason is None else sentence(reason)
+
+
+def reason_against(result: ScheduleResult, name: str, profile: Profile = STANDARD) -> Reason | None:
     """Why a cluster is not selected; None when it is."""
+    reason = _why_not(result, name, profile)
+    return None if reason is None else reason.about(cluster=name)
+
+
+def _why_not(result: ScheduleResult, name: str, profile: Profile) -> Reason | None:
     cycle = result.cycle
     row = cycle.fleet.row(name)
     if row is None:
-        return "there is no such cluster"
+        return Reason(Code.NO_SUCH_CLUSTER)
     if result.fault is not None:
-        return f"the placement is misconfigured: {result.fault}"
+        return Reason(Code.PLACEMENT_MISCONFIGURED, parameters={"fault": str(result.fault)})
     if not result.available[row]:
         return _why_unavailable(cycle, row)
     for stage in profile.filters:
-        if reason := stage.why_not(cycle, row):
-            return f"{stage.name}: {reason}"
+        if reason := objection(stage, cycle, row):
+            return reason.about(stage=stage.name)
     if row in result.ranked:
         return None
-    return f"it fits, but {len(result.ranked)} of {len(result.feasible)} fitting clusters are wanted; " + _why_behind(
-        result, row
-    )
+    given = {"taken": len(result.ranked), "fitting": len(result.feasible)}
+    return Reason(Code.NOT_PICKED, parameters={**given}, parts=(_why_behind(result, row),))
 
 
-def _why_behind(result: ScheduleResult, row: int) -> str:
+def objection(stage: Filter, cycle: Cycle, row: int) -> Reason | None:
+    """What a filter has against a cluster. The words of a plugin may quote whatever it has seen."""
+    said = stage.why_not(cycle, row)
+    if isinstance(said, str):
+        return Reason(Code.FILTER_OBJECTS, parameters={"filter": stage.name}, values={"text": said}) if said else None
+    return said
+
+
+def _why_behind(result: ScheduleResult, row: int) -> Reason:
     """What puts a fitting cluster behind those that are taken: what decided, not what also is so."""
     cycle, disliked = result.cycle, result.cycle.standings.disliked
     for constraint in cycle.plan.spread:
         if constraint.required and not with_topology(cycle.fleet, constraint, np.array([row]))[0]:
-            return f"it has no {describe(constraint.path)}, over which the placement must be spread"
+            return Reason(Code.TOPOLOGY_MISSING, parameters={"topology": describe(constraint.path)})
     if cycle.plan.spread:
-        return f"they are spread over {', '.join(describe(each.path) for each in cycle.plan.spread)}"
+        return Reason(Code.SPREAD_OVER, parameters={"topologies": topologies(cycle.plan.spread)})
     taken = result.ranked
     if disliked[row] and len(taken) and not disliked[taken].all():
         count = int((~disliked[result.feasible]).sum())
-        return f"it has a PreferNoSelect taint that is not tolerated, and the {count} without one come first"
+        return Reason(Code.TAINT_DISLIKED, parameters={"others": count})
     place = int(np.flatnonzero(result.feasible == row)[0])
     peers = result.feasible[disliked[result.feasible] == disliked[row]]
     totals = np.zeros(cycle.fleet.capacity, dtype=np.int64)
     totals[result.feasible] = result.totals
     better = int((totals[peers] > totals[row]).sum())
-    also = " with a PreferNoSelect taint" if disliked[row] else ""
-    return f"its score is {int(result.totals[place])}, {better} clusters{also} have more"
+    given = {"score": int(result.totals[place]), "better": better, "disliked": bool(disliked[row])}
+    return Reason(Code.SCORE_TOO_LOW, parameters={**given})
 
 
-def _why_unavailable(cycle: Cycle, row: int) -> str:
+def _why_unavailable(cycle: Cycle, row: int) -> Reason:
     if not cycle.fleet.present[row]:
-        return "the cluster is being deleted"
-    if not cycle.visibility.bound:
-        return "no cluster set is bound to the placement's namespace"
-    if not cycle.visibility.eligible_names:
-        return "none of the cluster sets that the placement names is bound to its namespace"
+        return Reason(Code.CLUSTER_DELETING)
+    if (nothing := no_sets(cycle)) is not None:
+        return nothing
     cluster, unknown = cycle.fleet.load(row), set(cycle.visibility.unknown)
-    reasons = [f"{name}: {rule.match(cluster).reason}" for name, rule in cycle.visibility.eligible]
-    reasons += [f"{name}: cannot be evaluated: {why}" for name, why in cycle.visibility.broken if name in unknown]
-    return f"it is in none of the placement's cluster sets ({listed(reasons, '; ')})"
+    parts = [rule.match(cluster).why.about(cluster_set=name) for name, rule in cycle.visibility.eligible]
+    for name, why in cycle.visibility.broken:
+        if name in unknown:
+            parts.append(Reason(Code.SET_UNUSABLE, Subject(cluster_set=name), {"fault": why}))
+    return Reason(Code.IN_NO_SET, parameters={"sets": tuple(cycle.visibility.eligible_names)}, parts=tuple(parts))
+
+
+def no_sets(cycle: Cycle) -> Reason | None:
+    """Why a placement has no sets to choose from; None when it has some."""
+    namespace = cycle.plan.namespace
+    if not cycle.visibility.bound:
+        return Reason(Code.NO_SET_BOUND, parameters={"namespace": namespace})
+    if not cycle.visibility.eligible_names:
+        return Reason(Code.NAMED_SETS_NOT_BOUND, parameters={"namespace": namespace, "sets": cycle.plan.cluster_sets})
+    return None
 
 
 def _refused(cycle: Cycle, available: NDArray[np.bool_]) -> ScheduleResult:
@@ -180,7 +208,7 @@ def _refused(cycle: Cycle, available: NDArray[np.bool_]) -> ScheduleResult:
         ranked=nothing,
         groups=(),
         unscheduled=0,
-        conditions=_conditions(cycle, int(available.sum()), 0, 0, nothing),
+        concluded=_conditions(cycle, int(available.sum()), 0, 0, nothing),
         fault=cycle.plan.fault,
     )
 
@@ -200,7 +228,7 @@ def _failing(cycle: Cycle, available: NDArray[np.bool_], profile: Profile) -> ND
 
 def _conditions(
     cycle: Cycle, available: int, selected: int, unscheduled: int, failing: NDArray[np.intp]
-) -> dict[str, Condition]:
+) -> dict[str, Concluded]:
     plan = cycle.plan
     found = {
         conditions.MISCONFIGURED: conditions.configured(plan.fault),
@@ -215,20 +243,20 @@ def _conditions(
     }
     if broken := conditions.sets_usable(cycle.visibility):
         found[conditions.SETS_USABLE] = broken
-    reasons = [first_error(cycle, row, values=False) for row in failing[:_EXAMPLES].tolist()]
-    if errors := conditions.evaluated(plan, len(failing), reasons):
+    reasons = [error for row in failing[:_EXAMPLES].tolist() if (error := first_error(cycle, row)) is not None]
+    if errors := conditions.evaluated(plan, len(failing), [bare(each) for each in reasons]):
         found[conditions.EVALUATED] = errors
     return found
 
 
-def first_error(cycle: Cycle, row: int, *, values: bool = True) -> str:
-    """What went wrong when the predicates were evaluated on a cluster; without values, only the class of the error."""
+def first_error(cycle: Cycle, row: int) -> Reason | None:
+    """What went wrong when the predicates were evaluated on a cluster."""
     cluster = cycle.fleet.load(row)
     for parts in cycle.plan.predicates:
         for part in parts:
             match = part.match(cluster)
             if match.verdict is Verdict.ERROR:
-                return match.reason if values else bare_reason(part, match)
+                return match.why.about(cluster=cycle.fleet.name(row))
             if not match:
                 break
-    return ""
+    return None

@@ -16,6 +16,7 @@ from muster.placement.scorers import BUILT_IN, AddOnScorer
 from muster.placement.spread import SpreadConstraint, spread_constraints
 from muster.placement.taints import TAINTS
 from muster.placement.tolerations import Toleration, toleration_fault, toleration_of
+from muster.selectors.cel import BrokenExpressionError
 from muster.selectors.cluster import compile_predicate
 from muster.values.faults import Fault as Unread
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from muster.selectors.cluster import CelCompiler
     from muster.selectors.paths import Path
 
-_BROKEN_EXPRESSION: Final = "failed to compile CEL expression "
 MOST_SELECTORS: Final = 1_000  # different ones, in predicates and groups together
 _MOST_WEIGHT: Final = 1_000  # servers take up to 10; with this bound no sum of scores leaves its 64 bits
 PLACEMENTS: Final = Reader(Placement)
@@ -41,10 +41,11 @@ class Fault:
 
     stage: str
     message: str
+    stands_alone: bool = False  # the specification gives the message of a broken expression, without the stage
+    unknown_scorer: str = ""  # the name, where that is the fault
 
     def __str__(self) -> str:
-        # The specification gives the message of a broken expression, and it does not begin with the stage.
-        return self.message if self.message.startswith(_BROKEN_EXPRESSION) else f"{self.stage}:{self.message}"
+        return self.message if self.stands_alone else f"{self.stage}:{self.message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ class Plan:
 
 
 class _FaultFound(Exception):  # noqa: N818 - it never leaves this module
-    def __init__(self, stage: str, message: str) -> None:
-        self.fault = Fault(stage, message)
+    def __init__(self, stage: str, message: str, **more: Any) -> None:
+        self.fault = Fault(stage, message, **more)
         super().__init__(stage, message)
 
 
@@ -146,7 +147,8 @@ def _predicates(spec: PlacementSpec, compile_cel: CelCompiler) -> tuple[tuple[Se
     try:
         return tuple(compile_predicate(each.required_cluster_selector, compile_cel) for each in spec.predicates)
     except (InvalidObjectError, InvalidExpressionError) as error:
-        raise _FaultFound("Predicate", str(error)) from error
+        is_broken = isinstance(error, BrokenExpressionError)
+        raise _FaultFound("Predicate", str(error), stands_alone=is_broken) from error
 
 
 def _tolerations(spec: PlacementSpec) -> tuple[Toleration, ...]:
@@ -182,7 +184,7 @@ def _scorers(policy: PrioritizerPolicy, known: Mapping[str, Callable[[], Scorer]
         if weight == 0:
             continue
         if name not in known:
-            raise _FaultFound("", f"incorrect builtin prioritizer: {name}")
+            raise _FaultFound("", f"incorrect builtin prioritizer: {name}", unknown_scorer=name)
         chosen.append(WeightedScorer(known[name](), weight))
     return tuple(chosen + add_ons)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from muster.placement.spread import with_topology
+from muster.reasons import Code, Reason
 from muster.selectors.paths import describe
 
 if TYPE_CHECKING:
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
 
     from muster.placement.result import ScheduleResult
     from muster.placement.spread import SpreadConstraint
+    from muster.reasons import Parameter
 
 
-class ScorerScore(NamedTuple):
+class ScorerScore(msgspec.Struct, frozen=True, rename="camel"):
     """What one scorer gave a cluster, before its weight."""
 
     scorer: str
@@ -25,14 +27,13 @@ class ScorerScore(NamedTuple):
     score: int
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True):
     """A fitting cluster: its scores, its place by score among all that fit (from 1), and why it is or is not taken."""
 
     scores: tuple[ScorerScore, ...]
     total: int
     rank: int
-    cut: str
+    cut: Reason
 
 
 def standing(result: ScheduleResult, row: int) -> Standing | None:
@@ -54,23 +55,21 @@ def ranks(result: ScheduleResult) -> NDArray[np.int64]:
     return places
 
 
-def left_out(result: ScheduleResult, row: int) -> str:
+def left_out(result: ScheduleResult, row: int) -> Reason:
     """Why a cluster that fits is not selected, in general terms: clusters with the same answer are counted together."""
     plan = result.cycle.plan
     for constraint in plan.spread:
         if constraint.required and not with_topology(result.cycle.fleet, constraint, np.array([row]))[0]:
-            return f"fits, but has no {describe(constraint.path)}, over which the placement must be spread"
+            return Reason(Code.TOPOLOGY_MISSING, parameters={"topology": describe(constraint.path)})
     wanted = len(result.feasible) if plan.number is None else plan.number
     if plan.spread:
         place = int(ranks(result)[np.flatnonzero(result.feasible == row)[0]])
         if place <= wanted:
-            return (
-                f"fits and scores high enough, but would spread the placement unevenly over {_topologies(plan.spread)}"
-            )
-    return f"fits, but ranks below the {wanted} that are wanted"
+            return Reason(Code.SPREAD_UNEVENLY, parameters={"topologies": topologies(plan.spread)})
+    return Reason(Code.RANK_TOO_LOW, parameters={"wanted": wanted})
 
 
-def left_out_groups(result: ScheduleResult, rows: NDArray[np.intp]) -> dict[str, NDArray[np.intp]]:
+def left_out_groups(result: ScheduleResult, rows: NDArray[np.intp]) -> dict[Reason, NDArray[np.intp]]:
     """The same for many rows at once."""
     plan = result.cycle.plan
     if not plan.spread:
@@ -87,38 +86,39 @@ def left_out_groups(result: ScheduleResult, rows: NDArray[np.intp]) -> dict[str,
     return {left_out(result, int(rows[kinds == kind][0])): rows[kinds == kind] for kind in np.unique(kinds)}
 
 
-def _cut(result: ScheduleResult, row: int) -> str:
+def _cut(result: ScheduleResult, row: int) -> Reason:
     """Why above or below the cut, with the cluster on its other side."""
     fleet, plan = result.cycle.fleet, result.cycle.plan
     fitting, taken = len(result.feasible), len(result.ranked)
-    wanted = f"{plan.number} wanted" if plan.number is not None else "all are wanted"
+    given: dict[str, Parameter] = {"taken": taken, "fitting": fitting}
+    if plan.number is not None:
+        given["wanted"] = plan.number
     is_taken = bool((result.ranked == row).any())
     if is_taken and taken == fitting:
-        return f"above the cut: all {fitting} that fit are taken ({wanted})"
+        return Reason(Code.ALL_TAKEN, parameters=given)
     if plan.spread:
-        deed = "taken" if is_taken else left_out(result, row)
-        return f"{deed}: {taken} of {fitting} that fit are taken ({wanted}), spread over {_topologies(plan.spread)}"
+        given["topologies"] = topologies(plan.spread)
+        if is_taken:
+            return Reason(Code.TAKEN_IN_SPREAD, parameters=given)
+        return Reason(Code.LEFT_OUT_OF_SPREAD, parameters=given, parts=(left_out(result, row),))
     if taken == 0:
-        return f"below the cut: none of {fitting} that fit is taken ({wanted})"
+        return Reason(Code.NONE_TAKEN, parameters=given)
     totals = np.zeros(fleet.capacity, dtype=np.int64)
     totals[result.feasible] = result.totals
     if is_taken:
-        out = result.feasible[ranks(result) == taken + 1]
-        other = f"the first that is not taken is {_scored(result, totals, int(out[0]))}"
-        return f"above the cut: {taken} of {fitting} that fit are taken ({wanted}); {other}"
+        out = int(result.feasible[ranks(result) == taken + 1][0])
+        given["score"] = int(totals[out])
+        return Reason(Code.ABOVE_THE_CUT, parameters=given, clusters={"other": fleet.name(out)})
     last = int(result.ranked[-1])
+    given["score"] = int(totals[last])
     disliked = result.cycle.standings.disliked
     if disliked[row] and not disliked[last]:
-        tie = "; a cluster with a PreferNoSelect taint ranks after all without one"
-    else:
-        tie = "; equal scores go by name" if totals[row] == totals[last] else ""
-    other = f"the last one taken is {_scored(result, totals, last)}"
-    return f"below the cut: {taken} of {fitting} that fit are taken ({wanted}); {other}{tie}"
+        given["tie"] = "taint"
+    elif totals[row] == totals[last]:
+        given["tie"] = "name"
+    return Reason(Code.BELOW_THE_CUT, parameters=given, clusters={"other": fleet.name(last)})
 
 
-def _scored(result: ScheduleResult, totals: NDArray[np.int64], row: int) -> str:
-    return f"{result.cycle.fleet.name(row)} with {int(totals[row])}"
-
-
-def _topologies(constraints: tuple[SpreadConstraint, ...]) -> str:
-    return ", ".join(describe(each.path) for each in constraints)
+def topologies(constraints: tuple[SpreadConstraint, ...]) -> tuple[str, ...]:
+    """What a placement is spread over, as people say it."""
+    return tuple(describe(each.path) for each in constraints)

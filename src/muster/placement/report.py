@@ -6,23 +6,27 @@ Clusters are named page by page and counted as a whole, so that a report of any 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+# msgspec reads annotations at run time.
+from muster.placement.explained import ClusterExplanation, FunnelStage, NearMiss, Part, Told
+from muster.reasons import Reason, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 GROUP: Final = "explain.muster.dev"
 VERSION: Final = "v1alpha1"
 KIND: Final = "PlacementExplanation"
+LONGEST_TEXT: Final = 1000  # characters of one sentence or value; expressions can be long
 MOST_NAMES: Final = 1000  # clusters on one page
 USUAL_NAMES: Final = 100
 
 
-class _Part(msgspec.Struct, frozen=True, rename="camel"):
-    """Every part of a report is written in the manner of Kubernetes and never changed."""
-
-
-class ReportMetadata(_Part, frozen=True):
+class ReportMetadata(Part, frozen=True):
     """Which placement, and how to go on. `continue` is empty when every cluster has been shown."""
 
     name: str
@@ -31,7 +35,7 @@ class ReportMetadata(_Part, frozen=True):
     continue_: str = msgspec.field(default="", name="continue")
 
 
-class Names(_Part, frozen=True):
+class Names(Part, frozen=True):
     """Clusters: how many there are, those of this page, and how many of the page the asker may not get."""
 
     count: int
@@ -39,7 +43,7 @@ class Names(_Part, frozen=True):
     hidden: int = 0
 
 
-class DecisionReport(_Part, frozen=True):
+class DecisionReport(Part, frozen=True):
     """A PlacementDecision as it would be written."""
 
     name: str
@@ -48,56 +52,27 @@ class DecisionReport(_Part, frozen=True):
     clusters: Names
 
 
-class ConditionReport(_Part, frozen=True):
-    """A condition as it would be in the placement's status."""
+class ConditionReport(Told, frozen=True):
+    """A condition as it would be in the placement's status. Its reason is the code of why."""
 
     type: str
     status: str
     reason: str
-    message: str
+    why: Reason
+    message: str = ""
+
+    def sentences(self) -> Iterator[tuple[str, Reason | None]]:
+        yield "message", self.why
 
 
-class ValueCount(_Part, frozen=True):
-    """A value that decided, and how many of the clusters have it."""
-
-    value: str
-    count: int
-
-
-class ReasonReport(_Part, frozen=True):
-    """Why a stage removed clusters: the reason, how many, a few of them, and what they have instead.
-
-    `values` is empty for those who may not get all clusters.
-    """
-
-    reason: str
-    count: int
-    examples: tuple[str, ...] = ()
-    values: tuple[ValueCount, ...] = ()
-
-
-class StageReport(_Part, frozen=True):
-    """A stage of the funnel: how many clusters came in, how many were left, and why the others went.
-
-    `otherReasons` counts the reasons that are not listed, `otherCount` their clusters.
-    """
-
-    name: str
-    before: int
-    after: int
-    reasons: tuple[ReasonReport, ...] = ()
-    other_reasons: int = 0
-    other_count: int = 0
-
-
-class ScorerReport(_Part, frozen=True):
+class ScorerReport(Part, frozen=True):
     """A scorer, and how much its scores weigh."""
 
     name: str
     weight: int
 
 
-class ClusterScores(_Part, frozen=True):
+class ClusterScores(Part, frozen=True):
     """What one cluster that passed every filter scored: one number per scorer, in their order, and the sum."""
 
     cluster: str
@@ -107,7 +82,7 @@ class ClusterScores(_Part, frozen=True):
     scores: tuple[int, ...] = ()
 
 
-class ScoresReport(_Part, frozen=True):
+class ScoresReport(Part, frozen=True):
     """The clusters that passed every filter, best first."""
 
     scorers: tuple[ScorerReport, ...]
@@ -116,7 +91,7 @@ class ScoresReport(_Part, frozen=True):
     hidden: int = 0
 
 
-class DiffReport(_Part, frozen=True):
+class DiffReport(Part, frozen=True):
     """What would change against the decisions that stand."""
 
     present: int
@@ -124,81 +99,35 @@ class DiffReport(_Part, frozen=True):
     lost: Names
 
 
-class FailureReport(_Part, frozen=True):
+class FailureReport(Told, frozen=True):
     """A cluster on which an expression could not be evaluated, and why."""
 
     cluster: str
-    reason: str
+    why: Reason
+    reason: str = ""
 
 
-class FailuresReport(_Part, frozen=True):
+class FailuresReport(Part, frozen=True):
     """The clusters that are not selected because an expression failed on them, with examples.
 
     `reasons` says which expressions failed and how, in words that tell nothing of the clusters: everybody sees it.
+    `why` has the same as values.
     """
 
     count: int
     examples: tuple[FailureReport, ...] = ()
     reasons: tuple[str, ...] = ()
+    why: tuple[Reason, ...] = ()
 
 
-class ObservationReport(_Part, frozen=True):
-    """A part of an expression or requirement and what it came to, in CEL's notation; of an error, its text.
+class Note(Told, frozen=True):
+    """What else there is to say."""
 
-    `short` is the same part without what goes without saying, for those who show it below others.
-    """
-
-    text: str
-    value: str
-    short: str = ""
-    is_error: bool = False
+    why: Reason
+    reason: str = ""
 
 
-class CheckReport(_Part, frozen=True):
-    """One thing that was looked at for a cluster, where the placement asks for it, and the values that were found."""
-
-    name: str
-    passed: bool
-    reason: str
-    field: str = ""
-    observed: tuple[ObservationReport, ...] = ()
-
-
-class NearMissReport(_Part, frozen=True):
-    """A cluster that is not selected and came near: how many conditions it fails, which stage removed it, and why."""
-
-    cluster: str
-    failures: int
-    stage: str
-    reason: str
-
-
-class ScoreReport(_Part, frozen=True):
-    """What one scorer gave a cluster."""
-
-    scorer: str
-    weight: int
-    score: int
-
-
-class ClusterReport(_Part, frozen=True):
-    """The way of one cluster through the placement. `stage` is the one that removed it, empty when it is selected.
-
-    Scores, total, rank and cut are there for clusters that passed every filter.
-    """
-
-    cluster: str
-    selected: bool
-    stage: str
-    summary: str
-    checks: tuple[CheckReport, ...] = ()
-    scores: tuple[ScoreReport, ...] = ()
-    total: int | UnsetType = UNSET
-    rank: int | UnsetType = UNSET
-    cut: str = ""
-
-
-class PlacementReport(_Part, frozen=True, kw_only=True):
+class PlacementReport(Part, frozen=True, kw_only=True):
     """The whole answer. `hidden` counts the clusters that the asker may not get, wherever this page left them out."""
 
     api_version: str = f"{GROUP}/{VERSION}"
@@ -209,16 +138,17 @@ class PlacementReport(_Part, frozen=True, kw_only=True):
     selected: int
     unscheduled: int
     conditions: tuple[ConditionReport, ...]
-    funnel: tuple[StageReport, ...]
+    funnel: tuple[FunnelStage, ...]
     decisions: tuple[DecisionReport, ...]
     scores: ScoresReport
     diff: DiffReport
     failures: FailuresReport
-    near_misses: tuple[NearMissReport, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
     notes: tuple[str, ...] = ()
+    remarks: tuple[Note, ...] = ()
     hidden: int = 0
     wanted: int | UnsetType = UNSET  # numberOfClusters, if the placement has it
-    cluster: ClusterReport | UnsetType = UNSET
+    cluster: ClusterExplanation | UnsetType = UNSET
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -226,3 +156,17 @@ class Window(msgspec.Struct, frozen=True):
 
     offset: int = 0
     limit: int = USUAL_NAMES
+
+
+def with_remarks(report: PlacementReport, remarks: tuple[Note, ...]) -> PlacementReport:
+    """The report with these remarks; notes have their sentences."""
+    return msgspec.structs.replace(report, remarks=remarks, notes=tuple(each.reason for each in remarks))
+
+
+def told(why: Reason) -> str:
+    """The sentence of a reason as a report has it."""
+    return shortened(sentence(why))
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"

@@ -5,20 +5,20 @@ The controllers' process calls it for explanations and dry runs that the hub ask
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from muster.placement.conditions import EVALUATED
-from muster.placement.funnel import ReasonCount, funnel
+from muster.placement.explained import NOBODY, NearMiss, ReasonCount, ValueCount
+from muster.placement.funnel import funnel
 from muster.placement.near_misses import near_misses
 from muster.placement.pipeline import STANDARD, first_error
 from muster.placement.ranking import ranks
 from muster.placement.report import (
-    CheckReport,
-    ClusterReport,
+    LONGEST_TEXT,
     ClusterScores,
     ConditionReport,
     DecisionReport,
@@ -26,31 +26,27 @@ from muster.placement.report import (
     FailureReport,
     FailuresReport,
     Names,
-    NearMissReport,
-    ObservationReport,
+    Note,
     PlacementReport,
-    ReasonReport,
     ReportMetadata,
-    ScoreReport,
     ScorerReport,
     ScoresReport,
-    StageReport,
-    ValueCount,
     Window,
+    shortened,
+    told,
+    with_remarks,
 )
+from muster.reasons import Code, Reason, bare, bounded, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from muster.placement.explanation import ClusterExplanation
-    from muster.placement.funnel import FunnelStage
+    from muster.placement.explained import Check, ClusterExplanation, FunnelStage
     from muster.placement.result import ScheduleResult
 
 _MOST_REASONS: Final = 50  # of one stage
 _NEAR: Final = 5  # clusters that came near
 _EXAMPLES: Final = 3  # clusters on which expressions failed
-_WARNS: Final = "a scorer warns of some clusters; those who may get them are told"
-_LONGEST_TEXT: Final = 1000  # characters of one reason; expressions can be long
 
 
 def report_of(
@@ -73,73 +69,75 @@ def report_of(
     gained, lost = sorted(set(selected) - set(present)), sorted(set(present) - set(selected))
     sizes = (len(selected), len(result.feasible), len(gained), len(lost))
     more = window.offset + window.limit < max(sizes)
-    return PlacementReport(
+    report = PlacementReport(
         metadata=ReportMetadata(plan.name, plan.namespace, revision, str(window.offset + window.limit) if more else ""),
         dry_run=not revision,
         fleet=len(result.cycle.fleet),
         selected=len(selected),
         unscheduled=result.unscheduled,
         conditions=tuple(_conditions(result)),
-        funnel=tuple(_stage(stage if values else _bare(stage)) for stage in funnel(result)),
+        funnel=tuple(_bounded_stage(stage if values else _bare(stage)) for stage in funnel(result)),
         decisions=tuple(_decisions(result, window)),
         scores=_scores(result, window),
         diff=DiffReport(len(present), _names(gained, window), _names(lost, window)),
         failures=_failures(result, _EXAMPLES if examples else 0),
         near_misses=tuple(
-            NearMissReport(each.cluster, each.failures, each.stage, _shortened(each.reason))
+            NearMiss(each.cluster, each.failures, each.stage, _bounded(each.why), told(each.why))
             for each in near_misses(result, STANDARD, _NEAR if examples else 0)
         ),
-        notes=(_shortened(result.warning) if values else _WARNS,) if result.warning else (),
         wanted=UNSET if plan.number is None else plan.number,
     )
+    return with_remarks(report, (_warning(result, values=values),)) if result.warning else report
 
 
-def cluster_report(explanation: ClusterExplanation) -> ClusterReport:
-    """The way of one cluster, to be put into a report."""
-    return ClusterReport(
-        explanation.cluster,
-        explanation.selected,
-        explanation.stage,
-        _shortened(explanation.summary),
-        tuple(
-            CheckReport(
-                each.name,
-                each.passed,
-                _shortened(each.reason),
-                each.field,
-                tuple(
-                    ObservationReport(
-                        _shortened(seen.text), _shortened(seen.value), _shortened(seen.short), seen.is_error
-                    )
-                    for seen in each.observed
-                ),
-            )
-            for each in explanation.checks
-        ),
-        tuple(ScoreReport(each.scorer, each.weight, each.score) for each in explanation.scores),
-        UNSET if explanation.total is None else explanation.total,
-        UNSET if explanation.rank is None else explanation.rank,
-        explanation.cut,
+def cluster_report(explanation: ClusterExplanation) -> ClusterExplanation:
+    """The way of one cluster, to be put into a report: no text is longer than others."""
+    cut = explanation.cut_why
+    return replace(
+        explanation,
+        why=_bounded(explanation.why),
+        summary=told(explanation.why),
+        checks=tuple(map(_bounded_check, explanation.checks)),
+        cut_why=None if cut is None else _bounded(cut),
     )
+
+
+def note(why: Reason) -> Note:
+    """Something beside, for a report."""
+    return Note(_bounded(why), told(why))
+
+
+def _bounded(why: Reason) -> Reason:
+    return bounded(why, LONGEST_TEXT)
+
+
+def _bounded_check(check: Check) -> Check:
+    seen = tuple(
+        replace(each, text=shortened(each.text), value=shortened(each.value), short=shortened(each.short))
+        for each in check.observed
+    )
+    return replace(check, why=_bounded(check.why), reason=told(check.why), observed=seen)
+
+
+def _warning(result: ScheduleResult, *, values: bool) -> Note:
+    return note(Reason(Code.SCORER_WARNS, values={"text": result.warning} if values else {}))
 
 
 def _conditions(result: ScheduleResult) -> Iterable[ConditionReport]:
-    for kind, condition in result.conditions.items():
-        message = condition.message
+    for kind, (status, why) in result.concluded.items():
         if kind == EVALUATED:
-            # The sentence without its reasons, which stand apart, with the clusters that may be named.
-            message = f"{_failing(result)} clusters are not selected because an expression failed"
-        yield ConditionReport(kind, condition.status, condition.reason, _shortened(message))
+            why = replace(why, parts=())  # they stand apart, with the clusters that may be named
+        yield ConditionReport(kind, status, str(why.code), _bounded(why), told(why))
 
 
 def _bare(stage: FunnelStage) -> FunnelStage:
-    """The stage with bare reasons. Those that are the same now become one."""
-    alike: dict[str, ReasonCount] = {}
+    """The stage with reasons that have no values. Those that are the same now become one."""
+    alike: dict[Reason, ReasonCount] = {}
     for each in stage.reasons:
-        known = alike.get(each.bare)
+        why = redacted(each.why, NOBODY)
+        known = alike.get(why)
         count, examples = (known.count, known.examples) if known else (0, ())
-        merged = (*examples, *each.examples)[:_EXAMPLES]
-        alike[each.bare] = ReasonCount(each.bare, count + each.count, merged, bare=each.bare)
+        alike[why] = ReasonCount(why, count + each.count, (*examples, *each.examples)[:_EXAMPLES])
     ordered = sorted(alike.values(), key=lambda each: (-each.count, each.reason))
     return replace(stage, reasons=tuple(ordered))
 
@@ -150,29 +148,26 @@ def _failing(result: ScheduleResult) -> int:
 
 def _failures(result: ScheduleResult, most: int) -> FailuresReport:
     cycle, rows = result.cycle, [] if result.failing is None else result.failing[:most].tolist()
-    examples = tuple(FailureReport(cycle.fleet.name(row), _shortened(first_error(cycle, row))) for row in rows)
-    reasons = dict.fromkeys(_shortened(first_error(cycle, row, values=False)) for row in rows)
-    return FailuresReport(_failing(result), examples, tuple(reasons))
+    found = [(cycle.fleet.name(row), error) for row in rows if (error := first_error(cycle, row)) is not None]
+    examples = tuple(FailureReport(name, _bounded(error), told(error)) for name, error in found)
+    reasons = tuple(dict.fromkeys(bare(error) for _, error in found))
+    return FailuresReport(_failing(result), examples, tuple(map(told, reasons)), reasons)
 
 
-def _stage(stage: FunnelStage) -> StageReport:
+def _bounded_stage(stage: FunnelStage) -> FunnelStage:
     listed, others = stage.reasons[:_MOST_REASONS], stage.reasons[_MOST_REASONS:]
-    return StageReport(
-        stage.name,
-        stage.before,
-        stage.after,
-        tuple(
-            ReasonReport(
-                _shortened(each.reason),
-                each.count,
-                each.examples,
-                tuple(ValueCount(_shortened(value), count) for value, count in each.values),
-            )
-            for each in listed
-        ),
-        len(others),
-        sum(each.count for each in others),
+    reasons = tuple(
+        replace(
+            each,
+            why=_bounded(each.why),
+            reason=shortened(each.reason),
+            bare=shortened(each.bare),
+            values=tuple(ValueCount(shortened(seen.value), seen.count) for seen in each.values),
+        )
+        for each in listed
     )
+    count = sum(each.count for each in others)
+    return replace(stage, reasons=reasons, other_reasons=len(others), other_count=count)
 
 
 def _names(names: Sequence[str], window: Window) -> Names:
@@ -212,7 +207,3 @@ def _scores(result: ScheduleResult, window: Window) -> ScoresReport:
             for rank, row in enumerate(shown, start=window.offset + 1)
         ),
     )
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"

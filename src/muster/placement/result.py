@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from muster.api.placement import DecisionGroupStatus
+from muster.reasons import Reason, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,9 +39,21 @@ class ScorerResult:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
+    """A condition as the status shows it. What Kubernetes calls its reason is the code of ours."""
+
     status: str
     reason: str
     message: str
+
+
+class Concluded(NamedTuple):
+    """A condition before it is worded."""
+
+    status: str
+    why: Reason
+
+    def condition(self) -> Condition:
+        return Condition(self.status, str(self.why.code), sentence(self.why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +79,16 @@ class ScheduleResult:
     ranked: NDArray[np.intp]  # the selected rows, best first
     groups: tuple[Group, ...]
     unscheduled: int
-    conditions: Mapping[str, Condition]
+    concluded: Mapping[str, Concluded]  # the conditions, by type
     fault: Fault | None = None
     warning: str = ""
     failing: NDArray[np.intp] | None = None  # rows on which an expression could not be evaluated
     requeue_at: datetime | None = None
+
+    @property
+    def conditions(self) -> dict[str, Condition]:
+        """The conditions in words."""
+        return {kind: each.condition() for kind, each in self.concluded.items()}
 
     @property
     def selected(self) -> list[str]:

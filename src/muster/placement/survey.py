@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import numpy as np
 
-from muster.errors import EvaluationError
 from muster.placement.taints import TAINTS, without_times
 from muster.selectors import Verdict
-from muster.selectors.cel import CelSelector
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import WHOLE, Path, key_path
 
@@ -137,7 +135,7 @@ class Survey:
         verdicts = []
         for cluster in self.examples(selector.reads):
             self.tick()
-            verdicts.append(_verdict(selector, cluster))
+            verdicts.append(int(selector.match(cluster).verdict))
         return np.array(verdicts, dtype=np.int8)[groups.kind_of]
 
     def _grouped(self, paths: frozenset[Path]) -> Groups | None:
@@ -167,20 +165,6 @@ class Survey:
 
 def _go_on() -> None:
     """There is time."""
-
-
-def _verdict(selector: Selector, cluster: Mapping[str, Any]) -> int:
-    if not isinstance(selector, CelSelector):
-        return int(selector.match(cluster).verdict)
-    # As CelSelector.match does it, without making up reasons that nobody reads.
-    variables = {"managedCluster": selector.view(cluster)}
-    left = selector.limits.cluster
-    for program in selector.programs:
-        value, cost = program.run(variables, min(left, selector.limits.expression))
-        left -= cost
-        if value is not True:
-            return int(Verdict.ERROR if isinstance(value, EvaluationError) or value is not False else Verdict.NO)
-    return int(Verdict.YES)
 
 
 def _repels(taint: Taint, tolerations: tuple[Toleration, ...]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from muster.cel.environments import environment
@@ -11,7 +12,8 @@ from muster.cel.program import compile_program
 from muster.cel.reads import PRESENT as CEL_PRESENT
 from muster.cel.reads import Where
 from muster.cel.types import Kind
-from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError, InvalidObjectError
+from muster.errors import BudgetExceededError, EvaluationError, FailureKind, InvalidExpressionError, InvalidObjectError
+from muster.reasons import Code, Reason, Subject
 from muster.selectors.cel_costs import costliest_part
 from muster.selectors.match import Match, failed, no, yes
 from muster.selectors.paths import ALL_SCORES, PRESENT, SCORES, Element, Path, describe
@@ -63,6 +65,10 @@ class CostLimitError(InvalidObjectError):
     """An expression that may cost more than its limit. Admission refuses it; other faults it only warns of."""
 
 
+class BrokenExpressionError(InvalidObjectError):
+    """An expression that does not compile. Its text is given by the specification, and stands by itself."""
+
+
 class ScoreItems(Protocol):
     """Where the scores of clusters are: items by name of the score, without those that have expired."""
 
@@ -83,6 +89,12 @@ class CelSelector:
     programs: tuple[Program, ...]
     scores: ScoreItems
     limits: CelLimits
+    _reads_scores: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Asked for every cluster of a fleet.
+        reads = any(path[1:2] == (SCORES,) for program in self.programs for path in program.reads)
+        object.__setattr__(self, "_reads_scores", reads)
 
     @property
     def is_empty(self) -> bool:
@@ -94,19 +106,20 @@ class CelSelector:
 
     def match(self, obj: Mapping[str, Any]) -> Match:
         """Never raises: a fault of the language's implementation is an error on this object, and stops no other."""
-        text = "the expressions"
+        text = ""
         try:
             variables = {"managedCluster": self.view(obj)}
             left = self.limits.cluster
             for program in self.programs:
-                text = f"'{program.text}'"
+                text = program.text
                 value, cost = program.run(variables, min(left, self.limits.expression))
                 left -= cost
                 if (match := self._judged(program, value, obj)) is not None:
                     return match
         except Exception as error:  # whatever it is, it concerns one expression on one object
-            return failed(f"{text} failed: a fault of muster itself ({type(error).__name__})", alone=True)
-        return yes("every expression is true")
+            message = f"a fault of muster itself ({type(error).__name__})"
+            return failed(_failure(text, FailureKind.INTERNAL, message), alone=True)
+        return yes(_EVERY_ONE)
 
     @staticmethod
     def _judged(program: Program, value: Any, obj: Mapping[str, Any]) -> Match | None:
@@ -114,15 +127,16 @@ class CelSelector:
         if value is True:
             return None
         if isinstance(value, EvaluationError):
-            return failed(f"'{program.text}' failed: {value}", alone=isinstance(value, BudgetExceededError))
+            exhausted = isinstance(value, BudgetExceededError)
+            return failed(partial(_failure, program.text, value.kind, str(value)), alone=exhausted)
         if value is False:
-            return no(f"'{program.text}' is false{_actual_values(program, obj)}")
-        return failed(f"'{program.text}' is {type(value).__name__}, not a boolean")
+            return no(partial(_falsehood, program, obj))
+        return failed(partial(_no_boolean, program.text, type(value).__name__))
 
     def view(self, obj: Mapping[str, Any]) -> Mapping[str, Any]:
         """The cluster as the expressions see it."""
         cluster = typed_view(obj)
-        if not any(path[1:2] == (SCORES,) for program in self.programs for path in program.reads):
+        if not self._reads_scores:
             return cluster
         name = (obj.get("metadata") or {}).get("name", "")
         return {**cluster, SCORES: self.scores.items_of(name)}
@@ -137,6 +151,25 @@ class CelSelector:
             and self.scores is other.scores
             and self.limits == other.limits
         )
+
+
+_EVERY_ONE: Final = Reason(Code.EXPRESSIONS_TRUE)
+
+
+def _failure(text: str, kind: FailureKind, message: str) -> Reason:
+    return Reason(Code.EXPRESSION_FAILED, Subject(expression=text), {"error": kind.value}, {"message": message})
+
+
+def _no_boolean(text: str, kind: str) -> Reason:
+    return Reason(Code.EXPRESSION_NOT_BOOLEAN, Subject(expression=text), values={"type": kind})
+
+
+def _falsehood(program: Program, obj: Mapping[str, Any]) -> Reason:
+    """With the values that the expression looked at, as far as they are short and few."""
+    paths = (path_of(read) for read in program.reads)
+    shown = sorted((path for path in paths if path and path[0] != SCORES and PRESENT not in path), key=repr)
+    values = {describe(path): _shown(_value(obj, path)) for path in shown[:_SHOWN_VALUES]}
+    return Reason(Code.EXPRESSION_FALSE, Subject(expression=program.text), values=values)
 
 
 def cel_compiler(scores: ScoreItems | None = None, limits: CelLimits | None = None) -> CelCompiler:
@@ -160,9 +193,9 @@ def compile_cel(text: str, limits: CelLimits, budget: CompileBudget | None = Non
     try:
         program = compile_program(text, environment("muster"), budget)
     except InvalidExpressionError as error:
-        raise InvalidObjectError("", f"failed to compile CEL expression '{text}': {error}") from error
+        raise BrokenExpressionError("", f"failed to compile CEL expression '{text}': {error}") from error
     if program.result_type.kind not in (Kind.BOOL, Kind.DYN, Kind.ANY):
-        raise InvalidObjectError(
+        raise BrokenExpressionError(
             "", f"failed to compile CEL expression '{text}': must evaluate to bool, not {program.result_type}"
         )
     worst = program.estimate(managed_cluster_sizes).max
@@ -208,14 +241,6 @@ def path_of(read: ReadPath) -> Path:
             break
     path = tuple(steps)
     return ALL_SCORES if path[:1] == (SCORES,) and len(path) == 1 else path
-
-
-def _actual_values(program: Program, obj: Mapping[str, Any]) -> str:
-    """The values that the expression looked at, as far as they are short and few."""
-    paths = (path_of(read) for read in program.reads)
-    shown = sorted((path for path in paths if path and path[0] != SCORES and PRESENT not in path), key=repr)
-    texts = [f"{describe(path)} = {_shown(_value(obj, path))}" for path in shown[:_SHOWN_VALUES]]
-    return f" ({'; '.join(texts)})" if texts else ""
 
 
 def _shown(value: Any) -> str:

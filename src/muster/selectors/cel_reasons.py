@@ -8,8 +8,9 @@ call it; it knows nothing of fleets.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from muster.cel.reads import Where, show_path
 from muster.cel.traversal import children
@@ -35,17 +36,18 @@ _LONG_FORMS: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """A part of an expression and what it came to, in CEL's notation; an error is its text.
+class Observation(msgspec.Struct, frozen=True, rename="camel"):
+    """A part of an expression or requirement and what it came to, in CEL's notation; an error is its text.
 
-    `short` is how the part is shown below the ones before it: without what goes without saying.
+    `short` is how the part is shown below the ones before it: without what goes without saying. `position` is where
+    in the expression the part stands, in code points; null for what is not written there as it is.
     """
 
     text: str
     value: str
     short: str = ""
     is_error: bool = False
+    position: int | None = None
 
     def __str__(self) -> str:
         shown = self.short or self.text
@@ -67,7 +69,8 @@ def observations(program: Program, variables: Mapping[str, Any]) -> tuple[Observ
         value = _value(trace, node)
         if value is not _UNKNOWN and not _is_said(found, value):
             text = unparse(program.tree, node)
-            found.setdefault(text, _observation(text, value, _without_receiver(program, node, text, found)))
+            short, place = _without_receiver(program, node, text, found), _position(program, node)
+            found.setdefault(text, _observation(text, value, short, place))
     return tuple(found.values())[:_MOST]
 
 
@@ -98,9 +101,13 @@ def conjuncts(program: Program) -> tuple[str, ...]:
     return tuple(unparse(program.tree, node) for node in found) if len(found) > 1 else (program.text,)
 
 
-def _observation(text: str, value: Any, short: str = "") -> Observation:
+def _observation(text: str, value: Any, short: str = "", position: int | None = None) -> Observation:
     failed = isinstance(value, EvaluationError)
-    return Observation(text, str(value) if failed else value_text(value), short or shortened(text), failed)
+    return Observation(text, str(value) if failed else value_text(value), short or shortened(text), failed, position)
+
+
+def _position(program: Program, node: Expr) -> int | None:
+    return program.tree.tree.offsets.get(node.id)
 
 
 def _value(trace: Trace, node: Expr) -> Any:
@@ -181,7 +188,7 @@ def _observed(program: Program, trace: Trace, part: Expr) -> Iterator[Observatio
     ]
     if not looked_for or not isinstance(value, list | tuple):
         if value is not _UNKNOWN:
-            yield _observation(text, value)
+            yield _observation(text, value, position=_position(program, part))
         return
     for path in looked_for:
         where: Where = path[-1]

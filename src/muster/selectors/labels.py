@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from muster.api import parts
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
+from muster.reasons import Code, Reason, Subject
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, claim_path, key_path, label_path
 from muster.values.labels import NOTHING, InvalidSelectorError, object_selector
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.api import placement
+    from muster.reasons import Parameter
+    from muster.values.labels import Requirement
     from muster.values.labels import Selector as Requirements
 
 
@@ -68,13 +71,15 @@ class LabelSelector:
 
     def match(self, obj: Mapping[str, Any]) -> Match:
         if self.requirements.nothing:
-            return no(f"the {self.noun} selector is null, which selects nothing")
+            return no(Reason(Code.SELECTOR_NULL, parameters={"noun": self.noun}))
         values = self.values(obj)
         for each in self.requirements.requirements:
             if not each.matches(values):
-                actual = repr(values[each.key]) if each.key in values else "missing"
-                return no(f"{self.noun} {each.key} is {actual}; wanted {each.brief()}")
-        return yes(f"every {self.noun} requirement holds")
+                return no(partial(requirement_fails, self.noun, each, values))
+        return yes(self._holds)
+
+    def _holds(self) -> Reason:
+        return Reason(Code.REQUIREMENTS_HOLD, parameters={"noun": self.noun})
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,13 @@ class ClaimSelector(LabelSelector):
 
     def values(self, obj: Mapping[str, Any]) -> Mapping[str, str]:
         return claims_of(obj)
+
+
+def requirement_fails(noun: str, wanted: Requirement, values: Mapping[str, str]) -> Reason:
+    """Why a requirement does not hold for an object with these labels or claims."""
+    given: dict[str, Parameter] = {"noun": noun, "key": wanted.key, "expected": wanted.brief()}
+    subject = Subject(requirement=str(wanted))
+    return Reason(Code.REQUIREMENT_FAILS, subject, given, {"actual": values.get(wanted.key)})
 
 
 def compile_label_selector(spec: Mapping[str, Any] | None) -> LabelSelector:

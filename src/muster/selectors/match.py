@@ -1,15 +1,18 @@
-"""What a selector says of one object: yes, no or error, always with the reason."""
+"""What a selector says of one object: yes, no or error, always with the reason, which is made when somebody asks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from muster.reasons import Code, Reason, sentence
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from muster.selectors.paths import Path
+
+    Why = Reason | str | Callable[[], Reason]
 
 
 class Verdict(IntEnum):
@@ -20,32 +23,63 @@ class Verdict(IntEnum):
     ERROR = 2
 
 
-@dataclass(frozen=True, slots=True)
 class Match:
-    """A verdict and why.
+    """A verdict and why. Masks hold the verdicts of whole fleets: a reason costs nothing until it is asked for.
+
+    Selectors that are not ours may say why in words of their own.
 
     `alone`: it holds for this one object only, not for others that are equal in all that was read. A budget that was
     exhausted is such a verdict: what evaluation costs can depend on more than what decides it.
     """
 
-    verdict: Verdict
-    reason: str
-    alone: bool = False
+    __slots__ = ("_why", "alone", "verdict")
+
+    def __init__(self, verdict: Verdict, why: Why, alone: bool = False) -> None:
+        self.verdict = verdict
+        self.alone = alone
+        self._why = why
+
+    @property
+    def why(self) -> Reason:
+        found = self._why
+        if isinstance(found, str):
+            found = Reason(Code.SELECTOR_SAYS, values={"text": found})
+        elif not isinstance(found, Reason):
+            found = found()
+        self._why = found
+        return found
+
+    @property
+    def reason(self) -> str:
+        """In words."""
+        return sentence(self.why)
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.YES
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it says the same."""
+        if not isinstance(other, Match):
+            return NotImplemented
+        return (self.verdict, self.alone, self.reason) == (other.verdict, other.alone, other.reason)
 
-def yes(reason: str) -> Match:
-    return Match(Verdict.YES, reason)
+    def __hash__(self) -> int:
+        return hash((self.verdict, self.alone))
+
+    def __repr__(self) -> str:
+        return f"Match({self.verdict!r}, {self.reason!r}, alone={self.alone})"
 
 
-def no(reason: str) -> Match:
-    return Match(Verdict.NO, reason)
+def yes(why: Why) -> Match:
+    return Match(Verdict.YES, why)
 
 
-def failed(reason: str, *, alone: bool = False) -> Match:
-    return Match(Verdict.ERROR, reason, alone)
+def no(why: Why) -> Match:
+    return Match(Verdict.NO, why)
+
+
+def failed(why: Why, *, alone: bool = False) -> Match:
+    return Match(Verdict.ERROR, why, alone)
 
 
 class Selector(Protocol):

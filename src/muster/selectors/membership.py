@@ -17,6 +17,7 @@ from muster.api.managed_cluster_set import (
 )
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
+from muster.reasons import Code, Reason, Subject
 from muster.selectors.labels import LabelSelector, label_selector, labels_of
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, label_path
@@ -49,9 +50,15 @@ class ExclusiveMembership:
     def match(self, cluster: Mapping[str, Any]) -> Match:
         labels = labels_of(cluster)
         if labels.get(self.key) == self.set_name:
-            return yes(f"label {self.key} names the set")
-        actual = repr(labels[self.key]) if self.key in labels else "missing"
-        return no(f"label {self.key} is {actual}; members of {self.set_name} carry {self.set_name!r}")
+            return yes(self._named)
+        return no(lambda: self._other(labels.get(self.key)))
+
+    def _named(self) -> Reason:
+        return Reason(Code.SET_LABEL_MATCHES, Subject(cluster_set=self.set_name), {"key": self.key})
+
+    def _other(self, actual: str | None) -> Reason:
+        subject = Subject(cluster_set=self.set_name)
+        return Reason(Code.SET_LABEL_DIFFERS, subject, {"key": self.key}, {"actual": actual})
 
 
 Membership = ExclusiveMembership | LabelSelector

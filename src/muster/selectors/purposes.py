@@ -7,11 +7,14 @@ The rules: an identity list that is there, even empty, is the only thing that co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from muster.errors import InvalidObjectError
+from muster.reasons import Code, Reason, Subject
+from muster.selectors.labels import requirement_fails
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import LABELS, Path, key_path, label_path
 from muster.values.causes import TYPE_INVALID, Cause, forbidden, invalid, not_supported, required, sentence
@@ -115,22 +118,24 @@ class PurposedSelector:
         if self.identities is not None:
             identity = (metadata.get("namespace") or "", metadata.get("name") or "")
             if identity in self.identities:
-                return yes("its identity is listed")
-            return no(f"{'/'.join(part for part in identity if part)} is not among the identities listed")
+                return yes(Reason(Code.IDENTITY_LISTED))
+            named = "/".join(part for part in identity if part)
+            return no(Reason(Code.IDENTITY_NOT_LISTED, values={"identity": named}))
         if self.labels is not None:
             labels = metadata.get(LABELS) or {}
             for requirement in self.labels.requirements:
                 if not requirement.matches(labels):
-                    return no(f"label {requirement.key} is {_shown(labels, requirement.key)}; wanted {requirement}")
+                    return no(partial(requirement_fails, "label", requirement, labels))
         purposes = purposes_of(obj)
         for wanted in self.purposes:
             if not wanted.holds(purposes):
-                return no(f"purposes are {', '.join(sorted(purposes)) or '(none)'}; wanted {wanted}")
-        return yes("every requirement holds")
+                return no(partial(_purposes_differ, purposes, wanted))
+        return yes(Reason(Code.SELECTOR_HOLDS))
 
 
-def _shown(labels: Mapping[str, str], key: str) -> str:
-    return repr(labels[key]) if key in labels else "missing"
+def _purposes_differ(purposes: frozenset[str], wanted: PurposeRequirement) -> Reason:
+    held = {"purposes": ", ".join(sorted(purposes))}
+    return Reason(Code.PURPOSES_DIFFER, Subject(requirement=str(wanted)), values=held)
 
 
 def purposed_selector(kind: str, spec: Mapping[str, Any] | None, path: str = "selector") -> PurposedSelector:

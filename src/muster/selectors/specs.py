@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from muster.api.placement import ClusterSelector
 from muster.api.reading import Reader
+from muster.reasons import Code, Reason
 from muster.selectors.cel import cel_compiler
 from muster.selectors.cluster import compile_predicate
 from muster.selectors.labels import compile_claim_selector, compile_label_selector
@@ -77,6 +78,9 @@ SelectorSpec = (
 )
 
 
+_EVERY_PART: Final = Reason(Code.SELECTOR_HOLDS, parameters={"of": "part of the selector"})
+
+
 @dataclass(frozen=True, slots=True)
 class AllOf:
     """Parts that must all match; the first that does not says why."""
@@ -96,7 +100,7 @@ class AllOf:
             match = part.match(obj)
             if not match:
                 return match
-        return yes("every part of the selector holds")
+        return yes(_EVERY_PART)
 
 
 def compile_selector(

@@ -6,6 +6,7 @@ field, as `details.causes` of a Status carries it; `str(cause)` is the sentence 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from itertools import islice
@@ -51,6 +52,8 @@ class Cause:
     reason: str
     field: str
     message: str
+    supported: tuple[str, ...] = dataclasses.field(default=(), compare=False, repr=False)  # what may be there instead
+    given: str = dataclasses.field(default="", compare=False, repr=False)  # instead of that
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"
@@ -82,8 +85,14 @@ def duplicate(field: str, value: Any) -> Cause:
 
 
 def not_supported(field: str, value: Any, supported: Iterable[str]) -> Cause:
-    names = ", ".join(quoted(name) for name in supported)
-    return Cause(NOT_SUPPORTED, field, f"Unsupported value: {shown(value)}: supported values: {names}")
+    known = tuple(supported)
+    names = ", ".join(quoted(name) for name in known)
+    message = f"Unsupported value: {shown(value)}: supported values: {names}"
+    return (
+        Cause(NOT_SUPPORTED, field, message, known, value)
+        if isinstance(value, str)
+        else Cause(NOT_SUPPORTED, field, message)
+    )
 
 
 def forbidden(field: str, detail: str) -> Cause:

@@ -20,7 +20,7 @@ from muster.cel.qualify import MISSING, present, qualify, qualify_if_present
 from muster.cel.runtime_cost import LIMIT_MESSAGE, Price
 from muster.cel.traversals import equals, go_text, no_such_key
 from muster.cel.values import OPTIONAL_NONE, OptionalValue, make_map, optional
-from muster.errors import BudgetExceededError, EvaluationError
+from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from muster.cel.declarations import Overload
@@ -40,11 +40,15 @@ class LimitReached(BudgetExceededError):  # noqa: N818 - raised in every loop of
 
 def bool_error(value: Any) -> EvaluationError:
     """The error that a value which should have been a bool stands for."""
-    return value if value.__class__ is EvaluationError else EvaluationError("no such overload")
+    return (
+        value
+        if value.__class__ is EvaluationError
+        else EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
+    )
 
 
 def missing_variable(name: str) -> EvaluationError:
-    return EvaluationError(f"no such attribute(s): {name}")
+    return EvaluationError(f"no such attribute(s): {name}", FailureKind.NO_SUCH_ATTRIBUTE)
 
 
 def follow(variables: Mapping[str, Any], name: str, keys: Sequence[str]) -> tuple[Any, int]:
@@ -64,7 +68,7 @@ def walk(value: Any, keys: Sequence[str]) -> tuple[Any, int]:
         if value.__class__ is dict:
             found = value.get(key, MISSING)
             if found is MISSING:
-                return EvaluationError(f"no such key: {key}"), taken - len(keys)
+                return EvaluationError(f"no such key: {key}", FailureKind.NO_SUCH_KEY, key), taken - len(keys)
             value = found
             continue
         if value.__class__ is OptionalValue:
@@ -105,7 +109,9 @@ def dynamic_step(value: Any, key: Any) -> tuple[Any, int]:
     if key.__class__ is EvaluationError:
         return key, -1 if value.__class__ is OptionalValue else 0
     if not isinstance(key, (str, int, float)):
-        return EvaluationError(f"invalid qualifier type: {go_type(key)}"), -1 if value.__class__ is OptionalValue else 0
+        return EvaluationError(
+            f"invalid qualifier type: {go_type(key)}", FailureKind.INVALID_QUALIFIER
+        ), -1 if value.__class__ is OptionalValue else 0
     return step(value, key)
 
 
@@ -114,7 +120,7 @@ def opt_step(value: Any, key: Any, strict: bool = False) -> Any:
     if key.__class__ is EvaluationError:
         return key
     if not isinstance(key, (str, int, float)):
-        return EvaluationError(f"invalid qualifier type: {go_type(key)}")
+        return EvaluationError(f"invalid qualifier type: {go_type(key)}", FailureKind.INVALID_QUALIFIER)
     return call_safely(qualify_if_present, (value, key, strict))
 
 

@@ -10,7 +10,7 @@ from muster.cel.declarations import Function
 from muster.cel.libraries.declare import LIST_A, call
 from muster.cel.types import BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT
 from muster.cel.values import Duration, Timestamp, Uint, check_int, check_uint
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 
 def add_int(a: int, b: int) -> int:
@@ -68,14 +68,14 @@ def multiply_uint(a: int, b: int) -> Uint:
 def divide_int(a: int, b: int) -> int:
     """Rounds toward zero, as machines do; Python's own division rounds down."""
     if b == 0:
-        raise EvaluationError("division by zero")
+        raise EvaluationError("division by zero", FailureKind.DIVISION_BY_ZERO)
     quotient = abs(a) // abs(b)
     return check_int(quotient if (a < 0) == (b < 0) else -quotient)
 
 
 def divide_uint(a: int, b: int) -> Uint:
     if b == 0:
-        raise EvaluationError("division by zero")
+        raise EvaluationError("division by zero", FailureKind.DIVISION_BY_ZERO)
     return Uint(int(a) // int(b))
 
 
@@ -91,7 +91,7 @@ def divide_double(a: float, b: float) -> float:
 def modulo_int(a: int, b: int) -> int:
     """The remainder has the sign of the dividend."""
     if b == 0:
-        raise EvaluationError("modulus by zero")
+        raise EvaluationError("modulus by zero", FailureKind.MODULUS_BY_ZERO)
     if b == -1:
         check_int(-a)  # the one case in which the machine's division overflows
     remainder = abs(a) % abs(b)
@@ -100,7 +100,7 @@ def modulo_int(a: int, b: int) -> int:
 
 def modulo_uint(a: int, b: int) -> Uint:
     if b == 0:
-        raise EvaluationError("modulus by zero")
+        raise EvaluationError("modulus by zero", FailureKind.MODULUS_BY_ZERO)
     return Uint(int(a) % int(b))
 
 

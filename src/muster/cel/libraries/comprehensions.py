@@ -9,7 +9,7 @@ from muster.cel.libraries.declare import MAP_KV, K, V, call
 from muster.cel.macros import MAP_INSERT, TWO_VARIABLE_MACROS
 from muster.cel.traversals import go_text
 from muster.cel.values import contains, make_map
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 
 def insert(entries: Any, key: Any, value: Any) -> Any:
@@ -27,7 +27,7 @@ def insert_all(entries: Any, more: Any) -> Any:
 
 
 def _exists(key: Any) -> EvaluationError:
-    return EvaluationError(f"insert failed: key {go_text(key)} already exists")
+    return EvaluationError(f"insert failed: key {go_text(key)} already exists", FailureKind.REPEATED_KEY)
 
 
 TWO_VARIABLE_COMPREHENSIONS = Library(

@@ -16,7 +16,7 @@ from muster.cel.types import BYTES, DYN, STRING
 from muster.cel.values import Duration, Timestamp, TypeValue, Uint, format_double, format_plain, type_of
 from muster.cel.values.numbers import int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from muster.cel.meter import Meter
@@ -40,7 +40,7 @@ def base64_decode(text: str) -> bytes:
     if fault is None and not complete:
         fault = len(body) if padding else len(body) - len(body) % 4
     if fault is not None:
-        raise EvaluationError(f"illegal base64 data at input byte {fault}")
+        raise EvaluationError(f"illegal base64 data at input byte {fault}", FailureKind.NOT_BASE64)
     return base64.b64decode(body + b"=" * (-len(body) % 4))
 
 
@@ -68,9 +68,13 @@ def _leaf(value: Any) -> str:
         case Timestamp():
             return _quoted(format_timestamp(value))
         case TypeValue():
-            raise EvaluationError(f"type conversion not supported for 'type' to '{type_of(value).name}'")
+            raise EvaluationError(
+                f"type conversion not supported for 'type' to '{type_of(value).name}'", FailureKind.TYPE_CONVERSION
+            )
         case _:
-            raise EvaluationError(f"type conversion error from '{type_of(value).name}' to JSON")
+            raise EvaluationError(
+                f"type conversion error from '{type_of(value).name}' to JSON", FailureKind.TYPE_CONVERSION
+            )
 
 
 def _key(key: Any) -> str:

@@ -17,7 +17,7 @@ from muster.cel.traversals import distinct
 from muster.cel.tree import Call, Comprehension, Expr, Ident, ListExpr, Select
 from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, list_of
 from muster.cel.values import Duration, Timestamp, Uint, compare, type_of
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from muster.cel.meter import Meter
@@ -44,7 +44,7 @@ def flatten(meter: Meter, items: Any, depth: Any = None) -> list[Any]:
     """Lenient, as in cel-go: a list whose elements are not all lists is taken too."""
     if not isinstance(items, (list, tuple)) or not (depth is None or type(depth) is int):
         given = "" if depth is None else type_of(depth)
-        raise EvaluationError(f"no such overload: {type_of(items)}.flatten({given})")
+        raise EvaluationError(f"no such overload: {type_of(items)}.flatten({given})", FailureKind.NO_SUCH_OVERLOAD)
     if depth is None:
         depth = 1
     if depth < 0:
@@ -69,7 +69,9 @@ def sort(meter: Meter, items: Any) -> list[Any]:
 
 def _no_list(given: Any, function: str) -> EvaluationError:
     receiver = isinstance(given, (str, Timestamp, Duration))
-    return EvaluationError("no such overload" if receiver else f"no such overload: {function}")
+    return EvaluationError(
+        "no such overload" if receiver else f"no such overload: {function}", FailureKind.NO_SUCH_OVERLOAD
+    )
 
 
 def sort_by_keys(meter: Meter, items: Any, keys: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from muster.cel.macros import MATH_MACROS
 from muster.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
 from muster.cel.values import MAX_UINT, Uint, check_int, compare
 from muster.cel.values.conversions import identity
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ def _better(name: str, wanted: int) -> Callable[[Any, Any], Any]:
         try:
             return b if compare(a, b) == wanted else a
         except EvaluationError as error:
-            raise EvaluationError(f"{error.message}: math.@{name}") from None
+            raise EvaluationError(f"{error.message}: math.@{name}", error.kind) from None
 
     return pick
 
@@ -49,7 +49,7 @@ def _best_of(name: str, pick: Callable[[Any, Any], Any]) -> Callable[[Any], Any]
         except EvaluationError:  # cel-go looks at the type of the outcome only, and that of an error is wrong too
             chosen = None
         if type(chosen) not in {int, Uint, float}:
-            raise EvaluationError(f"no such overload: math.@{name}")
+            raise EvaluationError(f"no such overload: math.@{name}", FailureKind.NO_SUCH_OVERLOAD)
         return chosen
 
     return best

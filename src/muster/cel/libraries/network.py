@@ -13,7 +13,7 @@ from muster.cel.traversal import descendants
 from muster.cel.tree import Call, Literal
 from muster.cel.types import BOOL, INT, STRING, opaque, type_of_type
 from muster.cel.values import OpaqueValue, TypeValue
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 from muster.source import Diagnostic
 from muster.values.ip import (
     Address,
@@ -49,7 +49,7 @@ class IpValue(OpaqueValue):
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IpValue):
-            raise EvaluationError("no such overload")
+            raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
         return self.content == other.content
 
     def __hash__(self) -> int:
@@ -75,7 +75,7 @@ class CidrValue(OpaqueValue):
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CidrValue):
-            raise EvaluationError("no such overload")
+            raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
         return self.content == other.content
 
     def __hash__(self) -> int:
@@ -95,17 +95,18 @@ def parse_ip(text: str) -> IpValue:
         address, zone = parse_address(text)
     except InvalidAddressError as error:
         raise EvaluationError(
-            f"IP Address {go_quote(text)} parse error during conversion from string: {error}"
+            f"IP Address {go_quote(text)} parse error during conversion from string: {error}",
+            FailureKind.NOT_AN_ADDRESS,
         ) from None
     if zone:
-        raise EvaluationError(f"IP address {go_quote(text)} with zone value is not allowed")
+        raise EvaluationError(f"IP address {go_quote(text)} with zone value is not allowed", FailureKind.NOT_AN_ADDRESS)
     if is_ipv4_mapped(address):
         raise _mapped(text)
     return IpValue(address)
 
 
 def _mapped(text: str) -> EvaluationError:
-    return EvaluationError(f"IPv4-mapped IPv6 address {go_quote(text)} is not allowed")
+    return EvaluationError(f"IPv4-mapped IPv6 address {go_quote(text)} is not allowed", FailureKind.NOT_AN_ADDRESS)
 
 
 def parse_cidr(text: str) -> CidrValue:
@@ -113,7 +114,9 @@ def parse_cidr(text: str) -> CidrValue:
     try:
         network = parse_network(text)
     except InvalidAddressError as error:
-        raise EvaluationError(f"CIDR {go_quote(text)} parse error during conversion from string: {error}") from None
+        raise EvaluationError(
+            f"CIDR {go_quote(text)} parse error during conversion from string: {error}", FailureKind.NOT_A_NETWORK
+        ) from None
     if is_ipv4_mapped(network.address):
         raise _mapped(text)
     return CidrValue(network)
@@ -161,7 +164,7 @@ def _quietly(parse: Callable[[str], Any]) -> Callable[[str], Any]:
         try:
             return parse(text)
         except EvaluationError:
-            raise EvaluationError("no such overload") from None
+            raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD) from None
 
     return read
 

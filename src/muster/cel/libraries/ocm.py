@@ -16,7 +16,7 @@ from muster.cel.libraries.json_text import BrokenJsonError, InvalidJsonError, de
 from muster.cel.meter import spend
 from muster.cel.types import BOOL, DYN, STRING, list_of
 from muster.cel.values import MISSING
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from muster.cel.meter import Meter
@@ -27,7 +27,7 @@ SCORES_KEY = "@scores"
 def scores(cluster: Any, name: str) -> Any:
     """The items of the named score; a score that is not there is an error, never an empty list."""
     if not isinstance(cluster, (dict, Mapping)):  # dict first: to ask an abstract class takes longer
-        raise EvaluationError("no such overload")
+        raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
     metadata = cluster.get("metadata")
     if not isinstance(metadata, (dict, Mapping)):
         raise EvaluationError("failed to get cluster metadata")
@@ -48,9 +48,9 @@ def parse(meter: Meter, text: str) -> Any:
         return decode_json(text)
     except BrokenJsonError:
         spend(meter, 2 * len(text))  # the fault is looked for character by character
-        raise EvaluationError(f"failed to parse json: {fault_of(text)}") from None
+        raise EvaluationError(f"failed to parse json: {fault_of(text)}", FailureKind.NOT_JSON) from None
     except InvalidJsonError as error:
-        raise EvaluationError(f"failed to parse json: {error}") from None
+        raise EvaluationError(f"failed to parse json: {error}", FailureKind.NOT_JSON) from None
 
 
 def has_conditions(status: Any) -> bool:

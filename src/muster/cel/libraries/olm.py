@@ -9,7 +9,7 @@ from muster.cel.libraries.declare import call
 from muster.cel.traversals import Style, go_text, written
 from muster.cel.traversals.styles import go_leaf
 from muster.cel.types import ANY, INT
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 from muster.values.semver import InvalidVersionError, Version, parse_tolerant
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def _version(meter: Meter, value: Any) -> Version:
     try:
         return parse_tolerant(text)
     except InvalidVersionError:
-        raise EvaluationError(f"unable to parse '{go_text(text)}' to semver format") from None
+        raise EvaluationError(f"unable to parse '{go_text(text)}' to semver format", FailureKind.OTHER_FORMAT) from None
 
 
 def _leaf(value: Any) -> str:

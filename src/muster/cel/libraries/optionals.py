@@ -23,7 +23,7 @@ from muster.cel.values import (
     optional,
 )
 from muster.cel.values.model import MIN_TIMESTAMP_NS
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 LATEST = 2
 
@@ -76,7 +76,7 @@ def select_field(operand: Any, field: str) -> OptionalValue:
             return OPTIONAL_NONE
         operand = operand.content
     if not isinstance(operand, Mapping):
-        raise EvaluationError(f"no such key: {field}")
+        raise EvaluationError(f"no such key: {field}", FailureKind.NO_SUCH_KEY, field)
     return find_key(operand, field)
 
 

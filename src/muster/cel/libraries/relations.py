@@ -12,7 +12,7 @@ from muster.cel.qualify import lookup
 from muster.cel.traversals import equals, has_element
 from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
 from muster.cel.values import compare, contains
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ def index_list(items: Any, index: Any) -> Any:
     position = list_index(index)
     if 0 <= position < len(items):
         return items[position]
-    raise EvaluationError(f"index out of bounds: {position}")
+    raise EvaluationError(f"index out of bounds: {position}", FailureKind.INDEX_OUT_OF_BOUNDS)
 
 
 _COMPARABLE: tuple[tuple[str, Type, Type], ...] = (

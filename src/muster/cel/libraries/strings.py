@@ -15,7 +15,7 @@ from muster.cel.meter import spend, spend_on_text
 from muster.cel.traversals import go_text
 from muster.cel.types import DYN, INT, STRING, list_of
 from muster.cel.validators import CLAUSES, OLD_CLAUSES, format_literals
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ _QUOTED = str.maketrans(
 
 
 def _out_of_range(index: int) -> EvaluationError:
-    return EvaluationError(f"index out of range: {index}")
+    return EvaluationError(f"index out of range: {index}", FailureKind.INDEX_OUT_OF_BOUNDS)
 
 
 def char_at(text: str, index: int) -> str:

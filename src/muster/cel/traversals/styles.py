@@ -9,7 +9,7 @@ from muster.cel.unparser import literal_text
 from muster.cel.values import Duration, OptionalValue, Timestamp, TypeValue
 from muster.cel.values.numbers import format_double, int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 _LONGEST_SHOWN = 8000  # characters of a value in an explanation
 _MOST_SHOWN = 12_000  # units, for about two thousand parts
@@ -62,7 +62,8 @@ def go_text(value: Any) -> str:
 
 
 def no_such_key(key: Any) -> EvaluationError:
-    return EvaluationError(f"no such key: {go_text(key)}")
+    text = go_text(key)
+    return EvaluationError(f"no such key: {text}", FailureKind.NO_SUCH_KEY, text)
 
 
 def value_text(value: Any) -> str:

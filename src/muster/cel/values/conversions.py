@@ -10,7 +10,7 @@ from muster.cel.types import BOOL, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UIN
 from muster.cel.values.model import NANOSECONDS, Duration, Timestamp, Uint
 from muster.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, check_int, check_uint
 from muster.cel.values.timestamps import parse_duration, parse_timestamp
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 _SIGNED = re.compile(r"[+-]?[0-9]+")
 _UNSIGNED = re.compile(r"[0-9]+")
@@ -28,7 +28,7 @@ _LONGEST_INT = 4000  # digits; leading zeros aside nothing longer than 20 fits a
 
 
 def conversion_error(source: Type, target: Type) -> EvaluationError:
-    return EvaluationError(f"type conversion error from '{source}' to '{target}'")
+    return EvaluationError(f"type conversion error from '{source}' to '{target}'", FailureKind.TYPE_CONVERSION)
 
 
 def string_to_int(text: str) -> int:
@@ -95,13 +95,13 @@ def bytes_to_string(data: bytes) -> str:
 def double_to_int(number: float) -> int:
     """Cuts off the fraction. The smallest int itself is refused, as cel-go leaves room for rounding."""
     if not -(2.0**63) < number < 2.0**63:  # false for NaN too
-        raise EvaluationError("integer overflow")
+        raise EvaluationError("integer overflow", FailureKind.INTEGER_OVERFLOW)
     return int(number)
 
 
 def double_to_uint(number: float) -> Uint:
     if not 0 <= number < 2.0**64:
-        raise EvaluationError("unsigned integer overflow")
+        raise EvaluationError("unsigned integer overflow", FailureKind.INTEGER_OVERFLOW)
     return Uint(int(number))
 
 

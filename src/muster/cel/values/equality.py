@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from muster.cel.values.model import Duration, OpaqueValue, Timestamp, TypeValue, Uint
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 # Classes whose values Python compares as CEL does, provided both sides are of the same class.
 PLAIN = frozenset({str, int, Uint, float, bool, bytes, type(None), Timestamp, Duration, TypeValue})
@@ -55,13 +55,13 @@ def compare(a: Any, b: Any) -> int:
 
 def _compare_with_double(a: Any, b: Any) -> int:
     if type(a) is float and a != a:
-        raise EvaluationError("NaN values cannot be ordered")
+        raise EvaluationError("NaN values cannot be ordered", FailureKind.UNORDERED_NAN)
     for side in (a, b):
         if type(side) is not float and type(side) not in _INTS:
-            raise EvaluationError("no such overload")
+            raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
     left, right = float(a), float(b)  # lossy for large ints, as in cel-go
     if right != right:
-        raise EvaluationError("NaN values cannot be ordered")
+        raise EvaluationError("NaN values cannot be ordered", FailureKind.UNORDERED_NAN)
     return (left > right) - (left < right)
 
 
@@ -69,4 +69,4 @@ def _compare_others(a: Any, b: Any) -> int:
     """Subclasses of the ordered classes, such as str enums; everything else has no order."""
     if (isinstance(a, str) and isinstance(b, str)) or (isinstance(a, bytes) and isinstance(b, bytes)):
         return int(a > b) - int(a < b)  # type: ignore[operator]  # both are of one kind, which mypy does not combine
-    raise EvaluationError("no such overload")
+    raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 MISSING: Any = object()  # what `find` answers for an absent key; never a value of an expression
 
@@ -61,9 +61,9 @@ def make_map(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any] | MapValue:
             repeated = key in others
             others[key] = value
         else:
-            raise EvaluationError("unsupported key type")
+            raise EvaluationError("unsupported key type", FailureKind.UNSUPPORTED_KEY)
         if repeated:
-            raise EvaluationError("Failed with repeated key")
+            raise EvaluationError("Failed with repeated key", FailureKind.REPEATED_KEY)
     return MapValue(pairs) if bools else others
 
 

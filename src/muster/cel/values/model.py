@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from muster.cel import types
 from muster.cel.values.maps import MapValue
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from muster.cel.types import Kind, Type
@@ -45,7 +45,7 @@ class Timestamp:
 
     def __post_init__(self) -> None:
         if not MIN_TIMESTAMP_NS <= self.ns <= MAX_TIMESTAMP_NS:
-            raise EvaluationError("timestamp overflow")
+            raise EvaluationError("timestamp overflow", FailureKind.TIMESTAMP_OVERFLOW)
 
     @property
     def seconds(self) -> int:
@@ -64,7 +64,9 @@ class Duration:
 
     def __post_init__(self) -> None:
         if not -(2**63) <= self.ns < 2**63:
-            raise EvaluationError("integer overflow")  # cel-go computes durations as int64
+            raise EvaluationError(
+                "integer overflow", FailureKind.INTEGER_OVERFLOW
+            )  # cel-go computes durations as int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class OptionalValue:
     def value(self) -> Value:
         """What is inside; the error of `optional.none().value()` when nothing is."""
         if not self.present:
-            raise EvaluationError("optional.none() dereference")
+            raise EvaluationError("optional.none() dereference", FailureKind.OPTIONAL_NONE)
         return self.content
 
     def __repr__(self) -> str:
@@ -165,4 +167,6 @@ def kind_of(value: Value) -> Kind:
 
 def no_such_overload(function: str, *args: Any) -> EvaluationError:
     """What cel-go says when no overload of a function takes the values it was given."""
-    return EvaluationError(f"no such overload: {function}({', '.join(type_of(arg).name for arg in args)})")
+    return EvaluationError(
+        f"no such overload: {function}({', '.join(type_of(arg).name for arg in args)})", FailureKind.NO_SUCH_OVERLOAD
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from muster.cel.values.model import Uint
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 MIN_INT = -(2**63)
 MAX_INT = 2**63 - 1
@@ -16,14 +16,14 @@ def check_int(number: int) -> int:
     """The number, if it fits into 64 bits with sign."""
     if -0x8000000000000000 <= number <= 0x7FFFFFFFFFFFFFFF:
         return number
-    raise EvaluationError("integer overflow")
+    raise EvaluationError("integer overflow", FailureKind.INTEGER_OVERFLOW)
 
 
 def check_uint(number: int) -> Uint:
     """The number as an unsigned one, if it fits into 64 bits."""
     if 0 <= number <= 0xFFFFFFFFFFFFFFFF:
         return Uint(number)
-    raise EvaluationError("unsigned integer overflow")
+    raise EvaluationError("unsigned integer overflow", FailureKind.INTEGER_OVERFLOW)
 
 
 def int_text(number: int) -> str:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from muster.cel.values.model import NANOSECONDS, Duration, Timestamp
 from muster.cel.values.numbers import format_plain
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
@@ -149,9 +149,9 @@ def _numeric_offset(zone: str) -> int:
 
 def _go_atoi(text: str) -> int:
     if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise EvaluationError(f'strconv.Atoi: parsing "{text}": invalid syntax')
+        raise EvaluationError(f'strconv.Atoi: parsing "{text}": invalid syntax', FailureKind.NOT_A_NUMBER)
     if len(text) > 9:
-        raise EvaluationError(f'strconv.Atoi: parsing "{text}": value out of range')
+        raise EvaluationError(f'strconv.Atoi: parsing "{text}": value out of range', FailureKind.NOT_A_NUMBER)
     return int(text)
 
 

@@ -10,7 +10,7 @@ from muster.cel.libraries.declare import LIST_A, A, method
 from muster.cel.traversals import equals, first_index, last_index
 from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of
 from muster.cel.values import Duration, Uint, compare
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ def _sum_from(zero: Any, add: Callable[[Any, Any], Any]) -> Callable[[Any], Any]
         result = zero
         for item in items:
             if type(item) is not type(zero):
-                raise EvaluationError("no such overload")
+                raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
             result = add(result, item)
         return result
 

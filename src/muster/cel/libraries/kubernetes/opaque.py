@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Generic, TypeVar
 
 from muster.cel.values import OpaqueValue
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 
 Content = TypeVar("Content")
 
@@ -20,7 +20,7 @@ class Wrapped(OpaqueValue, Generic[Content]):
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
-            raise EvaluationError("no such overload")
+            raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
         return bool(self.content == other.content)
 
     def __hash__(self) -> int:

@@ -9,7 +9,7 @@ from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
 from muster.cel.types import BOOL, DOUBLE, INT, STRING, struct
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 from muster.values.quantity import InvalidQuantityError, Quantity, is_quantity, of_int, parse
 
 QUANTITY = struct("kubernetes.Quantity")
@@ -57,7 +57,7 @@ def compare(left: QuantityValue, right: QuantityValue) -> int:
 def as_integer(value: QuantityValue) -> int:
     number = value.content.as_int64()
     if number is None:
-        raise EvaluationError("cannot convert value to integer")
+        raise EvaluationError("cannot convert value to integer", FailureKind.TYPE_CONVERSION)
     return number
 
 

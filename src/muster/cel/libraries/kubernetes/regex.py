@@ -9,7 +9,7 @@ from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import method
 from muster.cel.libraries.patterns import compiled, each_match, regex
 from muster.cel.types import INT, STRING, list_of
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 from muster.values.regexes import InvalidRegexError, Regex, decode, encode
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def _regex(meter: Meter, pattern: str, length: int) -> Regex:
     try:
         compiled(meter, pattern)
     except InvalidRegexError as fault:
-        raise EvaluationError(f"Illegal regex: {fault}") from None
+        raise EvaluationError(f"Illegal regex: {fault}", FailureKind.INVALID_REGEX) from None
     return regex(meter, pattern, length)
 
 

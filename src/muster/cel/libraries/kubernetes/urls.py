@@ -6,7 +6,7 @@ from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
 from muster.cel.types import BOOL, STRING, list_of, map_of, struct
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, FailureKind
 from muster.values.urls import InvalidUrlError, Url, parse_request_uri, parse_url
 
 URL = struct("kubernetes.URL")
@@ -22,7 +22,9 @@ def url(text: str) -> UrlValue:
         parse_request_uri(text)
         return UrlValue(parse_url(text))
     except InvalidUrlError as error:
-        raise EvaluationError(f"URL parse error during conversion from string: {error}") from None
+        raise EvaluationError(
+            f"URL parse error during conversion from string: {error}", FailureKind.NOT_A_URL
+        ) from None
 
 
 def is_url(text: str) -> bool:

@@ -233,7 +233,11 @@ class Policy:
 
     def reason(self, user: User, binding: Binding) -> str:
         """Why the binding allows it, as the real server says it."""
-        return f"RBAC: allowed by {binding.describe(binding.applies_to(_subjects(user)) or '')}"
+        return f"RBAC: allowed by {self.granted_by(user, binding)}"
+
+    def granted_by(self, user: User, binding: Binding) -> str:
+        """The binding, the role and the subject by which the user has it."""
+        return binding.describe(binding.applies_to(_subjects(user)) or "")
 
     def missing_roles(self, user: User, namespace: str) -> list[RoleKey]:
         """Roles that are bound to the user and do not exist, each once, in the order of the bindings."""

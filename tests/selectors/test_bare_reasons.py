@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from muster.placement import plan_of
+from muster.reasons import bare as bared
+from muster.reasons import sentence
 from muster.selectors.cel import cel_compiler
 from muster.selectors.match import Verdict
 from muster.selectors.membership import membership
-from muster.selectors.telling import bare_reason
 from tests.builders import a_cluster, a_placement, a_set
 
 CLUSTER = a_cluster("c1", {"tier": "SECRET", "a": "SECRET"}, {"region": "SECRET"})
@@ -21,7 +22,7 @@ def bare(**selector: Any) -> str:
     plan = plan_of(a_placement(predicates=[{"requiredClusterSelector": selector}]), cel_compiler())
     assert plan.fault is None, plan.fault
     ((part,),) = plan.predicates
-    return bare_reason(part, part.match(CLUSTER))
+    return sentence(bared(part.match(CLUSTER).why))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ def test_requirements_and_sets_are_told_as_they_were_written() -> None:
     rule = membership(a_set("prod", clusterSelector={"selectorType": "ExclusiveClusterSetLabel"}))
     match = rule.match(CLUSTER)
     assert match.verdict is Verdict.NO
-    assert bare_reason(rule, match) == "not labelled cluster.open-cluster-management.io/clusterset=prod"
+    assert sentence(bared(match.why)) == "not labelled cluster.open-cluster-management.io/clusterset=prod"
 
 
 def test_long_expressions_are_cut() -> None:

@@ -1,0 +1,27 @@
+"""Why: a reason is a value, and words are made of it at the edge.
+
+A verdict, a condition, a decision, a step of a history carries a `Reason`: a stable code, what it is about, and what
+was expected and found. `sentence` words it for people, `redacted` takes out what a reader may not see; nothing reads
+sentences. Selectors, placement and everything above use it; it knows no kind, no fleet and no user.
+"""
+
+from muster.reasons.codes import CODES, Code
+from muster.reasons.reason import Held, Parameter, Reason, Subject
+from muster.reasons.redaction import EVERYTHING, HIDDEN, Reader, bare, bounded, redacted
+from muster.reasons.words import sentence
+
+__all__ = [
+    "CODES",
+    "EVERYTHING",
+    "HIDDEN",
+    "Code",
+    "Held",
+    "Parameter",
+    "Reader",
+    "Reason",
+    "Subject",
+    "bare",
+    "bounded",
+    "redacted",
+    "sentence",
+]

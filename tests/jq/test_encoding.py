@@ -67,7 +67,7 @@ def test_pretty_json_is_indented() -> None:
         ("nope", "invalid character 'o' in literal null (expecting 'u')", 1),
         ("NaN", "invalid character 'N' looking for beginning of value", 0),
         ("1 2", "invalid character '2' after top-level value", 2),
-        ('"\x01"', "invalid character '\\u0001' in string literal", 1),
+        ('"\x01"', "invalid character '\\x01' in string literal", 1),
         ('"\\q"', "invalid character 'q' in string escape code", 2),
         ('"\\u12x4"', "invalid character 'x' in \\u hexadecimal character escape", 5),
         ("-x", "invalid character 'x' in numeric literal", 1),

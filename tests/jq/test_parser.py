@@ -69,6 +69,7 @@ def test_halves_of_a_pair_are_joined_and_lone_halves_replaced() -> None:
     [
         (".a[", "unexpected EOF", 3),
         ("def $f: .; $f", 'unexpected token "$f"', 4),
+        ("def f(a::b): .; 1", 'unexpected token "a::b"', 6),
         ("if 0then. else. end", 'invalid token "0t"', 3),
         ('"\\x"', 'invalid escape sequence "\\x" in string literal', 1),
         ('"abc', "unterminated string literal", 4),

@@ -33,6 +33,7 @@ from muster.jq.reads import ARRAY, OBJECT
         (".a[-1]", {("a",)}),
         (".a[0].b", {("a", 0, "b")}),
         ('has("gpus")', {("gpus",)}),
+        (".a as [$x, $y] | 1", {("a", ARRAY)}),
         ("reduce .a[] as $x (0; . + $x)", {("a",)}),
         ("{a, b: .c.d}", {("a",), ("c", "d")}),
         ('.vendor | ascii_downcase | test("^dell")', {("vendor",)}),

@@ -83,10 +83,14 @@ class Meter:
     ) -> None:
         self.limits = limits
         self.host = host
-        self.regexes = regexes if regexes is not None else Regexes()
-        first = min(SLICE, limits.steps)
-        self.steps = first
-        self._steps_left = limits.steps - first
+        self.regexes = Regexes() if regexes is None else regexes
+        steps = limits.steps
+        if steps > SLICE:  # no call of min(): of a short query a good part is this
+            self.steps = SLICE
+            self._steps_left = steps - SLICE
+        else:
+            self.steps = steps
+            self._steps_left = 0
         self.cells = limits.cells
         self._deadline: float | None = None  # set by the first look at the clock: most runs end before it
 

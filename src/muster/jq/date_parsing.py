@@ -8,6 +8,7 @@ from datetime import UTC, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING
 
 from muster.jq.dates import COMPOSED, MONTHS, WEEKDAYS, Moment, days_from_civil, moment_at, moment_of
+from muster.jq.encoding import quote_byte
 from muster.jq.texts import quoted
 
 if TYPE_CHECKING:
@@ -53,8 +54,15 @@ class _Reader:
 
     def expect(self, character: str) -> None:
         if self.text[self.at : self.at + 1] != character:
-            raise DateError(f"expected '{character}'")
+            raise DateError(f"expected {quote_byte(self._unlike(character))}")
         self.at += 1
+
+    def _unlike(self, character: str) -> str:
+        """The first byte that differs, as a character: Go compares bytes."""
+        wanted = character.encode("utf-8", "surrogateescape")
+        found = self.text[self.at : self.at + 1].encode("utf-8", "surrogateescape")
+        same = next(at for at, byte in enumerate(wanted) if found[at : at + 1] != bytes((byte,)))
+        return wanted[same:].decode("utf-8", "surrogateescape")
 
     def digits(self, size: int, least: int, most: int, letter: str) -> int:
         end = self.at
@@ -131,7 +139,8 @@ def _read(meter: Meter, reader: _Reader, pattern: str, local: tzinfo) -> None:
 
 def _directive(meter: Meter, reader: _Reader, letter: str, local: tzinfo) -> None:
     if not (_read_date(reader, letter) or _read_clock(meter, reader, letter, local)):
-        raise DateError(f'unexpected format "%{letter}"')
+        first = chr(letter.encode("utf-8", "surrogateescape")[0])
+        raise DateError(f'unexpected format "%{first}"')
 
 
 def _read_date(reader: _Reader, letter: str) -> bool:

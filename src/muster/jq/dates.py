@@ -1,7 +1,7 @@
 """Calendar arithmetic for any year, and writing times by a format. Reading them is in date_parsing.py.
 
 Python's datetime ends at the year 9999; queries do not. A Moment is a point in time seen from a zone. Formats follow
-the strftime of gojq, flags and widths included.
+the strftime of gojq, flags and widths included. Beyond what 64 bits of seconds hold, dates wrap around as Go's do.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
+
+from muster.jq.values import wrapped
 
 if TYPE_CHECKING:
     from muster.jq.budgets import Meter
@@ -35,17 +37,30 @@ COMPOSED = {
 MAX_WIDTH = 1024
 _DIRECTIVE_STEPS, _COMPOSED_STEPS = 3, 16  # about their microseconds
 _DAY = 86_400
+_BILLION = 1_000_000_000
 _EARLIEST = -62_135_596_800
 _LATEST = 253_402_300_799
+_CYCLE = 146_097 * _DAY  # 400 years: the calendar, weekdays included, and so every rule of a zone, repeats itself
+_ABSOLUTE_YEARS = 292_277_022_400
+_ABSOLUTE_DAYS = _ABSOLUTE_YEARS // 400 * 146_097 + 719_468
+"""Go counts days and seconds from the March before that many years before the year 0, without a sign."""
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01 in the proleptic Gregorian calendar; the month may lie outside 1 to 12."""
-    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    year, month = _normal(year, month - 1, 12)
+    month += 1
     year -= month <= 2
-    era, of_era = divmod(year, 400)
+    century, of_century = divmod((year + _ABSOLUTE_YEARS) % (1 << 64), 100)
     of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5
-    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468 + day - 1
+    days = (146_097 * century) % (1 << 64) // 4 + 1461 * of_century // 4 + of_year + day - 1
+    return wrapped(days) - _ABSOLUTE_DAYS
+
+
+def _normal(high: int, low: int, base: int) -> tuple[int, int]:
+    """What is too much, or too little, in the lower part goes into the higher one."""
+    extra, low = divmod(low, base)
+    return wrapped(high + extra), low
 
 
 def civil_from_days(days: int) -> tuple[int, int, int]:
@@ -68,8 +83,12 @@ class Moment:
     zone: str = "UTC"
 
     @property
+    def _local(self) -> int:
+        return (self.seconds + self.offset + _ABSOLUTE_DAYS * _DAY) % (1 << 64) - _ABSOLUTE_DAYS * _DAY
+
+    @property
     def local_days(self) -> int:
-        return (self.seconds + self.offset) // _DAY
+        return self._local // _DAY
 
     @property
     def date(self) -> tuple[int, int, int]:
@@ -77,7 +96,7 @@ class Moment:
 
     @property
     def clock(self) -> tuple[int, int, int]:
-        of_day = (self.seconds + self.offset) % _DAY
+        of_day = self._local % _DAY
         return of_day // 3600, of_day // 60 % 60, of_day % 60
 
     @property
@@ -103,24 +122,35 @@ class Moment:
 
 def moment_at(seconds: int, nanoseconds: int, zone: tzinfo) -> Moment:
     """A point in time, as the zone shows it."""
-    extra, nanoseconds = divmod(nanoseconds, 1_000_000_000)
-    seconds += extra
-    if zone is UTC or not _EARLIEST + _DAY < seconds < _LATEST - _DAY:
+    seconds, nanoseconds = _normal(seconds, nanoseconds, _BILLION)
+    if zone is UTC:
         return Moment(seconds, nanoseconds)
-    shown = datetime.fromtimestamp(seconds, zone)
+    shown = datetime.fromtimestamp(_within_datetime(seconds), zone)
     return Moment(seconds, nanoseconds, _offset(shown), shown.tzname() or "")
 
 
 def moment_of(fields: tuple[int, int, int, int, int, int, int], zone: tzinfo) -> Moment:
     """Year, month, day, hour, minute, second and nanosecond on the clocks of a zone; each may overflow."""
     year, month, day, hour, minute, second, nanosecond = fields
-    local = (days_from_civil(year, month, 1) + day - 1) * _DAY + hour * 3600 + minute * 60 + second
-    extra, nanosecond = divmod(nanosecond, 1_000_000_000)
-    local += extra
-    if zone is UTC or not _EARLIEST + _DAY < local < _LATEST - _DAY:
+    second, nanosecond = _normal(second, nanosecond, _BILLION)
+    minute, second = _normal(minute, second, 60)
+    hour, minute = _normal(hour, minute, 60)
+    day, hour = _normal(day, hour, 24)
+    local = wrapped(days_from_civil(year, month, day) * _DAY + hour * 3600 + minute * 60 + second)
+    if zone is UTC:
         return Moment(local, nanosecond)
-    shown = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=local)).replace(tzinfo=zone)
-    return Moment(local - _offset(shown), nanosecond, _offset(shown), shown.tzname() or "")
+    # As Go looks for it: the zone's offset when its clocks are taken for UTC, and, if that was the wrong one, when they
+    # are taken for what they would then be.
+    offset = moment_at(local, 0, zone).offset
+    offset = moment_at(local - offset, 0, zone).offset
+    return moment_at(local - offset, nanosecond, zone)
+
+
+def _within_datetime(seconds: int) -> int:
+    """A second that datetime knows and in which a zone shows the same offset."""
+    if seconds > _LATEST - _DAY:
+        return seconds - (seconds - _LATEST + _DAY + _CYCLE - 1) // _CYCLE * _CYCLE
+    return max(seconds, _EARLIEST + _DAY)
 
 
 def _offset(shown: datetime) -> int:

@@ -321,11 +321,20 @@ def read_json(meter: Meter, text: str, start: int = 0) -> tuple[Any, int]:
             value = _whole_characters(meter, value)
     except InvalidJsonError:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _fault(meter, text, start) from error
+    except RecursionError:
+        return _read_deep(meter, text, start)
     if type(value) in (int, float) and _breaks_off(text[start:end], text[end : end + 1]):
         raise _fault(meter, text, start)
     return value, end
+
+
+def read_scalar(meter: Meter, text: str) -> Any:
+    """A text, number, boolean or null that is known to be valid."""
+    meter.work(len(text))
+    value = _DECODER.decode(text)
+    return without_surrogates(value) if isinstance(value, str) else value
 
 
 def read_whole_json(meter: Meter, text: str) -> Any:
@@ -333,9 +342,7 @@ def read_whole_json(meter: Meter, text: str) -> Any:
     value, end = read_json(meter, text)
     rest = text[end:].lstrip(_WHITE)
     if rest:
-        raise InvalidJsonError(
-            f"invalid character {quote_character(rest[0])} after top-level value", len(text) - len(rest)
-        )
+        raise InvalidJsonError(f"invalid character {quote_byte(rest[0])} after top-level value", len(text) - len(rest))
     return value
 
 
@@ -349,15 +356,46 @@ def _breaks_off(number: str, following: str) -> bool:
 
 def _fault(meter: Meter, text: str, start: int) -> InvalidJsonError:
     """Found by a scanner of our own, which is loaded only when something is wrong."""
-    from muster.jq.json_faults import first_fault
+    from muster.jq.json_scanning import first_fault
 
     return first_fault(meter, text, start)
 
 
-def quote_character(character: str) -> str:
-    """A character as Go's %q-like quoting in JSON errors shows it."""
-    if character == "'":
-        return "'\\''"
-    if character == '"':
-        return "'\"'"
-    return f"'{encode_string(character)[1:-1]}'"
+def _read_deep(meter: Meter, text: str, start: int) -> tuple[Any, int]:
+    """By the same scanner: Python's own reader ends at about a thousand levels."""
+    from muster.jq.json_scanning import read_deep
+
+    return read_deep(meter, text, start)
+
+
+_GO_ESCAPES = {
+    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", '"': '\\"',
+}  # fmt: skip
+
+
+def quote_as_go(text: str) -> str:
+    """A text as Go's %q shows it."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return f'"{"".join(map(_go_escape, text))}"'
+
+
+def _go_escape(character: str) -> str:
+    code = ord(character)
+    if character in _GO_ESCAPES:
+        return _GO_ESCAPES[character]
+    if character.isprintable():
+        return character
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x20 or code == 0x7F:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def quote_byte(character: str) -> str:
+    """The first byte of a character as Go shows it in quotes: Go reads JSON, and times, byte by byte."""
+    first = chr(character.encode("utf-8", "surrogateescape")[0])
+    if first in "'\"":
+        return "'\\''" if first == "'" else "'\"'"
+    return f"'{_go_escape(first)}'"

@@ -190,7 +190,7 @@ class _Parser:
         return tree.Definition(name, tuple(parameters), body, self.span(start))
 
     def parameter(self) -> str:
-        if self.token.kind not in ("name", "variable"):
+        if self.token.kind not in ("name", "variable") or "::" in self.token.text:
             raise self.unexpected()
         return self.advance().text
 

@@ -277,6 +277,7 @@ class _Reader:
             case r.SlotPattern(slot=slot):
                 bound[slot] = places
             case r.ItemsPattern(items=items):
+                self.use(self.inside(places, ARRAY))
                 for position, item in enumerate(items):
                     self.pattern(item, self.inside(places, position), bound)
             case r.FieldsPattern(entries=entries):

@@ -9,7 +9,7 @@ Rules are generators for stack.py; what has exactly one output and calls nothing
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from muster.jq import resolved as r
 from muster.jq import texts
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from muster.jq.budgets import Meter
+
+Place: TypeAlias = tuple[Any, Any]
+"""A path and the value there; two times None outside of paths."""
 
 ROOT: Any = ()
 """The path of the input itself; longer paths are pairs (path, key)."""
@@ -53,7 +56,9 @@ def is_intact(meter: Meter, value: Any, tracked: Any) -> bool:
     if isinstance(value, list | dict):
         # gojq cannot tell empty arrays apart
         return type(value) is list and type(tracked) is list and not value and not tracked
-    return type(value) is type(tracked) and (equal(meter, value, tracked) or value != value)
+    if value != value:
+        return type(tracked) is float and tracked != tracked
+    return type(value) is type(tracked) and equal(meter, value, tracked)
 
 
 class Evaluator(DirectEvaluator):
@@ -333,31 +338,52 @@ class Evaluator(DirectEvaluator):
             while (output := (yield task)) is not DONE:
                 yield output
 
-    def _pattern(self, work: tuple[Any, ...], env: Env) -> Rule:
-        """The variables of patterns still to be matched; outputs an environment per combination of keys."""
+    def _pattern(self, work: tuple[Any, ...], env: Env, place: Place = (None, None)) -> Rule:
+        """The variables of patterns still to be matched; outputs an environment per combination of keys.
+
+        In a fold within a path, `place` is the path and its value: there a pattern's steps are steps of the path.
+        """
         if not work:
-            yield (None, None, env)
+            yield (*place, env)
             return
         (pattern, value), rest = work[0], work[1:]
         if isinstance(pattern, r.SlotPattern):
-            yield Tail(self._pattern(rest, {**env, pattern.slot: value}))
+            yield Tail(self._pattern(rest, {**env, pattern.slot: value}, place))
         elif isinstance(pattern, r.ItemsPattern):
             if value is not None and not isinstance(value, list):
                 raise texts.expected_array(self.meter, value)
             self.meter.step(len(pattern.items))
-            items = tuple((item, index(self.meter, value, at)) for at, item in enumerate(pattern.items))
-            yield Tail(self._pattern(items + rest, env))
+            if place[0] is None:
+                items = tuple((item, index(self.meter, value, at)) for at, item in enumerate(pattern.items))
+                yield Tail(self._pattern(items + rest, env))
+            else:
+                yield Tail(self._items(pattern, 0, value, rest, env, place))
         elif isinstance(pattern, r.FieldsPattern):
             (key, named, inner), others = pattern.entries[0], pattern.entries[1:]
             if others:
                 rest = ((r.FieldsPattern(others), value), *rest)
-            keys = self._task(key, env, (None, None, value))
+            keys = self._task(key, env, (*place, value))
             while (found := (yield keys)) is not DONE:
                 item = index(self.meter, value, found[2])
+                path, tracked, _ = self._stepped((found[0], found[1], value), found[2], item)
                 bound = env if named is None else {**env, named: item}
-                task = Task(self._pattern(rest if inner is None else ((inner, item), *rest), bound))
+                task = Task(self._pattern(rest if inner is None else ((inner, item), *rest), bound, (path, tracked)))
                 while (output := (yield task)) is not DONE:
                     yield output
+
+    def _items(
+        self, pattern: r.ItemsPattern, at: int, value: Any, rest: tuple[Any, ...], env: Env, place: Place
+    ) -> Rule:
+        """The items of an array pattern within a path, one by one: each step begins where the one before ended."""
+        if at == len(pattern.items):
+            yield Tail(self._pattern(rest, env, place))
+            return
+        path, tracked, item = self._stepped((*place, value), at, index(self.meter, value, at))
+        matched = Task(self._pattern(((pattern.items[at], item),), env, (path, tracked)))
+        while (found := (yield matched)) is not DONE:
+            task = Task(self._items(pattern, at + 1, value, rest, found[2], (found[0], found[1])))
+            while (output := (yield task)) is not DONE:
+                yield output
 
     def rule_reduce(self, node: r.Reduce, env: Env, state: State) -> Rule:
         starts = self._task(node.start, env, state)
@@ -365,9 +391,9 @@ class Evaluator(DirectEvaluator):
             total = start[2]
             sources = self._task(node.source, env, (start[0], start[1], state[2]))
             while (source := (yield sources)) is not DONE:
-                envs = Task(self._pattern(((node.pattern, source[2]),), env))
+                envs = Task(self._pattern(((node.pattern, source[2]),), env, (source[0], source[1])))
                 while (matched := (yield envs)) is not DONE:
-                    updates = self._task(node.update, matched[2], (source[0], source[1], total))
+                    updates = self._task(node.update, matched[2], (matched[0], matched[1], total))
                     while (update := (yield updates)) is not DONE:
                         total = update[2]
             yield (start[0], start[1], total)
@@ -378,9 +404,9 @@ class Evaluator(DirectEvaluator):
             total = start[2]
             sources = self._task(node.source, env, (start[0], start[1], state[2]))
             while (source := (yield sources)) is not DONE:
-                envs = Task(self._pattern(((node.pattern, source[2]),), env))
+                envs = Task(self._pattern(((node.pattern, source[2]),), env, (source[0], source[1])))
                 while (matched := (yield envs)) is not DONE:
-                    updates = self._task(node.update, matched[2], (source[0], source[1], total))
+                    updates = self._task(node.update, matched[2], (matched[0], matched[1], total))
                     while (update := (yield updates)) is not DONE:
                         total = update[2]
                         if node.extract is None:
@@ -391,9 +417,10 @@ class Evaluator(DirectEvaluator):
                             yield extract
 
     def rule_object(self, node: r.MakeObject, env: Env, state: State) -> Rule:
-        """All combinations, the first key varying slowest."""
+        """All combinations, the first key varying slowest. In paths, each part goes on where the one before ended."""
+        value = state[2]
         pairs: list[tuple[Any, Any]] = []
-        tasks = [self._value_task(node.entries[0][0], env, state)]
+        tasks = [self._task(node.entries[0][0], env, state)]
         while tasks:
             output = yield tasks[-1]
             if output is DONE:
@@ -402,20 +429,24 @@ class Evaluator(DirectEvaluator):
             at = len(tasks) - 1
             del pairs[(at + 1) // 2 :]
             value_node = node.entries[at // 2][1]
+            here = (output[0], output[1], value)
             if at % 2 == 0:
                 key = output[2]
                 if value_node is None:
-                    item = index(self.meter, state[2], key)
-                    tasks.append(Task(self._single(r.Const(item), env, state)))
+                    tasks.append(Task(self._field(here, key)))
                 else:
-                    tasks.append(self._value_task(value_node, env, state))
+                    tasks.append(self._task(value_node, env, here))
                 pairs.append((key, None))
                 continue
             pairs[at // 2 :] = [(pairs[at // 2][0], output[2])]
             if at // 2 + 1 < len(node.entries):
-                tasks.append(self._value_task(node.entries[at // 2 + 1][0], env, state))
+                tasks.append(self._task(node.entries[at // 2 + 1][0], env, here))
                 continue
-            yield (state[0], state[1], self.made(pairs))
+            yield (output[0], output[1], self.made(pairs))
+
+    def _field(self, state: State, key: Any) -> Rule:
+        """The value of `{key}`."""
+        yield self._stepped(state, key, index(self.meter, state[2], key))
 
     def rule_array(self, node: r.MakeArray, env: Env, state: State) -> Rule:
         items: list[Any] = []
@@ -429,6 +460,11 @@ class Evaluator(DirectEvaluator):
         """All combinations of the arguments, the last varying slowest."""
         if node.name == "getpath" and state[0] is not None:
             yield Tail(self._getpath(node, env, state))
+            return
+        if node.name in ("to_entries", "from_entries") and state[0] is not None:
+            self._follow_entries(node.name, state)
+        if node.name == "test" and state[0] is not None:
+            yield Tail(self._beside_path(node, env, state))
             return
         count = len(node.args)
         if not count:
@@ -455,10 +491,33 @@ class Evaluator(DirectEvaluator):
             found = get_path(self.meter, value, wanted[2])
             if not is_intact(self.meter, value, tracked):
                 raise texts.invalid_path(self.meter, value)
-            longer = path
-            for key in wanted[2]:
-                longer = (longer, key)
-            yield (longer, found, found)
+            yield (self._longer(path, wanted[2]), found, found)
+
+    def _longer(self, path: Any, keys: list[Any]) -> Any:
+        self.meter.work(len(keys))
+        for key in keys:
+            path = (path, key)
+        return path
+
+    def _beside_path(self, node: r.Native, env: Env, state: State) -> Rule:
+        """What in gojq is written in jq with a `$parameter`: its argument takes no part in the path."""
+        task = self._value_task(node, env, state)
+        while (output := (yield task)) is not DONE:
+            yield (state[0], state[1], output[2])
+
+    def _follow_entries(self, name: str, state: State) -> None:
+        """In gojq these are written in jq, so that a path goes through their steps, and notices where it cannot."""
+        value = state[2]
+        if not isinstance(value, list | dict):
+            return
+        if name == "to_entries" and value and not is_intact(self.meter, value, state[1]):
+            raise texts.invalid_path(self.meter, value)
+        if name == "from_entries":
+            if not is_intact(self.meter, value, state[1]):
+                raise texts.invalid_path(self.meter, value, iterating=True)
+            first = members(self.meter, value)[:1]
+            if first and isinstance(first[0], dict):
+                raise texts.invalid_path(self.meter, first[0])
 
     def rule_range(self, node: r.Range, env: Env, state: State) -> Rule:
         start, end, step = (self.one(bound, env, state[2]) for bound in (node.start, node.end, node.step))
@@ -497,9 +556,12 @@ class Evaluator(DirectEvaluator):
         paths = Task(self.rule_paths_of(r.PathsOf(node.target), env, (None, None, state[2])))
         while (path := (yield paths)) is not DONE:
             current = get_path(self.meter, result, path[2])
+            if state[0] is not None and not is_intact(self.meter, result, state[1]):
+                raise texts.invalid_path(self.meter, result)
             if current in owned:  # the update may keep it: it must not be changed in place any more
                 owned = Owned()
-            new = yield self._value_task(node.update, env, (None, None, current))
+            place = None if state[0] is None else self._longer(state[0], path[2])
+            new = yield self._task(node.update, env, (place, None if place is None else current, current))
             if new is DONE:
                 gone.append(path[2])
             else:

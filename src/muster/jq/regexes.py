@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import re2
 
+from muster.jq.encoding import without_surrogates
 from muster.jq.errors import JqError
 from muster.jq.texts import quoted
 
@@ -43,6 +44,8 @@ _FAULTS = (
     ("invalid named capture group", "invalid named capture"),
     ("trailing \\", "trailing backslash at end of expression"),
 )
+_NAMED_ALWAYS = ("trailing \\",)
+"""Faults at which Go shows what is wrong even when that is nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,8 @@ def compile_regex(meter: Meter, pattern: str, flags: str) -> Regex:
         raise JqError(f"regular expression is longer than {MAX_PATTERN:,} characters")
     repeats = sum(int(count) for count in _REPEATS.findall(pattern))
     classes = len(_CLASSES.findall(pattern))
+    if fault := _refused_by_go(pattern):
+        raise JqError(f"invalid regular expression {quoted(meter, whole)}: error parsing regexp: {fault}")
     meter.step((len(pattern) >> 1) + (repeats >> 3) + 100 * classes + min(classes * repeats, 5000))
     options = re2.Options()
     options.log_errors = False
@@ -120,6 +125,27 @@ def compile_regex(meter: Meter, pattern: str, flags: str) -> Regex:
     return Regex(compiled, _tester(whole, compiled), tuple(names), compiled.programsize)
 
 
+_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+_ODD = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|\\(?P<escape>.)|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]|(?P<group>\(\?P?<([^>]*)>)", re.DOTALL
+)
+"""What has to be stepped over, or looked at, to find what RE2 takes and Go does not."""
+
+
+def _refused_by_go(pattern: str) -> str | None:
+    """Go has no `\\C`, which matches a byte, and wants ASCII in the names of groups and UTF-8 everywhere."""
+    if "\\C" not in pattern and pattern.isascii():
+        return None
+    if bad := _NOT_UTF8.search(pattern):
+        return f"invalid UTF-8: `{pattern[bad.start() :]}`"
+    for found in _ODD.finditer(pattern):
+        if found["escape"] == "C":
+            return "invalid escape sequence: `\\C`"
+        if found["group"] and not found[3].isascii():
+            return f"invalid named capture: `{found['group']}`"
+    return None
+
+
 def _tester(pattern: str, compiled: Any) -> Callable[[str], bool]:
     plain = _PLAIN.match(pattern)
     if plain is not None:
@@ -132,12 +158,12 @@ def _tester(pattern: str, compiled: Any) -> Callable[[str], bool]:
             return lambda subject: subject.endswith(text)
         return lambda subject: text in subject
     search = compiled.search
-    return lambda subject: search(subject.encode("utf-8", "surrogateescape")) is not None
+    return lambda subject: search(without_surrogates(subject).encode()) is not None
 
 
 def _in_gos_words(cause: str) -> str:
     kind, colon, what = cause.partition(": ")
     for theirs, gos in _FAULTS:
         if kind == theirs:
-            return f"error parsing regexp: {gos}{f': `{what}`' if colon else ''}"
+            return f"error parsing regexp: {gos}{f': `{what}`' if colon or kind in _NAMED_ALWAYS else ''}"
     return f"error parsing regexp: {cause}"

@@ -452,8 +452,9 @@ def _names(pattern: tree.Pattern) -> Iterator[str]:
 
 
 def _constant_path(query: tree.Query) -> list[Any] | None:
-    """The path of `.a[0]["b"][1:2]`, where every step is constant."""
+    """The path of `.a[0]["b"][1:2]`, where every step is constant. As in gojq, `(.)[0]` is none."""
     path: list[Any] = []
+    start = query.span.start
     while isinstance(query, tree.Index | tree.Slice):
         key: Any
         if isinstance(query, tree.Index):
@@ -468,8 +469,9 @@ def _constant_path(query: tree.Query) -> list[Any] | None:
                     if key[name] is None:
                         return None
         path.append(key)
+        start = query.span.start
         query = query.target
-    return path[::-1] if path and isinstance(query, tree.Identity) else None
+    return path[::-1] if path and isinstance(query, tree.Identity) and query.span.start == start else None
 
 
 def _constant_key(query: tree.Query) -> Any:

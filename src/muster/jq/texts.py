@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muster.jq.encoding import beginning, encode_string, preview
+from muster.jq.encoding import beginning, preview, quote_as_go
 from muster.jq.errors import LONGEST_MESSAGE, HaltError, JqError
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def _message(meter: Meter, value: Any) -> str:
 
 
 def quoted(meter: Meter, text: str) -> str:
-    """A text of the query's as a JSON string, whole: what `catch` sees is charged like any text that is made."""
+    """A text of the query's in quotes, whole: what `catch` sees is charged like any text that is made."""
     meter.grow_text(2 * len(text))
-    return encode_string(text)
+    meter.work(len(text))
+    return quote_as_go(text)

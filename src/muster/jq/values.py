@@ -55,6 +55,16 @@ def to_int_ceil(number: Any) -> int:
     return to_int(number)
 
 
+def go_int(number: float) -> int:
+    """A float as Go's `int(x)` cuts it on amd64: what does not fit, and not-a-number, is the smallest integer."""
+    return int(number) if MIN_INT <= number < MAX_INT else MIN_INT
+
+
+def wrapped(number: int) -> int:
+    """An integer as 64 bits with a sign hold it."""
+    return (number - MIN_INT) % (1 << 64) + MIN_INT
+
+
 def bounded(meter: Meter, number: int) -> int:
     """An integer result, charged when it is long."""
     if MIN_INT <= number <= MAX_INT:
@@ -414,6 +424,8 @@ def slice_of(meter: Meter, value: Any, start: Any, end: Any) -> Any:
     if kind is list or kind is str:
         of = "an array" if kind is list else "a string"
         first, last = bounds(meter, len(value), start, end, of)
+        if not first and last == len(value):
+            return value  # all of it, and so still the value at its path
         meter.grow(last - first if kind is list else (last - first) >> 3)
         return value[first:last]
     if value is None:

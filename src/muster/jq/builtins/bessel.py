@@ -1,7 +1,10 @@
 """Bessel functions of integer order, which Python's math lacks. Used by maths.py.
 
-J comes from its integral over a period, where the trapezoidal rule converges faster than any power; Y from the series
-around zero below 12, in exact fractions because its terms cancel; both from Hankel's expansion for large arguments.
+J comes from its series for small arguments, from its integral over a period below 30, where the trapezoidal rule
+converges faster than any power, and from Hankel's expansion above; Y from the series around zero, in exact fractions
+because its terms cancel, and from Hankel. Higher orders are reached by recurrence: upwards where that is stable, for J
+beyond its argument downwards. What Go's math package does at the edges is done here too: orders that are no integers
+of 64 bits, and arguments so large that the order hardly matters.
 """
 
 from __future__ import annotations
@@ -9,9 +12,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from muster.jq.values import MIN_INT, go_int
+
 _EULER = 0.5772156649015329
 _LARGE = 30.0
-_MAX_ORDER = 100_000
+_HUGE = 2.0**302
+_ROOT_OF_PI = math.sqrt(math.pi)
 
 
 def j0(x: float) -> float:
@@ -23,7 +29,7 @@ def j1(x: float) -> float:
 
 
 def jn(order: float, x: float) -> float:
-    return _bessel_j(_order(order), x)
+    return _bessel_j(go_int(order), x)
 
 
 def y0(x: float) -> float:
@@ -35,18 +41,25 @@ def y1(x: float) -> float:
 
 
 def yn(order: float, x: float) -> float:
-    return _bessel_y(_order(order), x)
+    return _bessel_y(go_int(order), x)
 
 
 def terms(order: float, x: float) -> int:
-    """How many terms a function of an order adds up at most, for those who count the work."""
-    return sum(int(min(abs(number), _MAX_ORDER)) for number in (order, x) if math.isfinite(number))
+    """How many steps a function of an order takes at most, for those who count the work.
+
+    Not many beyond the argument: there J is soon too small and Y too large for any number.
+    """
+    number = abs(go_int(order))
+    if number == -MIN_INT or not math.isfinite(x) or abs(x) >= _HUGE:
+        return 0
+    return 2 * min(number, 2 * int(abs(x)) + 2000)
 
 
-def _order(order: float) -> int:
-    if not math.isfinite(order):
-        raise ValueError("order is not a number")
-    return int(min(max(order, -_MAX_ORDER), _MAX_ORDER))
+def _vanishes(order: int, x: float) -> bool:
+    """Whether J of the order is smaller than the smallest number: its first term is, and the others are smaller."""
+    if order <= x or order < 2:
+        return False
+    return x == 0 or order * (math.log(x) - math.log(2)) - math.lgamma(order + 1) < -760
 
 
 def _bessel_j(order: int, x: float) -> float:
@@ -54,62 +67,104 @@ def _bessel_j(order: int, x: float) -> float:
         return x
     if math.isinf(x):
         return 0.0
-    sign = 1.0
-    if order < 0:
-        order, sign = -order, -1.0 if order % 2 else 1.0
-    if x < 0:
-        x, sign = -x, sign * (-1.0 if order % 2 else 1.0)
+    if order == 0:
+        return _base_j(0, abs(x))
     if x == 0:
-        return 1.0 if order == 0 else 0.0
-    if order > 4 * x + 400:
-        return 0.0  # smaller than the smallest number
-    if order > x and order > 1 and x < 1:
-        return sign * _small_j(order, x)
-    if order <= 1 and x > _LARGE:
-        return sign * _hankel(order, x)[0]
-    if x > _LARGE and order * order < x:
-        before, now = _hankel(0, x)[0], _hankel(1, x)[0]
-        for step in range(1, order):
-            before, now = now, 2 * step / x * now - before
-        return sign * now
-    points = int(min(x, 100_000.0)) + order + 60
-    step_width = math.pi / points
+        return 0.0
+    if order == MIN_INT:  # it has no opposite, and goes no step up from the order 1
+        return _far(0, abs(x))[0] if abs(x) >= _HUGE else _base_j(1, abs(x))
+    negative = order % 2 == 1 and (x < 0) != (order < 0)
+    value = _positive_j(abs(order), abs(x))
+    return -value if negative else value
+
+
+def _positive_j(order: int, x: float) -> float:
+    if order == 1:
+        return _base_j(1, x)
+    if x >= _HUGE:
+        return _far(order, x)[0]
+    if _vanishes(order, x):
+        return 0.0
+    if order > x:
+        return _series_j(order, x) if x < 1 else _downwards(order, x)
+    before, now = _base_j(0, x), _base_j(1, x)
+    for step in range(1, order):
+        before, now = now, 2 * step / x * now - before
+    return now
+
+
+def _base_j(order: int, x: float) -> float:
+    """Order 0 or 1."""
+    if x < 1:
+        return _series_j(order, x)
+    if x > _LARGE:
+        return _hankel(order, x)[0]
+    points = int(x) + 60
+    width = math.pi / points
     total = 0.5 * (1.0 + math.cos(order * math.pi))
-    total += math.fsum(math.cos(order * at * step_width - x * math.sin(at * step_width)) for at in range(1, points))
-    return sign * total / points
+    total += math.fsum(math.cos(order * at * width - x * math.sin(at * width)) for at in range(1, points))
+    return total / points
 
 
-def _small_j(order: int, x: float) -> float:
+def _series_j(order: int, x: float) -> float:
+    """Around zero, below 1: no terms cancel, and twenty are enough."""
     half = x / 2
-    term = math.exp(order * math.log(half) - math.lgamma(order + 1))
+    term = 1.0
+    for step in range(1, order + 1):
+        term *= half / step
+        if term == 0:
+            return term
     total = term
-    for step in range(1, 60):
+    for step in range(1, 20):
         term *= -half * half / (step * (order + step))
         total += term
     return total
 
 
+def _downwards(order: int, x: float) -> float:
+    """Miller's recurrence from an order at which J is next to nothing, scaled by what all even orders sum up to."""
+    start = 2 * ((order + int(math.sqrt(160 * order)) + 20) // 2)
+    after, now, found, total = 0.0, 1e-300, 0.0, 0.0
+    for step in range(start, 0, -1):
+        after, now = now, 2 * step / x * now - after
+        if abs(now) > 1e200:
+            after, now, found, total = after * 1e-250, now * 1e-250, found * 1e-250, total * 1e-250
+        if step - 1 == order:
+            found = now
+        if step % 2 == 1:
+            total += now
+    return found / (2 * total - now)
+
+
 def _bessel_y(order: int, x: float) -> float:
     if x != x or x < 0:
         return math.nan
-    sign = 1.0
-    if order < 0:
-        order, sign = -order, -1.0 if order % 2 else 1.0
-    if x == 0:
-        return -math.inf * sign
     if math.isinf(x):
         return 0.0
-    before, now = _y_base(0, x), _y_base(1, x)
+    odd_below = order < 0 and order % 2 == 1
+    if x == 0:
+        return math.inf if odd_below else -math.inf
     if order == 0:
-        return sign * before
+        return _base_y(0, x)
+    if order == MIN_INT:
+        return _far(0, x)[1] if x >= _HUGE else _base_y(1, x)
+    value = _positive_y(abs(order), x)
+    return -value if odd_below else value
+
+
+def _positive_y(order: int, x: float) -> float:
+    if order > 1 and x >= _HUGE:
+        return _far(order, x)[1]
+    before, now = _base_y(0, x), _base_y(1, x)
     for step in range(1, order):
-        before, now = now, 2 * step / x * now - before
         if math.isinf(now):
-            return sign * -math.inf
-    return sign * now
+            break
+        before, now = now, 2 * step / x * now - before
+    return now
 
 
-def _y_base(order: int, x: float) -> float:
+def _base_y(order: int, x: float) -> float:
+    """Order 0 or 1."""
     if x > _LARGE:
         return _hankel(order, x)[1]
     return _y0_series(x) if order == 0 else _y1_series(x)
@@ -122,7 +177,7 @@ def _y0_series(x: float) -> float:
         term = _short(term * -quarter / (step * step))
         harmonic += Fraction(1, step)
         total += term * _short(harmonic)
-    return 2 / math.pi * ((math.log(x / 2) + _EULER) * _bessel_j(0, x) - float(total))
+    return 2 / math.pi * ((_log_of_half(x) + _EULER) * _base_j(0, x) - float(total))
 
 
 def _y1_series(x: float) -> float:
@@ -133,7 +188,11 @@ def _y1_series(x: float) -> float:
         total += term * _short(harmonic)
         term = _short(term * -half * half / ((step + 1) * (step + 2)))
         harmonic += Fraction(1, step + 1) + Fraction(1, step + 2)
-    return 2 / math.pi * ((math.log(x / 2) + _EULER) * _bessel_j(1, x) - 1 / x) - float(total) / math.pi
+    return 2 / math.pi * ((_log_of_half(x) + _EULER) * _base_j(1, x) - 1 / x) - float(total) / math.pi
+
+
+def _log_of_half(x: float) -> float:
+    return math.log(x) - math.log(2)  # half of the smallest number is none
 
 
 def _terms(x: float) -> int:
@@ -146,7 +205,7 @@ def _short(number: Fraction) -> Fraction:
 
 
 def _hankel(order: int, x: float) -> tuple[float, float]:
-    """J and Y for large arguments."""
+    """J and Y of order 0 or 1 for large arguments."""
     mu = 4.0 * order * order
     even, odd, term = 1.0, 0.0, 1.0
     for step in range(1, 40):
@@ -161,9 +220,27 @@ def _hankel(order: int, x: float) -> tuple[float, float]:
             even += signed
         if abs(term) < 1e-18:
             break
-    phase = x - (order / 2 + 0.25) * math.pi
-    scale = math.sqrt(2 / (math.pi * x))
-    return (
-        scale * (even * math.cos(phase) - odd * math.sin(phase)),
-        scale * (even * math.sin(phase) + odd * math.cos(phase)),
-    )
+    cosine, sine = _phase(order, x)
+    scale = 1 / (_ROOT_OF_PI * math.sqrt(x))
+    return scale * (even * cosine - odd * sine), scale * (even * sine + odd * cosine)
+
+
+def _far(order: int, x: float) -> tuple[float, float]:
+    """J and Y for arguments beside which the order is nothing: the waves alone."""
+    cosine, sine = _phase(order, x)
+    scale = 1 / (_ROOT_OF_PI * math.sqrt(x))
+    return scale * cosine, scale * sine
+
+
+def _phase(order: int, x: float) -> tuple[float, float]:
+    """The root of two times cosine and sine of x - (2 * order + 1) * pi / 4, a difference that no float could hold."""
+    cosine, sine = math.cos(x), math.sin(x)
+    match order % 4:
+        case 0:
+            return cosine + sine, sine - cosine
+        case 1:
+            return sine - cosine, -sine - cosine
+        case 2:
+            return -cosine - sine, cosine - sine
+        case _:
+            return cosine - sine, sine + cosine

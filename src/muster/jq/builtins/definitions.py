@@ -92,9 +92,9 @@ DEFINITIONS: Mapping[str, str] = {
         def fromstream(f):
           foreach f as $event (null;
             (if .e then null else . end)
-            | $event[0] as $path
+            | $event as [$path, $leaf]
             | if $event | length == 2
-              then setpath(["v"] + $path; $event[1]) | .e = ($path | length == 0)
+              then setpath(["v"] + $path; $leaf) | .e = ($path | length == 0)
               else .e = ($path | length == 1)
               end;
             if .e then .v else empty end);""",
@@ -126,8 +126,8 @@ DEFINITIONS: Mapping[str, str] = {
     "scan/2": """
         def scan($re; $flags):
           _match($re; $flags + "g")[] | if .captures == [] then .string else [.captures[].string] end;""",
-    "splits/1": "def splits($re): _splits($re; null)[];",
-    "splits/2": "def splits($re; $flags): _splits($re; $flags)[];",
+    "splits/1": "def splits($re): .[_pieces($re; null)[]];",
+    "splits/2": "def splits($re; $flags): .[_pieces($re; $flags)[]];",
     "split/2": "def split($re; $flags): _splits($re; $flags);",
     "sub/2": "def sub($re; new): sub($re; new; null);",
     "sub/3": """

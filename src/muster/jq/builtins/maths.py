@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from muster.jq import texts
 from muster.jq.builtins.bessel import j0, j1, jn, terms, y0, y1, yn
-from muster.jq.values import bounded, is_number, to_float
+from muster.jq.values import bounded, go_int, is_number, to_float, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.jq.budgets import Meter
 
-_LARGEST_EXPONENT = 5000
+_LARGEST_EXPONENT, _SMALLEST_EXPONENT = 1023, -1075
 _ONE_BY_LN2 = 1.44269504088896340735992468100189214
 _LN2_BY_LN10 = 0.30102999566398119521373889472449302676
 
@@ -65,7 +65,7 @@ def _several(name: str, function: Callable[..., float]) -> Callable[..., float]:
                 raise texts.not_applicable(meter, name, argument)
         numbers = [to_float(argument) for argument in args]
         if name in _STEPS:
-            meter.step(_STEPS[name] + terms(*numbers) // 8 if name in ("jn", "yn") else _STEPS[name])
+            meter.step(_STEPS[name] + terms(*numbers) // 4 if name in ("jn", "yn") else _STEPS[name])
         return safe(*numbers)
 
     return applied
@@ -120,7 +120,7 @@ def _gamma(value: float) -> float:
     try:
         return math.gamma(value)
     except OverflowError:
-        return math.inf
+        return math.copysign(math.inf, value) if abs(value) < 1 else math.inf
 
 
 def _lgamma(value: float) -> float:
@@ -149,8 +149,10 @@ def _significand(value: float) -> float:
 
 
 def _power(base: float, exponent: float) -> float:
-    odd = exponent == math.floor(exponent) and abs(exponent) < 2**53 and exponent % 2 == 1
-    if base == 0 and exponent < 0 and exponent == exponent:
+    if exponent == 0 or base == 1 or exponent != exponent or base != base:
+        return math.pow(base, exponent)
+    odd = math.isfinite(exponent) and exponent % 2 == 1
+    if base == 0 and exponent < 0:
         return math.copysign(math.inf, base) if odd else math.inf
     try:
         return math.pow(base, exponent)
@@ -159,12 +161,14 @@ def _power(base: float, exponent: float) -> float:
 
 
 def _scaled(value: float, exponent: float) -> float:
-    if exponent != exponent:
-        exponent = -_LARGEST_EXPONENT
-    try:
-        return math.ldexp(value, int(min(max(exponent, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)))
-    except OverflowError:
-        return math.copysign(math.inf, value)
+    """As in Go, where an exponent that no integer holds is the smallest one, and sums of exponents wrap around."""
+    if value == 0 or not math.isfinite(value):
+        return value
+    power = go_int(exponent)
+    total = wrapped(power + math.frexp(value)[1] - 1)
+    if total < _SMALLEST_EXPONENT:
+        return math.copysign(0.0, value)
+    return math.copysign(math.inf, value) if total > _LARGEST_EXPONENT else math.ldexp(value, power)
 
 
 def _fdim(left: float, right: float) -> float:
@@ -192,9 +196,15 @@ def _least(left: float, right: float) -> float:
 def _fused(left: float, right: float, addend: float) -> float:
     """left * right + addend with one rounding."""
     if not all(map(math.isfinite, (left, right, addend))):
-        return left * right + addend
+        finite = math.isfinite(left) and math.isfinite(right)
+        return addend if finite else left * right + addend
     exact = Fraction(left) * Fraction(right) + Fraction(addend)
-    return float(exact) if exact else left * right + addend
+    if not exact:
+        return left * right + addend
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 def _frexp(meter: Meter, value: Any) -> list[Any]:

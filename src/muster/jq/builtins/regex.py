@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.jq import texts
 from muster.jq.budgets import OBJECT_CELLS
+from muster.jq.encoding import without_surrogates
 from muster.jq.values import add
 
 if TYPE_CHECKING:
@@ -26,24 +27,21 @@ def match(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[Any]:
         raise texts.not_applicable(meter, "match", value, pattern, flags)
     regex = meter.regexes.get(meter, pattern, flags or "")
     meter.grow_text(len(value))
-    data = value.encode("utf-8", "surrogateescape")
+    # A byte that is not UTF-8 is a character of its own, which patterns see as U+FFFD.
+    data = without_surrogates(value).encode()
     offsets = _Offsets(data)
     found = []
     for groups in _matches(meter, regex, data, everything="g" in (flags or "")):
         (start, end), *captured = groups
         meter.grow((OBJECT_CELLS + 8) * len(groups) + (sum(last - first for first, last in groups) >> 3))
+        offset, length = offsets.at(start), offsets.between(start, end)
         found.append(
             {
-                "offset": offsets.at(start),
-                "length": offsets.between(start, end),
-                "string": _text(data, start, end),
+                "offset": offset,
+                "length": length,
+                "string": value[offset : offset + length],
                 "captures": [
-                    {
-                        "name": name,
-                        "offset": offsets.at(first) if first >= 0 else -1,
-                        "length": offsets.between(first, last) if first >= 0 else 0,
-                        "string": _text(data, first, last) if first >= 0 else None,
-                    }
+                    _captured(value, offsets, name, first, last)
                     for name, (first, last) in zip(regex.names, captured, strict=True)
                 ],
             }
@@ -51,8 +49,16 @@ def match(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[Any]:
     return found
 
 
+def _captured(value: str, offsets: _Offsets, name: str | None, start: int, end: int) -> dict[str, Any]:
+    """One group of a match, which may have matched nothing at all."""
+    if start < 0:
+        return {"name": name, "offset": -1, "length": 0, "string": None}
+    offset, length = offsets.at(start), offsets.between(start, end)
+    return {"name": name, "offset": offset, "length": length, "string": value[offset : offset + length]}
+
+
 def _text(data: bytes, start: int, end: int) -> str:
-    return data[start:end].decode("utf-8", "surrogateescape")
+    return data[start:end].decode()
 
 
 class _Offsets:
@@ -126,6 +132,19 @@ def splits(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[str]:
     return pieces
 
 
+def pieces(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[dict[str, Any]]:
+    """Where the text between all matches begins and ends: what `splits` slices by, and shows as its paths."""
+    found = match(meter, value, pattern, add(meter, flags, "g"))
+    meter.grow((OBJECT_CELLS + 6) * (len(found) + 1))
+    places: list[dict[str, Any]] = []
+    start: int | None = None
+    for one in found:
+        after = one["offset"] + one["length"]
+        places.append({"start": start, "end": one["offset"], "next": after})
+        start = after
+    return [*places, {"start": start, "end": None, "next": None}]
+
+
 def append_text(meter: Meter, _value: Any, made: list[Any], at: int, text: Any) -> list[Any]:
     """`made` with the text added to its item at a position: how `sub` gathers its results."""
     meter.grow(len(made) + 1)
@@ -142,5 +161,6 @@ NATIVES: Mapping[tuple[str, int], Callable[..., Any]] = {
     ("_match", 2): match,
     ("_captures", 0): captures,
     ("_splits", 2): splits,
+    ("_pieces", 2): pieces,
     ("_append_text", 3): append_text,
 }

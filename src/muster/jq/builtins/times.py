@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from muster.jq import texts
 from muster.jq.date_parsing import DateError, parse_moment
 from muster.jq.dates import Moment, broken_down, format_moment, moment_at, moment_of
-from muster.jq.values import is_number, to_float, to_int
+from muster.jq.values import MIN_INT, go_int, is_number, to_float, to_int
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,9 +20,12 @@ _BEGINNING = -62_135_596_800  # the first second of the year 1, which gojq takes
 
 
 def _parts(epoch: float, zone: tzinfo) -> list[Any]:
-    if not math.isfinite(epoch):
-        epoch = 0.0
-    return broken_down(moment_at(to_int(epoch), int((epoch - math.floor(epoch)) * 1e9), zone))
+    return broken_down(moment_at(go_int(epoch), _nanoseconds(epoch), zone))
+
+
+def _nanoseconds(seconds: float) -> int:
+    """The fraction of a second; of what is no finite number, what Go makes of it."""
+    return go_int((seconds - math.floor(seconds)) * 1e9) if math.isfinite(seconds) else MIN_INT
 
 
 def _moment(parts: list[Any], zone: tzinfo) -> Moment | None:
@@ -32,10 +35,7 @@ def _moment(parts: list[Any], zone: tzinfo) -> Moment | None:
         return None
     year, month, day, hour, minute = (to_int(part) for part in [*numbers, 0, 0, 0, 0, 0][:5])
     seconds = to_float(numbers[5]) if len(numbers) > 5 else 0.0
-    if not math.isfinite(seconds):
-        seconds = 0.0
-    fraction = int((seconds - math.floor(seconds)) * 1e9)
-    return moment_of((year, month + 1, day, hour, minute, to_int(seconds), fraction), zone)
+    return moment_of((year, month + 1, day, hour, minute, go_int(seconds), _nanoseconds(seconds)), zone)
 
 
 def _gmtime(meter: Meter, value: Any) -> list[Any]:

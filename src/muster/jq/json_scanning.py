@@ -1,13 +1,19 @@
-"""Finds what is wrong with a text that is not JSON, in the words of Go's encoding/json. Used when decoding failed."""
+"""Reads JSON without recursion, and finds what is wrong with a text that is not JSON, in the words of Go's
+encoding/json.
+
+Used when Python's own reader failed: it has other words, and ends at about a thousand levels. Go ends at ten thousand.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from muster.jq.encoding import InvalidJsonError, quote_character
+from muster.jq.encoding import InvalidJsonError, quote_byte, read_scalar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from muster.jq.budgets import Meter
 
 _WHITE = " \t\n\r"
@@ -24,7 +30,58 @@ def first_fault(meter: Meter, text: str, start: int) -> InvalidJsonError:
         _Scanner(meter, text, start).value()
     except InvalidJsonError as fault:
         return fault
-    return InvalidJsonError("exceeded max depth", start)
+    return InvalidJsonError("invalid JSON", start)  # both readers would have to disagree
+
+
+def read_deep(meter: Meter, text: str, start: int) -> tuple[Any, int]:
+    """The value that begins here, and where it ends. Raises InvalidJsonError."""
+    scanner = _Scanner(meter, text, start)
+    scanner.value()
+    return _built(meter, text, start), scanner.at
+
+
+_TOKEN = re.compile(r'[ \t\n\r,:]*([][{}]|"(?:[^"\\]|\\.)*"|[^][{}",: \t\n\r]+)', re.DOTALL)
+
+
+def _built(meter: Meter, text: str, at: int) -> Any:
+    """The value of a text that was scanned and is valid: every word of it goes to the innermost container."""
+    top: list[Any] = []
+    adders: list[Callable[[Any], None]] = [top.append]
+    while not top or len(adders) > 1:
+        meter.step()
+        found = _TOKEN.match(text, at)
+        assert found is not None  # noqa: S101 - it was scanned
+        at, word = found.end(), found.group(1)
+        if word in ("]", "}"):
+            adders.pop()
+        elif word == "[":
+            items: list[Any] = []
+            adders[-1](items)
+            adders.append(items.append)
+        elif word == "{":
+            fields: dict[str, Any] = {}
+            adders[-1](fields)
+            adders.append(_Fields(fields).add)
+        else:
+            adders[-1](read_scalar(meter, word))
+    return top[0]
+
+
+class _Fields:
+    """Takes keys and values in turn."""
+
+    __slots__ = ("fields", "key")
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.fields = fields
+        self.key: str | None = None
+
+    def add(self, word: Any) -> None:
+        if self.key is None:
+            self.key = word
+        else:
+            self.fields[self.key] = word
+            self.key = None
 
 
 class _Scanner:
@@ -36,7 +93,7 @@ class _Scanner:
     def fail(self, context: str) -> InvalidJsonError:
         if self.at >= len(self.text):
             return InvalidJsonError("unexpected EOF" if self.text.strip(_WHITE) else "EOF", self.at)
-        return InvalidJsonError(f"invalid character {quote_character(self.text[self.at])} {context}", self.at)
+        return InvalidJsonError(f"invalid character {quote_byte(self.text[self.at])} {context}", self.at)
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -57,9 +114,9 @@ class _Scanner:
             self.white()
             character = self.peek()
             if character and character in "[{":
-                self.at += 1
                 if len(closers) >= _MAX_DEPTH:
-                    raise InvalidJsonError("exceeded max depth", self.at)
+                    raise self.fail("exceeded max depth")
+                self.at += 1
                 closers.append("]" if character == "[" else "}")
                 self.white()
                 if self.peek() == closers[-1]:
@@ -111,7 +168,7 @@ class _Scanner:
     def literal(self, word: str) -> None:
         for position, letter in enumerate(word):
             if self.peek() != letter:
-                raise self.fail(f"in literal {word} (expecting {quote_character(word[position])})")
+                raise self.fail(f"in literal {word} (expecting {quote_byte(word[position])})")
             self.at += 1
 
     def number(self) -> None:

@@ -111,6 +111,8 @@ def test_every_step_is_printed_and_runs_and_the_label_moves_the_decision(termina
     assert "wanted platform.open-cluster-management.io in (Amazon,Azure)" in explained
     history = next(text for command, text in said.items() if command.startswith("muster history"))
     assert "label cloud" in history
+    assert "Placement apps/checkout was created" in history
+    assert "while no controller was running" not in history
     conflict = next(text for command, text in said.items() if "jsonpath" in command)
     assert "there is no set of operators that meets all of this" in conflict
     resolutions = said["kubectl get resolutions -n operators"]

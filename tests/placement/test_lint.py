@@ -131,6 +131,16 @@ def requiring(kind: str, key: str, operator: str, *values: str) -> dict[str, Any
                 )
             ],
         ),
+        (
+            {"predicates": [cel("managedCluster.spec.taints.exists(t, t.key == 'gpu')")]},
+            [
+                (
+                    "missing-key",
+                    f"{CEL0}: fails on 2 of 3 clusters, which are not selected then: no such key: taints "
+                    "(write managedCluster.?spec.?taints.orValue([]))",
+                )
+            ],
+        ),
         ({"predicates": [cel('managedCluster.metadata.?labels[?"region"].orValue("") != "x"')]}, []),
         (
             {"predicates": [cel("has(managedCluster.metadata.labels.region) || managedCluster.metadata.name == 'b'")]},

@@ -16,6 +16,7 @@ from muster.fleet import DELETION, ScoreTable, score_of
 from muster.placement import planned
 from muster.placement.causes import (
     CLUSTER,
+    CREATED,
     OTHER_DECISIONS,
     SCORE,
     SEEN_AFTER_RESTART,
@@ -106,7 +107,7 @@ class MoveReport:
     def flips(self) -> Iterator[Flip]:
         """Where each example turned. A placement that is new turned nothing: it decided for the first time."""
         move = self._move
-        if move.was is None and not move.unseen:
+        if move.was is None and not (move.unseen and move.before):
             return
         was_plan, now_plan = self._plans()
         for each in move.examples:
@@ -166,6 +167,8 @@ class MoveReport:
         timed = [cause for cause in self._expired_tolerations(found) if cause is not None]
         found += timed
         total += len(timed)
+        if move.unseen and not since and not move.before and move.was is None:
+            return [self._created()], 0  # nothing was ever decided: however late somebody looks, it begins with this
         if move.unseen:
             unseen = list(self._seen_after_restart(since, found))
             found += unseen
@@ -174,6 +177,12 @@ class MoveReport:
             return [Cause(deed=SEEN_AFTER_RESTART if move.unseen else OTHER_DECISIONS)], 0
         kept = found[:MOST_CAUSES]
         return kept, total - len(kept) + move.pending.more
+
+    def _created(self) -> Cause:
+        placement = self._move.now.placement.plain()
+        metadata = placement["metadata"]
+        created = Cause("Placement", metadata.get("namespace") or "", metadata["name"], CREATED)
+        return created.by(writer_since(placement, "", with_status=False))
 
     def _expired_tolerations(self, found: list[Cause]) -> Iterator[Cause | None]:
         """Of lost clusters that did not change themselves."""

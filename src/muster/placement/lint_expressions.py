@@ -11,7 +11,8 @@ from muster.cel.environments import environment
 from muster.cel.libraries.ocm_sizes import managed_cluster_sizes
 from muster.cel.program import compile_program
 from muster.cel.traversal import descendants
-from muster.cel.tree import Call, Literal, Select
+from muster.cel.tree import Call, Comprehension, Literal, Select
+from muster.cel.types import Kind
 from muster.cel.unparser import unparse
 from muster.errors import EvaluationError, FailureKind, InvalidExpressionError, InvalidObjectError
 from muster.placement.comparisons import never_true
@@ -31,6 +32,16 @@ if TYPE_CHECKING:
     from muster.selectors.cel import CelLimits
 
 _COSTLY: Final = 0.25  # of the limit
+_COMPARING: Final = ("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_")
+_EMPTY: Final = {
+    Kind.BOOL: "false",
+    Kind.DOUBLE: "0.0",
+    Kind.INT: "0",
+    Kind.LIST: "[]",
+    Kind.MAP: "{}",
+    Kind.STRING: '""',
+    Kind.UINT: "0u",
+}
 _INDEXING: Final = {"_[_]": False, "_[?_]": True, "_?._": True}
 
 
@@ -122,7 +133,7 @@ def _access(program: Program, key: str) -> Expr | None:
 
 
 def _safe(program: Program, node: Expr) -> str:
-    """The same part, so that a missing key is an empty text: the way to it becomes optional."""
+    """The same part, so that a missing key is an empty value: the way to it becomes optional."""
     steps: list[str] = []
     at: Expr = node
     while True:
@@ -139,4 +150,23 @@ def _safe(program: Program, node: Expr) -> str:
     # metadata.labels is always asked for by name: only what may be missing need be optional.
     if written.startswith(".?metadata.?labels"):
         written = ".metadata.?labels" + written.removeprefix(".?metadata.?labels")
-    return f'write {root}{written}.orValue("")'
+    return f"write {root}{written}.orValue({_empty(program, node)})"
+
+
+def _empty(program: Program, node: Expr) -> str:
+    """What stands for a part that is missing: by its type, or by what is done with it where its type is not known."""
+    known = program.tree.types.get(node.id)
+    if known is not None and known.kind in _EMPTY:
+        return _EMPTY[known.kind]
+    for parent in descendants(program.tree.expr):
+        match parent:
+            case Comprehension(iter_range=over) if over is node:
+                return "[]"
+            case Call(function="@in", args=(_, among)) if among is node:
+                return "[]"
+            case Call(function=function, args=(left, right)) if function in _COMPARING and node in (left, right):
+                other = right if left is node else left
+                kind = program.tree.types.get(other.id)
+                if kind is not None and kind.kind in _EMPTY:
+                    return _EMPTY[kind.kind]
+    return '""'

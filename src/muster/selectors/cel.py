@@ -12,6 +12,7 @@ from muster.cel.program import compile_program
 from muster.cel.reads import PRESENT as CEL_PRESENT
 from muster.cel.reads import Where
 from muster.cel.types import Kind
+from muster.cel.values.model import type_of
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind, InvalidExpressionError, InvalidObjectError
 from muster.reasons import Code, Reason, Subject
 from muster.selectors.cel_costs import costliest_part
@@ -131,7 +132,7 @@ class CelSelector:
             return failed(partial(_failure, program.text, value.kind, str(value)), alone=exhausted)
         if value is False:
             return no(partial(_falsehood, program, obj))
-        return failed(partial(_no_boolean, program.text, type(value).__name__))
+        return failed(partial(_no_boolean, program.text, type_of(value).name))
 
     def view(self, obj: Mapping[str, Any]) -> Mapping[str, Any]:
         """The cluster as the expressions see it."""

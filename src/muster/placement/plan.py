@@ -96,11 +96,11 @@ def plan_of(
         return _bounded(
             **identity,
             cluster_sets=cluster_sets,
+            groups=_groups(spec),  # a fault in these is told before any other, as upstream does
             predicates=_predicates(spec, compile_cel),
             tolerations=_tolerations(spec),
             scorers=_scorers(spec.get("prioritizerPolicy") or {}, scorers),
             number=_number(spec),
-            groups=_groups(spec),
             spread=_spread(spec),
             by_score=spec.get("sortBy") == "Score",
         )

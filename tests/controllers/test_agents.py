@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from muster.classification import Roster
+from tests.builders import a_time
 from tests.controllers.running import Driver, controllers, driven_hub, eventually
 from tests.controllers.running_hosts import (
     BASE,
@@ -72,6 +74,52 @@ def test_the_labels_of_the_proposal_come_and_go_with_inventories_and_classificat
         eventually(lambda: hub.get(path), None)
         assert labels(hub, "a") == {"rack": "r1"}
         assert f"{PREFIX}applied" not in hub.get(f"{BASE}/agents/a")["metadata"]["annotations"]
+
+
+def test_a_classification_concerns_the_hosts_of_its_own_namespace_alone(hub: Driver) -> None:
+    elsewhere = BASE.replace("/apps", "/elsewhere")
+    namespace = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "elsewhere"}}
+    hub.send("POST", "/api/v1/namespaces", namespace)
+    with host_controllers(hub.hub):
+        kinds = {"apiVersion": "agent-install.openshift.io/v1beta1"}
+        for base in (BASE, elsewhere):
+            agent = {"kind": "Agent", **kinds, "metadata": {"name": "a"}, "spec": {"approved": True, "role": "worker"}}
+            hub.send("POST", f"{base}/agents", agent)
+            hub.patch(f"{base}/agents/a/status", {"status": {"inventory": {"cpu": {"count": 2}}}})
+        spec = {"labelKey": "size", "labelValue": "far", "query": ".cpu.count == 2"}
+        body = {"kind": "AgentClassification", **kinds, "metadata": {"name": "far"}, "spec": spec}
+        hub.send("POST", f"{elsewhere}/agentclassifications", body)
+        classify(hub, "failing", "disk", "none", "[.disks[]] | length > 1")
+        eventually(lambda: counts(hub, "failing"), (0, 1))
+        far = f"{elsewhere}/agentclassifications/far"
+        eventually(lambda: (hub.get(far).get("status") or {}).get("matchedCount"), 1)
+        assert hub.get(far)["status"]["errorCount"] == 0
+        assert labels(hub, "a") == {"disk": "QUERYERROR-none"}
+        assert hub.get(f"{elsewhere}/agents/a")["metadata"]["labels"] == {f"{PREFIX}size": "far"}
+        # One of the same key and value here does not keep the label there when that one goes.
+        classify(hub, "near", "size", "far", ".cpu.count == 2")
+        eventually(lambda: labels(hub, "a").get("size"), "far")
+        hub.send("DELETE", far)
+        eventually(lambda: hub.get(far), None)
+        assert PREFIX + "size" not in (hub.get(f"{elsewhere}/agents/a")["metadata"].get("labels") or {})
+        assert labels(hub, "a")["size"] == "far"
+
+
+def test_updatedat_is_the_moment_at_which_the_labels_were_written(hub: Driver) -> None:
+    def updated() -> datetime:
+        return a_time(hub.get(f"{BASE}/agents/a")["metadata"]["annotations"][f"{PREFIX}updatedat"])
+
+    with host_controllers(hub.hub):
+        before = datetime.now(UTC).replace(microsecond=0)
+        classify(hub, "c", "size", "small", ".cpu.count < 4")
+        add_agent(hub, "a", {"cpu": {"count": 2}})
+        eventually(lambda: labels(hub, "a"), {"size": "small"})
+        first = updated()
+        assert before <= first <= datetime.now(UTC)
+        again = datetime.now(UTC).replace(microsecond=0)
+        report(hub, "a", {"cpu": {"count": 8}})
+        eventually(lambda: labels(hub, "a"), {})
+        assert max(first, again) <= updated() <= datetime.now(UTC)
 
 
 def test_a_query_that_does_not_compile_is_shown_until_it_is_mended(hub: Driver) -> None:

@@ -95,6 +95,23 @@ def test_no_select_if_new_spares_clusters_that_are_decided_already() -> None:
     assert scheduled(a_placement(), *clusters, own=["a"]).selected == ["a"]
 
 
+def test_a_toleration_that_a_decided_cluster_does_not_need_wakes_nobody_when_it_ends() -> None:
+    tolerations = [{"key": "x", "operator": "Exists", "tolerationSeconds": 60}]
+    tainted = a_cluster("a", taints=[a_taint("x", "NoSelectIfNew", added="2025-12-31T23:59:30Z")])
+    fresh = scheduled(a_placement(tolerations=tolerations), tainted)
+    assert (fresh.selected, fresh.requeue_at) == (["a"], datetime(2026, 1, 1, 0, 0, 30, tzinfo=UTC))
+    decided_already = scheduled(a_placement(tolerations=tolerations), tainted, own=["a"])
+    assert (decided_already.selected, decided_already.requeue_at) == (["a"], None)
+
+
+def test_of_several_faults_that_of_the_groups_is_told_as_upstream_does() -> None:
+    faulty = a_placement(
+        tolerations=[{"operator": "Equal"}],
+        decisionStrategy={"groupStrategy": {"clustersPerDecisionGroup": "many"}},
+    )
+    assert str(scheduled(faulty, a_cluster("a")).fault) == ":many invalid type: string is not a percentage"
+
+
 def test_clusters_with_prefer_no_select_rank_after_all_others() -> None:
     disliked = a_cluster("a", taints=[a_taint("x", "PreferNoSelect")])
     result = scheduled(a_placement(numberOfClusters=1), disliked, a_cluster("b"), own=["a"])

@@ -17,6 +17,7 @@ from muster.resolution import (
     Request,
     UpgradeStrategy,
     Want,
+    index_catalog,
     resolve,
 )
 from tests.resolution.builders import a_catalog, bundle, chosen, constraint, needs, needs_api, provides, rule
@@ -146,3 +147,66 @@ def test_what_is_installed_may_meet_a_requirement_and_may_be_replaced() -> None:
     present = (Installed("k.v1.0.0", "1.0.0", "k", (GVK_K,), "two"),)
     two = Want("two", "k", "stable", catalog="cat", catalog_namespace="default", installed="k.v1.0.0")
     assert chosen(asked(catalog, SUB, two, installed=present)) == ["a.v1.0.0", "k.v1.0.0"]
+
+
+# What the real resolver does, found by running it beside ours.
+
+
+def test_a_bundle_that_says_twice_what_it_provides_is_never_installed() -> None:
+    twice = a_catalog(bundle("a", "1.0.0", provides("K"), provides("K")))
+    assert text(asked(twice)) == (
+        "constraints not satisfiable: cat/default/stable/a.v1.0.0 and cat/default/stable/a.v1.0.0 provide K (g/v1),"
+        " subscription sub exists, subscription sub requires cat/default/stable/a.v1.0.0"
+    )
+    assert chosen(resolve(Request((twice,), (SUB,)))) == ["a.v1.0.0"]  # in our own dialect it is
+
+
+def test_a_subscription_without_a_catalog_finds_what_is_installed_as_well() -> None:
+    present = Installed("a.v0", "0.1.0", properties=(Property("olm.package", {"packageName": "a"}),))
+    want = Want("sub", "a")
+    assert chosen(asked(a_catalog(bundle("other")), want, installed=(present,))) == ["a.v0"]
+    assert isinstance(asked(a_catalog(bundle("other")), want), Impossible)
+
+
+def test_a_bundle_that_one_channel_skips_is_a_candidate_if_another_has_it() -> None:
+    catalog = a_catalog(
+        bundle("a", "1.0.0", channel="x"),
+        bundle("a", "1.1.0", needs("absent"), channel="x", skips=["a.v1.0.0"]),
+        bundle("a", "1.0.0", channel="y"),
+    )
+    outcome = asked(catalog, replace(SUB, channel="", package="a"), allowed_packages=frozenset())
+    assert "cat/default/x/a.v1.0.0" in text(outcome)
+    assert "cat/default/y/a.v1.0.0" in text(outcome)
+
+
+def test_only_the_first_fault_of_a_bundle_is_told() -> None:
+    faults = (needs("d", "1"), constraint(cell={}), constraint(any={"constraints": [rule("1")["value"], {}]}))
+    assert text(asked(a_catalog(bundle("a", "1.0.0", *faults)))).startswith("Last element in range is '||'")
+    assert (
+        text(asked(a_catalog(bundle("a", "1.0.0", *faults[1:])))) == 'parse olm.constraint: json: unknown field "cell"'
+    )
+
+
+def test_in_one_constraint_the_fault_that_stands_first_is_told() -> None:
+    first = {"cel": {"rule": "1"}}
+    found = text(asked(a_catalog(bundle("a", "1.0.0", constraint(all={"constraints": [first, {}]})))))
+    assert found == "convert olm.constraint to resolver predicate: cel expressions must have type Bool"
+    found = text(asked(a_catalog(bundle("a", "1.0.0", constraint(all={"constraints": [{}, first]})))))
+    assert found == "convert olm.constraint to resolver predicate: constraint is empty"
+
+
+def test_a_fault_of_what_is_installed_is_told_before_a_catalog_that_cannot_be_used() -> None:
+    unusable = replace(a_catalog(bundle("a")), unavailable="gone")
+    bad = Installed("b", "1.0.0", properties=(Property("olm.constraint", {}),))
+    assert "constraint is empty" in text(asked(unusable, installed=(bad,)))
+    assert text(asked(unusable)) == "error using catalogsource default/cat: gone"
+
+
+def test_a_literal_that_is_cut_off_is_told_as_go_does() -> None:
+    cut = a_catalog(bundle("a"))
+    entry = replace(
+        cut.entries[0],
+        bundle=replace(cut.entries[0].bundle, requirements=((0, Property("olm.label.required", None, "nul")),)),
+    )
+    outcome = asked(index_catalog(cut.key, [entry]))
+    assert text(outcome) == "invalid character ' ' in literal null (expecting 'l')"

@@ -83,7 +83,10 @@ def test_other_kinds_have_one_form_too(kind: str, value: Any, normal: Any) -> No
         ({"cel": {"rule": "true", "ruel": 1}}, ["/cel/ruel", "did you mean rule?"]),
         ({"message": "a", "failureMessage": "b", "cel": {"rule": "true"}}, ["message and failureMessage differ"]),
         ({"rule": "true", "cel": {"rule": "false"}}, ["rule and cel.rule differ"]),
-        ({"Cel": {"rule": "true"}, "cel": {"rule": "true"}}, ["twice, in different case"]),
+        ({"Cel": {"rule": "true"}, "cel": {"rule": "true"}}, ["/cel: 'Cel' and 'cel' are one key twice, in different"]),
+        ({"cel": {"rule": "true", "RULE": "true"}}, ["/cel/RULE: 'rule' and 'RULE' are one key twice"]),
+        ({"message": "a", "MESSAGE": "a", "rule": "true"}, ["'message' and 'MESSAGE' are one key twice"]),
+        ({"evaluator": {"id": "cel", "ID": "cel"}, "rule": "true"}, ["'id' and 'ID' are one key twice"]),
         ({"evaluator": {"id": "lucky"}, "rule": "x"}, ["lucky", "only cel is supported"]),
         ({"evaluator": {"id": "cel", "package": "bobby"}, "rule": "x"}, ["no more than its id", "package"]),
         ({"evaluator": "cel", "rule": "x"}, ["/evaluator", "a mapping with an id"]),
@@ -109,6 +112,24 @@ def test_other_kinds_have_one_form_too(kind: str, value: Any, normal: Any) -> No
 def test_a_wrong_constraint_is_refused_with_pointer_and_reason(value: Any, parts: list[str]) -> None:
     text = refusal(value)
     assert [part for part in parts if part not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "second"),
+    [
+        ("olm.package.required", {"packageName": "a", "PackageName": "b", "versionRange": "1.x"}, "PackageName"),
+        ("olm.gvk.required", API | {"Kind": "Other"}, "Kind"),
+        ("olm.label.required", {"LABEL": "lts", "label": "lts"}, "label"),
+    ],
+)
+def test_the_older_properties_take_no_key_twice_either(kind: str, value: Any, second: str) -> None:
+    assert f"/{second}: " in refusal(value, kind)
+    assert "are one key twice, in different case: keep one" in refusal(value, kind)
+
+
+def test_a_dependency_may_be_spelled_in_any_case_but_not_twice() -> None:
+    assert shipped_form(read({"PackageName": "d", "VERSION": "1.x"}, "olm.package")) == D_1_X
+    assert "one key twice" in refusal({"packageName": "d", "version": "1.x", "Version": "2.x"}, "olm.package")
 
 
 def test_the_older_properties_say_what_they_lack() -> None:

@@ -140,3 +140,15 @@ def test_explain_says_why_this_version_and_why_not_another() -> None:
     ]
     assert explain_package(outcome, "zzz") == "zzz: no catalog has it"
     assert explain_package(outcome, "d").splitlines()[0] == "d: it could meet a requirement, but others were preferred"
+
+
+def test_a_constraint_whose_rule_is_false_tells_its_message_in_both_spellings_of_it() -> None:
+    false = "properties.exists(p, p.type == 'certified' && p.value == true)"
+    for key in ("message", "failureMessage"):
+        catalog = a_catalog(
+            bundle("a", "1.0.0", constraint(cel={"rule": false}, **{key: "only certified databases"})),
+            bundle("d", "1.0.0", {"type": "certified", "value": False}),
+        )
+        outcome = impossible("a", catalog=catalog)
+        assert "only certified databases" in tell(outcome.problem).text
+        assert f'with constraint: "{false}" and message: "only certified databases"' in outcome.upstream_text

@@ -24,6 +24,32 @@ def test_what_upstream_takes(value: Any, shipped: Any) -> None:
     assert shipped_form(Requirement(parse_upstream(Property("olm.constraint", value)))) == shipped
 
 
+@pytest.mark.parametrize(
+    ("value", "shipped"),
+    [
+        ({"cel": {"rule": "a"}, "CEL": {"rule": "b"}}, {"cel": {"rule": "b"}}),
+        ({"cel": {"rule": "a"}, "CEL": {}}, {"cel": {"rule": "a"}}),
+        ({"failureMessage": "m", "FailureMessage": None, "cel": {}}, {"failureMessage": "m", "cel": {"rule": ""}}),
+        ({"cel": {"rule": "a"}, "CEL": None, "gvk": {}}, {"gvk": {"group": "", "version": "", "kind": ""}}),
+        (
+            {"all": {"constraints": [{"cel": {"rule": "a"}}]}, "ALL": {"constraints": [{"failureMessage": "m"}]}},
+            {"all": {"constraints": [{"failureMessage": "m", "cel": {"rule": "a"}}]}},
+        ),
+    ],
+)
+def test_the_later_of_two_keys_that_differ_by_case_is_read_into_what_the_earlier_left(value: Any, shipped: Any) -> None:
+    assert shipped_form(Requirement(parse_upstream(Property("olm.constraint", value)))) == shipped
+
+
+def test_in_the_older_properties_the_last_text_counts_and_the_first_misfit_is_told() -> None:
+    twice = {"packageName": "a", "PackageName": "b", "PACKAGENAME": None, "versionRange": "1.x"}
+    read = read_upstream(Property("olm.package.required", twice))
+    assert read is not None
+    assert shipped_form(read) == {"package": {"packageName": "b", "versionRange": "1.x"}}
+    with pytest.raises(InvalidConstraintError, match=r"number into Go struct field \.packageName"):
+        read_upstream(Property("olm.package.required", {"packageName": 1, "PackageName": "b", "versionRange": "1.x"}))
+
+
 def test_only_the_first_json_value_is_read() -> None:
     read = parse_upstream(Property("olm.constraint", None, '{"cel":{"rule":"true"}} x'))
     assert shipped_form(Requirement(read)) == {"cel": {"rule": "true"}}

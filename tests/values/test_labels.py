@@ -235,3 +235,11 @@ def test_the_old_form_knows_equality_only() -> None:
     assert label_selector_as_map({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}) == {"a": "b"}
     with pytest.raises(InvalidSelectorError, match="without a single value"):
         label_selector_as_map({"matchExpressions": [{"key": "a", "operator": "In", "values": []}]})
+
+
+def test_the_object_form_shows_a_value_as_often_as_it_was_given() -> None:
+    twice = {"matchExpressions": [{"key": "k", "operator": "In", "values": ["b", "a", "b"]}]}
+    assert format_label_selector(twice) == "k in (a,b,b)"
+    assert from_label_selector(twice).matches({"k": "b"})
+    assert from_label_selector(twice) == parse_selector("k in (a,b)")
+    assert str(parse_selector("k in (a,b,b)")) == "k in (a,b)"  # the string form is a set, there as here

@@ -118,11 +118,11 @@ def planned(
     try:
         plan = replace(
             plain,
+            groups=_groups(spec),  # a fault in these is told before any other, as upstream does
             predicates=_predicates(spec, compile_cel),
             tolerations=_tolerations(spec),
             scorers=_scorers(spec.prioritizer_policy, scorers),
             number=_number(spec),
-            groups=_groups(spec),
             spread=_spread(spec),
             by_score=spec.sort_by == "Score",
         )

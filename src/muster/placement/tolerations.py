@@ -81,6 +81,8 @@ def tolerance(taints: Iterable[Taint], tolerations: Iterable[Toleration], now: d
     until: datetime | None = None
     disliked = False
     for taint in taints:
+        if taint.effect == NO_SELECT_IF_NEW and decided:
+            continue  # whatever a toleration says, and whenever it ends
         tolerated = False
         for toleration in wanted:
             if not toleration.matches(taint):
@@ -99,7 +101,7 @@ def tolerance(taints: Iterable[Taint], tolerations: Iterable[Toleration], now: d
             continue
         if taint.effect == PREFER_NO_SELECT:
             disliked = True
-        elif not (taint.effect == NO_SELECT_IF_NEW and decided):
+        else:
             return Tolerance(blocked_by=taint)
     return Tolerance(until=until, disliked=disliked)
 

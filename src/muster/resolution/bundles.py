@@ -54,7 +54,7 @@ class Bundle:
     version_text: str
     packages: tuple[PackageVersion, ...]  # of its olm.package properties
     versions: tuple[Version, ...]  # every version a range may be held against
-    apis: tuple[Api, ...]
+    apis: tuple[Api, ...]  # as often as it says so
     labels: tuple[str, ...]
     requirements: tuple[tuple[int, Property], ...]  # with their places among the properties
     deprecated: bool
@@ -136,7 +136,7 @@ def make_bundle(
         version_text=version,
         packages=tuple(packages),
         versions=tuple(dict.fromkeys(versions)),
-        apis=tuple(dict.fromkeys(apis)),
+        apis=tuple(apis),
         labels=tuple(labels),
         requirements=tuple(requirements),
         deprecated=deprecated,

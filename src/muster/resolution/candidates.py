@@ -64,10 +64,11 @@ def installed_candidates(present: Sequence[Entry], *, upstream: bool) -> list[En
 class Wanting:
     """Finds the candidates of wants in the catalogs that can be used."""
 
-    def __init__(self, request: Request, catalogs: Sequence[Catalog]) -> None:
+    def __init__(self, request: Request, catalogs: Sequence[Catalog], existing: Catalog) -> None:
         self._upstream = request.upstream
         self._namespace = request.namespaces[0]
         self._catalogs = catalogs
+        self._existing = existing
 
     def candidates(self, want: Want, current: Entry | None) -> WantCandidates:
         wanted = _range(want.version_range)
@@ -75,7 +76,9 @@ class Wanting:
             return WantCandidates(impossible=f"the range {want.version_range!r} of {want.name} is no range: {wanted}")
         key = want.catalog_key
         catalogs = [each for each in self._catalogs if key is None or self._is(each, want)]
-        catalogs = catalog_order(catalogs, None, self._namespace)
+        if self._upstream and key is None:
+            catalogs.append(self._existing)  # a subscription that names no catalog looks at what is installed as well
+        catalogs = catalog_order(catalogs, None, "" if self._upstream else self._namespace)
         starting = want.starting if current is None else ""
         found, impossible = self._filtered(want, catalogs, starting)
         if impossible:
@@ -83,6 +86,8 @@ class Wanting:
         ordered, faults = self._ordered(found, catalogs, starting)
         if current is not None:
             ordered = [entry for entry in ordered if updates(entry, current)]
+        if self._upstream:
+            ordered = _with_namesakes(ordered, found)
         fitting = [entry for entry in ordered if wanted is None or _within(entry.bundle, wanted)]
         may_stay = current is not None and (wanted is None or _within(current.bundle, wanted))
         if not fitting and not may_stay:
@@ -106,8 +111,10 @@ class Wanting:
                 f"no operators found from catalog {want.catalog} in namespace {want.catalog_namespace}"
                 f" referenced by subscription {want.name}"
             )
-        # By number, so in each catalog's order of preference.
-        found = [catalog.entries[number] for catalog in catalogs for number in catalog.by_package.get(want.package, ())]
+        found = []
+        for catalog in catalogs:
+            numbers = catalog.by_package.get(want.package, ())
+            found += [catalog.entries[n] for n in (numbers if self._upstream else catalog.preferred(numbers))]
         if not found:
             return [], f"no operators found in package {want.package} {referenced}"
         found = [entry for entry in found if not want.channel or entry.channel == want.channel]
@@ -171,6 +178,15 @@ def _range(text: str) -> VersionRange | str | None:
 
 def _within(bundle: Bundle, wanted: VersionRange) -> bool:
     return any(version in wanted for version in bundle.versions)
+
+
+def _with_namesakes(ordered: Sequence[Entry], found: Sequence[Entry]) -> list[Entry]:
+    """Upstream looks its candidates up again by name, and so finds one in every channel that has it, skipped or not."""
+    return [
+        each
+        for entry in ordered
+        for each in (entry, *(other for other in found if other.name == entry.name and other is not entry))
+    ]
 
 
 def _upstream_order(found: Iterable[Entry]) -> list[Entry]:

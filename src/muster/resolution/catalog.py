@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muster.resolution.channels import BrokenChannelError, sorted_channel
 
@@ -36,6 +36,14 @@ class Fault:
         return f"{self.where}: {self.text}" if self.where else self.text
 
 
+@dataclass(frozen=True, slots=True)
+class StandingIn:
+    """Channels in place of a broken default one. The entries of one package that are in order are neighbours."""
+
+    first: int  # the smallest of their numbers
+    ranks: Mapping[str, int]  # by channel, newest head first
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalog:
     """Entries with their indexes; every index lists numbers in ascending order."""
@@ -51,6 +59,8 @@ class Catalog:
     broken: Mapping[ChannelKey, BrokenChannelError]
     faults: tuple[Fault, ...] = ()
     unavailable: str = ""  # why the catalog as a whole cannot be used
+    # Packages whose default channel is broken: their first number, and their other channels by newest head.
+    standing_in: Mapping[str, StandingIn] = field(default_factory=dict)
     deprecations: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     places: Mapping[tuple[str, str], str] = field(default_factory=dict)  # as the builder of catalogs has them
 
@@ -60,6 +70,19 @@ class Catalog:
 
     def is_candidate(self, entry: Entry) -> bool:
         return entry not in self.left_over
+
+    def preferred(self, numbers: Sequence[int]) -> Sequence[int]:
+        """The numbers in order of preference where a broken default channel fails nothing but itself.
+
+        A default channel is what its author recommends. When it cannot be used the channel whose head is newest comes
+        first, not the one whose name does: names put 1.1.x before 2.3.x.
+        """
+        return sorted(numbers, key=self._preference) if self.standing_in else numbers
+
+    def _preference(self, number: int) -> tuple[int, int, int]:
+        entry = self.entries[number]
+        found = self.standing_in.get(entry.package) if number < self.ordered else None
+        return (number, 0, number) if found is None else (found.first, found.ranks[entry.channel], number)
 
     def channels(self, package: str) -> list[str]:
         found = (self.entries[number] for number in self.by_package.get(package, ()))
@@ -87,14 +110,22 @@ def index_catalog(
     ranked: list[Entry] = []
     others: list[Entry] = []
     broken: dict[ChannelKey, BrokenChannelError] = {}
-    for (_, package, channel), members in sorted(groups.items()):
+    defaults: dict[str, bool] = {}  # whether a default channel can be used
+    heads: dict[str, list[tuple[int, Entry]]] = defaultdict(list)
+    for (not_default, package, channel), members in sorted(groups.items()):
         members.sort(key=lambda entry: (entry.name, entry.replaces, entry.skips, entry.skip_range))
         try:
             chain = sorted_channel(members, package, channel)
         except BrokenChannelError as error:
             broken[ChannelKey(package, channel)] = error
             others += members
+            if not not_default:
+                defaults.setdefault(package, False)
             continue
+        if not not_default:
+            defaults[package] = True
+        elif not defaults.get(package, True):
+            heads[package].append((len(ranked), chain[0]))
         ranked += chain
         if len(chain) < len(members):
             kept = set(map(id, chain))
@@ -106,9 +137,20 @@ def index_catalog(
         broken=broken,
         faults=tuple(faults),
         unavailable=unavailable,
+        standing_in={package: _standing_in(found) for package, found in heads.items()},
         deprecations=deprecations or {},
         places=places or {},
     )
+
+
+def _standing_in(heads: Sequence[tuple[int, Entry]]) -> StandingIn:
+    """From the heads of a package's channels and their numbers, in the order of names, which decides between equals."""
+    newest = sorted((head for _, head in heads), key=_version_key, reverse=True)
+    return StandingIn(heads[0][0], {head.channel: place for place, head in enumerate(newest)})
+
+
+def _version_key(entry: Entry) -> tuple[Any, ...]:
+    return () if entry.bundle.version is None else entry.bundle.version.key
 
 
 def index_in_order(key: CatalogKey, entries: Sequence[Entry]) -> Catalog:
@@ -124,7 +166,7 @@ def _indexed(key: CatalogKey, entries: tuple[Entry, ...], ordered: int) -> Catal
         bundle = entry.bundle
         for name in _packages(bundle):
             by_package[name].append(number)
-        for api in bundle.apis:
+        for api in dict.fromkeys(bundle.apis):
             by_api[api].append(number)
         for label in dict.fromkeys(bundle.labels):
             by_label[label].append(number)

@@ -35,18 +35,19 @@ def sorted_channel(entries: Sequence[Entry], package: str = "", channel: str = "
     if not entries:
         return []
     where = f"in channel {go_quote(channel)} of package {go_quote(package)}"
+    # By identity: two catalogs may have an entry of one name each, and only the last is found by it.
     by_name = {entry.name: entry for entry in entries}
-    replaced_by: set[str] = set()
-    replaces: dict[str, Entry] = {}
+    replaced: set[Entry] = set()
+    replaces: dict[Entry, Entry] = {}
     skipped: set[str] = set()
     for entry in entries:
         if entry.replaces and entry.replaces in by_name:
-            replaced_by.add(entry.replaces)
-            replaces[entry.name] = by_name[entry.replaces]
+            replaces[entry] = by_name[entry.replaces]
+            replaced.add(replaces[entry])
         present = [name for name in entry.skips if name in by_name]
-        replaced_by.update(present)
+        replaced.update(by_name[name] for name in present)
         skipped.update(present)
-    heads = [entry for entry in entries if entry.name not in replaced_by]
+    heads = [entry for entry in entries if entry not in replaced]
     if not heads:
         raise BrokenChannelError(
             package, channel, f"no channel heads (entries not replaced by another entry) found {where}"
@@ -64,20 +65,20 @@ def sorted_channel(entries: Sequence[Entry], package: str = "", channel: str = "
 
 
 def _chain(
-    head: Entry, replaces: dict[str, Entry], skipped: set[str], package: str, channel: str, where: str
+    head: Entry, replaces: dict[Entry, Entry], skipped: set[str], package: str, channel: str, where: str
 ) -> list[Entry]:
     """From the head along `replaces`. An entry that is skipped is left out; the chain goes on behind it."""
     chain: list[Entry] = []
-    seen: set[str] = set()
+    seen: set[Entry] = set()
     current = head
     while True:
-        seen.add(current.name)
+        seen.add(current)
         if current.name not in skipped:
             chain.append(current)
-        following = replaces.get(current.name)
+        following = replaces.get(current)
         if following is None:
             return chain
-        if following.name in seen:
+        if following in seen:
             raise BrokenChannelError(
                 package,
                 channel,

@@ -21,6 +21,14 @@ class InvalidConstraintError(InvalidObjectError):
     """A constraint that cannot be read, with a JSON pointer to the part at fault."""
 
 
+class EmptyConstraintError(InvalidConstraintError):
+    """OLM's reading: one without a kind. It converts what stands before it first, and may find another fault there."""
+
+    def __init__(self, reason: str, before: tuple[Constraint, ...]) -> None:
+        self.before = before
+        super().__init__("", reason)
+
+
 @dataclass(frozen=True, slots=True)
 class CelConstraint:
     """A CEL rule over the properties of the bundle."""

@@ -8,8 +8,9 @@ the whole resolution, as there.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,7 +22,7 @@ from muster.resolution.candidates import Wanting, catalog_order, installed_candi
 from muster.resolution.catalog import Catalog, ChannelKey, Fault, index_in_order
 from muster.resolution.channels import BrokenChannelError
 from muster.resolution.clauses import Clause, Kind
-from muster.resolution.constraints import InvalidConstraintError, Requirement
+from muster.resolution.constraints import EmptyConstraintError, InvalidConstraintError, Requirement
 from muster.resolution.fail_forward import BrokenReplacementError, still_counting
 from muster.resolution.matching import Matcher
 from muster.resolution.request import Installed, OptionalPolicy, Request, Want, cluster_entry, installed_entry
@@ -94,7 +95,7 @@ def build_problem(request: Request, go_on: GoOn = always) -> Problem:
         builder.add_want(want)
     # 3. What all of these can reach.
     builder.expand()
-    builder.raise_refusals()
+    builder.raise_refusals(wants=True)
     # 4. Only one per package and one per API.
     builder.add_uniqueness()
     return builder.problem
@@ -114,11 +115,12 @@ class _Builder:
             raise RefusedInputError("at least one namespace must be provided to resolution")
         self._namespace = request.namespaces[0]
         faults: list[Fault] = []
+        self._unusable: list[str] = []  # OLM v0's dialect: catalogs that fail the resolution, told before wants' faults
         existing = self._existing_catalog(faults)
         self.problem = Problem(request, Matcher(upstream=self._upstream, go_on=go_on), existing, faults=faults)
         self._catalogs = self._usable_catalogs()
         self._queue: deque[int] = deque()
-        self._wanting = Wanting(request, self._catalogs)
+        self._wanting = Wanting(request, self._catalogs, existing)
         self._requirements: dict[tuple[int, bytes], Requirement | InvalidConstraintError | None] = {}
         self._candidates: dict[tuple[object, CatalogKey], tuple[int, ...]] = {}
         self._refusals: dict[str, None] = {}  # OLM v0's dialect: what will fail the resolution
@@ -133,9 +135,10 @@ class _Builder:
             installed = still_counting(request.installed, request.upgrade_strategy, self._namespace)
         except BrokenReplacementError as broken:
             error = str(broken)
-        if error:
-            if self._upstream:
-                raise RefusedInputError(f"error using catalogsource {self._namespace}/{EXISTING}: {error}")
+        if error and self._upstream:
+            self._unusable.append(f"error using catalogsource {self._namespace}/{EXISTING}: {error}")
+            installed = ()
+        elif error:
             faults.append(Fault("installed", error))
         entries = [installed_entry(each, self._namespace) for each in sorted(installed, key=lambda each: each.name)]
         if request.facts:
@@ -148,9 +151,9 @@ class _Builder:
         for catalog in sorted(visible, key=lambda each: (each.key.namespace, each.key.name)):
             if catalog.unavailable:
                 if self._upstream:
-                    raise RefusedInputError(
-                        f"error using catalogsource {catalog.key.namespace}/{catalog.key.name}: {catalog.unavailable}"
-                    )
+                    where = f"{catalog.key.namespace}/{catalog.key.name}"
+                    self._unusable.append(f"error using catalogsource {where}: {catalog.unavailable}")
+                    continue
                 self.problem.faults.append(Fault(f"catalog {catalog.key.name}", catalog.unavailable))
             else:
                 usable.append(catalog)
@@ -168,11 +171,11 @@ class _Builder:
                 self._add(Kind.MANDATORY, number, reason=r.Stays(entry))
         if self._upstream:
             self.expand()
-            self.raise_refusals()
+            self.raise_refusals(wants=False)
 
-    def raise_refusals(self) -> None:
+    def raise_refusals(self, *, wants: bool) -> None:
         """Several faults are one error, written as Kubernetes writes an aggregate."""
-        texts = list(self._refusals)
+        texts = (self._unusable if wants else []) or list(self._refusals)
         if texts:
             raise RefusedInputError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
 
@@ -193,9 +196,9 @@ class _Builder:
         if found.impossible:
             self._add(Kind.PROHIBITED, number, reason=reason)
             return
-        candidates = []
-        for entry in found.entries:
-            candidates.append(self._number(entry))
+        candidates: list[int] = []
+        for _, namesakes in groupby(found.entries, lambda entry: entry.name):
+            candidates += map(self._number, namesakes)
             if self._upstream:
                 before = len(self._refusals)
                 self.expand()
@@ -203,7 +206,7 @@ class _Builder:
                     return
         if current is not None:
             problem.current[want.name] = current
-            for candidate in candidates:
+            for candidate in dict.fromkeys(candidates):
                 problem.replaced[candidate] = current
                 there = (problem.numbers[current],)
                 self._add(Kind.CONFLICT, candidate, there, reason=r.TakesPlace(problem.entry(candidate), current))
@@ -232,7 +235,8 @@ class _Builder:
     def expand(self) -> None:
         """Read the requirements of everything reached so far, and reach what may meet them."""
         while self._queue:
-            number = self._queue.popleft()
+            # Upstream walks from what it found last, and tells faults in that order.
+            number = self._queue.pop() if self._upstream else self._queue.popleft()
             if self._expanded % _ASK_EVERY == 0 and not self._go_on():
                 raise UndecidedError
             self._expanded += 1
@@ -263,11 +267,8 @@ class _Builder:
             try:
                 candidates = self._meeting(requirement, entry)
             except InvalidConstraintError as error:
-                reason = error.reason
-                if self._upstream and requirement.origin.syntax != "legacy":
-                    reason = f"convert olm.constraint to resolver predicate: {reason}"
                 prop = next(each for place, each in bundle.requirements if place == requirement.origin.index)
-                self._take_out(number, entry, as_written(prop, requirement.origin.written(error.path)), reason)
+                self._take_out(number, entry, as_written(prop, requirement.origin.written(error.path)), error.reason)
                 continue
             except BrokenChannelError as broken:  # contained in our own dialect
                 self._refusals[broken.fault] = None
@@ -279,11 +280,31 @@ class _Builder:
         read: list[Requirement] = []
         for place, prop in bundle.requirements:
             result = self._read_one(prop, place)
+            if self._upstream:
+                result = self._converted(result)
             if isinstance(result, InvalidConstraintError):
                 self._take_out(number, entry, result.path, result.reason)
+                if self._upstream:
+                    return []  # it tells the first fault of a bundle and goes no further from there
             elif result is not None:
                 read.append(result)
         return read
+
+    def _converted(
+        self, result: Requirement | InvalidConstraintError | None
+    ) -> Requirement | InvalidConstraintError | None:
+        """Upstream's second step: rules are compiled and ranges read, up to the first fault."""
+        legacy = isinstance(result, Requirement) and result.origin.syntax == "legacy"
+        constraints = result.before if isinstance(result, EmptyConstraintError) else ()
+        if isinstance(result, Requirement):
+            constraints = (result.constraint,)
+        try:
+            for constraint in constraints:
+                self.problem.matcher.check(constraint)
+        except InvalidConstraintError as error:
+            where = "" if legacy else "convert olm.constraint to resolver predicate: "
+            return InvalidConstraintError(error.path, f"{where}{error.reason}")
+        return result
 
     def _read_one(self, prop: Property, place: int) -> Requirement | InvalidConstraintError | None:
         """Bundles of one package mostly say the same, so what was read is kept."""
@@ -336,6 +357,7 @@ class _Builder:
             numbers = matcher.entries(constraint, catalog)
             if catalog.broken:
                 self._tell_broken(catalog, [catalog.entries[number] for number in numbers])
+                numbers = catalog.preferred(numbers)
             found += [catalog.entries[number] for number in numbers if number < catalog.ordered]
         return found
 
@@ -357,13 +379,21 @@ class _Builder:
         for entry, number in self.problem.numbers.items():
             if self._upstream and entry.identifier.count("/") != 3:
                 continue  # upstream cannot find such a bundle again
-            for said in dict.fromkeys(each.name for each in entry.bundle.packages):
-                by_package.setdefault(said, []).append(number)
-            for api in entry.bundle.apis:
+            packages = [each.name for each in entry.bundle.packages]
+            for package in packages if self._upstream else dict.fromkeys(packages):
+                by_package.setdefault(package, []).append(number)
+            for api in entry.bundle.apis if self._upstream else dict.fromkeys(entry.bundle.apis):
                 by_api.setdefault(api, []).append(number)
         for package, members in sorted(by_package.items()):
-            if len(members) > 1:
-                self._add(Kind.AT_MOST, members[0], tuple(members), reason=r.OnePackage(package))
+            self._add_at_most_one(members, r.OnePackage(package))
         for api, members in sorted(by_api.items(), key=lambda item: str(item[0])):
-            if len(members) > 1:
-                self._add(Kind.AT_MOST, members[0], tuple(members), reason=r.OneProvider(api))
+            self._add_at_most_one(members, r.OneProvider(api))
+
+    def _add_at_most_one(self, members: list[int], reason: r.Reason) -> None:
+        if len(members) < 2:
+            return
+        self._add(Kind.AT_MOST, members[0], tuple(members), reason=reason)
+        # Upstream counts a bundle that says the same twice as two of which one may be there. It gets here for it only.
+        for number, count in Counter(members).items():
+            if count > 1:
+                self._add(Kind.PROHIBITED, number, tuple(members), reason=reason)

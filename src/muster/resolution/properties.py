@@ -96,25 +96,27 @@ def nests_too_deep(value: Any) -> bool:
 
 
 def text_fields(value: Any, *names: str) -> tuple[str, ...] | None:
-    """Texts of a mapping as Go reads a struct: keys in any case, empty when missing; None if one is no text."""
+    """Texts of a mapping as Go reads a struct: keys in any case, the last of several counts, null says nothing; empty
+    when missing; None if one is no text."""
     if value is None:
         return ("",) * len(names)
     if not isinstance(value, dict):
         return None
-    found = []
-    for name in names:
-        item = value[name] if name in value else _in_any_case(value, name)
-        if item is None:
-            item = ""
-        elif not isinstance(item, str):
+    found = dict.fromkeys(names, "")
+    known = {name.lower(): name for name in names}
+    for key, item in value.items():
+        name = known.get(folded(key))
+        if name is None or item is None:
+            continue
+        if not isinstance(item, str):
             return None
-        found.append(item)
-    return tuple(found)
+        found[name] = item
+    return tuple(found.values())
 
 
-def _in_any_case(value: dict[Any, Any], name: str) -> Any:
-    lower = name.lower()
-    return next((item for key, item in value.items() if isinstance(key, str) and key.lower() == lower), None)
+def folded(key: Any) -> str:
+    """A key as Go compares it where case does not count; two letters outside ASCII stand for one inside."""
+    return str(key).lower().replace("\u017f", "s")  # lower() knows the Kelvin sign
 
 
 def api_of(value: Any) -> Api | None:

@@ -27,6 +27,7 @@ from muster.resolution.properties import (
     PACKAGE_REQUIRED,
     Api,
     Property,
+    folded,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ DOCUMENTED_LEVELS: Final = 10
 # More than one kind in a constraint: the first of these counts, as in the shipped code.
 KINDS: Final = ("gvk", "package", "all", "any", "not", "cel", "label", "propertyEquals")
 _TOP_FIELDS: Final = (*KINDS, "failureMessage", "message", "none", "CEL", "evaluator", "rule", "action")
+_LEGACY_KEYS: Final = frozenset({"group", "version", "kind", "label", "packagename", "versionrange"})
 _NESTED: Final[Mapping[str, type[c.AllConstraint | c.AnyConstraint | c.NotConstraint]]] = {
     "all": c.AllConstraint,
     "any": c.AnyConstraint,
@@ -110,7 +112,7 @@ def from_dependency(dependency: Property) -> Property | None:
             return msgspec.structs.replace(dependency, type=GVK_REQUIRED)
         case "olm.package":
             if isinstance(value, dict):
-                value = {"packageName": value.get("packageName", ""), "versionRange": value.get("version", "")}
+                value = _as_property(value)
             return Property(PACKAGE_REQUIRED, value, dependency.unreadable)
         case "olm.label":
             return msgspec.structs.replace(dependency, type=LABEL_REQUIRED)
@@ -118,6 +120,21 @@ def from_dependency(dependency: Property) -> Property | None:
             return dependency
         case _:
             return None
+
+
+def _as_property(value: dict[str, Any]) -> dict[str, Any]:
+    """Where a dependency says version, the property says versionRange, which says nothing in a dependency. A second
+    spelling of a key stays a second one."""
+    result: dict[str, Any] = {}
+    for key, item in value.items():
+        match folded(key):
+            case "version":
+                result["versionRange" if "versionRange" not in result else "VersionRange"] = item
+            case "versionrange":
+                continue
+            case _:
+                result[key] = item
+    return result
 
 
 DEPENDENCY_TYPES: Final = (GVK, PACKAGE, LABEL, CONSTRAINT, CEL_CONSTRAINT)
@@ -154,7 +171,7 @@ def _legacy(kind: str, value: Any, pointer: str) -> c.Constraint:
     """The older properties: unknown fields have no meaning there and are ignored, as upstream does."""
     if not isinstance(value, dict):
         raise InvalidConstraintError(pointer, f"{kind} takes a mapping, this is {_kind_of(value)}")
-    fields = _folded(value)
+    fields = _folded(value, pointer)
 
     def text(name: str) -> str:
         found = fields.get(name.lower())
@@ -212,8 +229,9 @@ class _Reading:
             by_lower.setdefault(name.lower(), name)
         exact = set(known)
         fields: dict[str, Any] = {}
+        written: dict[str, str] = {}
         for key, item in value.items():
-            lower = str(key).lower()
+            lower = folded(key)
             if lower not in by_lower:
                 close = difflib.get_close_matches(lower, list(by_lower), n=1, cutoff=0.6)
                 hint = f"; did you mean {by_lower[close[0]]}?" if close else f"; known: {', '.join(sorted(exact))}"
@@ -221,10 +239,10 @@ class _Reading:
                 raise InvalidConstraintError(f"{pointer}/{escaped}", f"unknown field {key!r}{hint}")
             found = by_lower[lower]
             if found in fields:
-                raise InvalidConstraintError(f"{pointer}/{key}", f"{key!r} is there twice, in different case")
+                raise _twice(pointer, written[found], str(key))
             if key not in exact:
                 self.warn(f"{pointer}/{key}", f"write {found}, not {key}")
-            fields[found] = item
+            fields[found], written[found] = item, str(key)
         return {name: item for name, item in fields.items() if item is not None}
 
     def _constraint(self, fields: dict[str, Any], pointer: str, level: int) -> c.Constraint:
@@ -271,6 +289,9 @@ class _Reading:
         written = next((key for key in value if key.lower() == "id"), "") if isinstance(value, dict) else ""
         if not written or not isinstance(value[written], str):
             raise InvalidConstraintError(pointer, "an evaluator is a mapping with an id, such as {id: cel}")
+        again = next((key for key in value if key != written and folded(key) == "id"), None)
+        if again is not None:
+            raise _twice(pointer, written, again)
         if value[written] == "cel" and len(value) > 1:
             extra = ", ".join(sorted(key for key in value if key != written))
             raise InvalidConstraintError(pointer, f"the evaluator cel takes no more than its id, not {extra}")
@@ -368,9 +389,21 @@ class _Reading:
         return value
 
 
-def _folded(value: dict[str, Any]) -> dict[str, Any]:
-    """Keys in lower case; of two that differ by case the exact one is the later in Go, so the last wins."""
-    return {key.lower(): item for key, item in value.items()}
+def _folded(value: dict[str, Any], pointer: str) -> dict[str, Any]:
+    """Keys in lower case. Keys that mean nothing may be there as often as they like."""
+    fields: dict[str, Any] = {}
+    written: dict[str, str] = {}
+    for key, item in value.items():
+        lower = folded(key)
+        if lower in written and lower in _LEGACY_KEYS:
+            raise _twice(pointer, written[lower], key)
+        fields[lower], written[lower] = item, str(key)
+    return fields
+
+
+def _twice(pointer: str, first: str, second: str) -> InvalidConstraintError:
+    reason = f"{first!r} and {second!r} are one key twice, in different case: keep one"
+    return InvalidConstraintError(f"{pointer}/{second}", reason)
 
 
 def _kind_of(value: Any) -> str:

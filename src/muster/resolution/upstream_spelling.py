@@ -7,17 +7,21 @@ Narrower than ours in what it takes (one spelling, no message but failureMessage
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from muster.cel.libraries.json_text import InvalidJsonError, parse_json
 from muster.resolution import constraints as c
-from muster.resolution.constraints import InvalidConstraintError, Origin, Requirement
-from muster.resolution.properties import CONSTRAINT, Api, Property
+from muster.resolution.constraints import EmptyConstraintError, InvalidConstraintError, Origin, Requirement
+from muster.resolution.properties import CONSTRAINT, Api, Property, folded
 from muster.resolution.spellings import MOST_BYTES
 from muster.values.quoting import go_quote
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NOTHING: Final[Mapping[str, Any]] = {}
 _UNEXPECTED_END: Final = "unexpected end of JSON input"
 _FIELDS: Final = {
     "Constraint": {
@@ -65,10 +69,12 @@ def parse_upstream(prop: Property) -> c.Constraint:
         checked = _struct("Constraint", _first_value(prop))
     except _Unfit as error:
         raise InvalidConstraintError("", f"parse olm.constraint: {error}") from None
+    before: list[c.Constraint] = []
     try:
-        return _converted(checked)
+        return _converted(checked, before)
     except _Unfit as error:
-        raise InvalidConstraintError("", f"convert olm.constraint to resolver predicate: {error}") from None
+        reason = f"convert olm.constraint to resolver predicate: {error}"
+        raise EmptyConstraintError(reason, tuple(before)) from None
 
 
 def _first_value(prop: Property) -> Any:
@@ -92,36 +98,45 @@ def _go_syntax_error(text: str) -> str:
     return "unexpected EOF"
 
 
-def _struct(name: str, value: Any, owner: str = "", path: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A mapping checked against a Go struct: keys in any case, unknown ones refused, null counts as absent.
+def _struct(
+    name: str, value: Any, owner: str = "", path: tuple[str, ...] = (), before: Mapping[str, Any] = _NOTHING
+) -> dict[str, Any]:
+    """A mapping checked against a Go struct: keys in any case, unknown ones refused.
 
-    Go names the struct that has the field at fault, and the whole path to the field.
+    Of two keys that differ by case Go reads the later one into what the earlier one left: texts are replaced, mappings
+    and lists are filled in member by member, null empties everything but a text. Go names the struct that has the field
+    at fault, and the whole path to the field.
     """
+    result = dict(before)
     if value is None:
-        return {}
+        return result
     if not isinstance(value, dict):
         raise _unfit(value, f"constraints.{name}", owner, path)
     fields = _FIELDS[name]
     names = {field.lower(): field for field in fields}
-    result: dict[str, Any] = {}
     for key, item in value.items():
-        field = names.get(key.lower())
+        field = names.get(folded(key))
         if field is None:
             raise _Unfit(f"json: unknown field {go_quote(key)}")
-        if item is None:
-            continue
         place = (*path, field)
         match fields[field]:
             case "string":
-                if not isinstance(item, str):
-                    raise _unfit(item, "string", name, place)
-                result[field] = item
+                if item is not None:
+                    if not isinstance(item, str):
+                        raise _unfit(item, "string", name, place)
+                    result[field] = item
+            case _ if item is None:
+                result.pop(field, None)
             case "[]Constraint":
                 if not isinstance(item, list):
                     raise _unfit(item, "[]constraints.Constraint", name, place)
-                result[field] = [_struct("Constraint", member, name, place) for member in item]
+                known = result.get(field, [])
+                result[field] = [
+                    _struct("Constraint", member, name, place, known[at] if at < len(known) else _NOTHING)
+                    for at, member in enumerate(item)
+                ]
             case nested:
-                result[field] = _struct(nested, item, name, place)
+                result[field] = _struct(nested, item, name, place, result.get(field, _NOTHING))
     return result
 
 
@@ -130,9 +145,20 @@ def _unfit(value: Any, wanted: str, owner: str, path: tuple[str, ...]) -> _Unfit
     return _Unfit(f"json: cannot unmarshal {_go_kind(value)} into {where} of type {wanted}")
 
 
-def _converted(fields: dict[str, Any]) -> c.Constraint:
-    """The first kind in upstream's order counts."""
+def _converted(fields: dict[str, Any], before: list[c.Constraint]) -> c.Constraint:
+    """The first kind in upstream's order counts. What is converted on the way is noted."""
     message = fields.get("failureMessage")
+    for name, kind in _COMPOUNDS:
+        if name in fields and not {"gvk", "package"} & fields.keys():
+            members = fields[name].get("constraints", ())
+            return kind(tuple(_converted(each, before) for each in members), message)
+    if not fields.keys() & {"gvk", "package", "cel"}:
+        raise _Unfit("constraint is empty")
+    before.append(_simple(fields, message))
+    return before[-1]
+
+
+def _simple(fields: dict[str, Any], message: str | None) -> c.Constraint:
     if "gvk" in fields:
         gvk = fields["gvk"]
         api = Api(gvk.get("group", ""), gvk.get("version", ""), gvk.get("kind", ""))
@@ -140,12 +166,7 @@ def _converted(fields: dict[str, Any]) -> c.Constraint:
     if "package" in fields:
         package = fields["package"]
         return c.PackageConstraint(package.get("packageName", ""), package.get("versionRange", ""), message)
-    for name, kind in _COMPOUNDS:
-        if name in fields:
-            return kind(tuple(map(_converted, fields[name].get("constraints", ()))), message)
-    if "cel" in fields:
-        return c.CelConstraint(fields["cel"].get("rule", ""), message)
-    raise _Unfit("constraint is empty")
+    return c.CelConstraint(fields["cel"].get("rule", ""), message)
 
 
 _LEGACY: Final = {
@@ -165,15 +186,18 @@ def _legacy(prop: Property) -> c.Constraint:
         raise InvalidConstraintError(
             "", f"json: cannot unmarshal {_go_kind(value)} into Go value of type struct {{ {struct} }}"
         )
-    folded = {key.lower(): item for key, item in (value or {}).items()}
-    texts = []
-    for name in names:
-        item = folded.get(name.lower())
-        if item is not None and not isinstance(item, str):
+    found = dict.fromkeys(names, "")
+    known = {name.lower(): name for name in names}
+    for key, item in (value or {}).items():  # in their order: the first that does not fit is told, the last text counts
+        name = known.get(folded(key), "")
+        if not name or item is None:
+            continue
+        if not isinstance(item, str):
             raise InvalidConstraintError(
                 "", f"json: cannot unmarshal {_go_kind(item)} into Go struct field .{name} of type string"
             )
-        texts.append(item or "")
+        found[name] = item
+    texts = list(found.values())
     match prop.type:
         case "olm.gvk.required":
             return c.ApiConstraint(Api(*texts))
@@ -184,8 +208,12 @@ def _legacy(prop: Property) -> c.Constraint:
 
 
 def _unmarshal_error(text: str) -> str:
+    """Where the decoder of streams says that the text ends, that of whole texts tries a space after it."""
     error = _go_syntax_error(text)
-    return _UNEXPECTED_END if error in {"EOF", "unexpected EOF"} else error
+    if error not in {"EOF", "unexpected EOF"}:
+        return error
+    spaced = _go_syntax_error(f"{text} ")
+    return _UNEXPECTED_END if spaced in {"EOF", "unexpected EOF"} else spaced
 
 
 def _go_kind(value: Any) -> str:

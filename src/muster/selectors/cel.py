@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 MOST_BYTES: Final = 10 * 1024
 _SHOWN_VALUES: Final = 4
 _SHOWN_LENGTH: Final = 60
+_OMITTED: Final = ("clusterClaims", "capacity", "allocatable")
+_OMITTED_OF_SPEC: Final = ("taints", "managedClusterClientConfigs", "leaseDurationSeconds")
+_OMITTED_OF_METADATA: Final = ("labels", "annotations", "finalizers", "ownerReferences")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,16 +219,37 @@ def typed_view(cluster: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     view = cluster
     spec, status = cluster.get("spec") or {}, cluster.get("status") or {}
-    if "hubAcceptsClient" not in spec or spec.get("taints") == []:
-        kept = {key: value for key, value in spec.items() if key != "taints" or value}
-        view = {**view, "spec": {"hubAcceptsClient": False, **kept}}
-    if "conditions" not in status or "version" not in status:
-        view = {**view, "status": {"conditions": None, "version": {}, **status}}
+    taints = spec.get("taints")
+    if isinstance(taints, list) and _has_empty_value(taints):
+        spec = {**spec, "taints": [_without_empty(taint, ("value",)) for taint in taints]}
+        view = {**view, "spec": spec}
+    if "hubAcceptsClient" not in spec or _has_empty(spec, _OMITTED_OF_SPEC):
+        view = {**view, "spec": {"hubAcceptsClient": False, **_without_empty(spec, _OMITTED_OF_SPEC)}}
+    version = status.get("version")
+    if isinstance(version, dict) and version.get("kubernetes") == "":
+        status = {**status, "version": _without_empty(version, ("kubernetes",))}
+        view = {**view, "status": status}
+    if "conditions" not in status or "version" not in status or _has_empty(status, _OMITTED):
+        view = {**view, "status": {"conditions": None, "version": {}, **_without_empty(status, _OMITTED)}}
     metadata = cluster.get("metadata") or {}
-    if metadata.get("labels") == {} or metadata.get("annotations") == {}:
-        kept = {key: value for key, value in metadata.items() if key not in ("labels", "annotations") or value}
-        view = {**view, "metadata": kept}
+    if _has_empty(metadata, _OMITTED_OF_METADATA):
+        view = {**view, "metadata": _without_empty(metadata, _OMITTED_OF_METADATA)}
     return view
+
+
+def _has_empty(fields: Mapping[str, Any], names: tuple[str, ...]) -> bool:
+    return any(name in fields and not fields[name] for name in names)
+
+
+def _has_empty_value(taints: Sequence[Any]) -> bool:
+    return any(isinstance(each, dict) and each.get("value") == "" for each in taints)
+
+
+def _without_empty(fields: Any, names: tuple[str, ...]) -> Any:
+    """What Go drops when it is empty; what is no mapping stays as it is."""
+    if not isinstance(fields, dict):
+        return fields
+    return {key: value for key, value in fields.items() if value or key not in names}
 
 
 def path_of(read: ReadPath) -> Path:

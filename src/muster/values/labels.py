@@ -7,7 +7,8 @@ It does not know what carries the labels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, assert_never
@@ -70,6 +71,8 @@ class Requirement:
     key: str
     operator: Operator
     values: frozenset[str] = frozenset()
+    # Further copies of values: they match nothing more, but they are shown.
+    repeated: tuple[str, ...] = field(default=(), compare=False)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         match self.operator:
@@ -103,7 +106,7 @@ class Requirement:
             return self.key
         if self.operator is Operator.DOES_NOT_EXIST:
             return f"!{self.key}"
-        values = ",".join(sorted(self.values))
+        values = ",".join(sorted((*self.values, *self.repeated)))
         if self.operator in {Operator.IN, Operator.NOT_IN}:
             values = f"({values})"
         return f"{self.key}{_SYMBOL[self.operator]}{values}"
@@ -168,7 +171,13 @@ def requirement(key: str, operator: str, values: Sequence[str] | None) -> Requir
             causes.append(invalid(f"values[{index}][{key}]", value, "; ".join(problems)))
     if causes:
         raise InvalidSelectorError(sentence(causes))
-    return Requirement(key, Operator(operator), frozenset(values or ()))
+    different = frozenset(values or ())
+    return Requirement(key, Operator(operator), different, _repeated(values or ()) if count > len(different) else ())
+
+
+def _repeated(values: Sequence[str]) -> tuple[str, ...]:
+    """Every copy of a value after its first."""
+    return tuple((Counter(values) - Counter(set(values))).elements())
 
 
 def selector(requirements: Sequence[Requirement]) -> Selector:

@@ -72,6 +72,12 @@ class GarbageCollector:
         self._told: BoundedSet[tuple[str, Reference]] = BoundedSet(_MOST_TOLD)
         self.queue: WorkQueue[str] = WorkQueue()
 
+    def serves(self, discovery: Discovery) -> None:
+        """The server has other kinds than before: owners that could not be asked for may be asked for now."""
+        self._discovery = discovery
+        for uid in self._graph.with_unseen_owners():
+            self.queue.add(uid)
+
     def handler(self, resource: ServedResource) -> GarbageHandler:
         return GarbageHandler(self, resource)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.conformance.kube.admission import run_reviews
+from tests.conformance.kube.crds import run_definitions
 from tests.conformance.kube.garbage import run_garbage
 from tests.conformance.kube.golden import run_api, run_watch
 from tests.conformance.kube.labels import run_labels
@@ -20,6 +21,7 @@ FILES: Mapping[str, Runner] = {
     "admission_reviews.json": run_reviews,
     "gc_observed.json": run_garbage,
     "golden_api.json": run_api,
+    "golden_crds.json": run_definitions,
     "golden_watch.json": run_watch,
     "labels.json": run_labels,
     "selectors.json": run_selectors,

@@ -128,7 +128,6 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             sys.setswitchinterval(_SWITCH_INTERVAL)
             application = Application(
                 api,
-                RESOURCES,
                 access.authenticator,
                 access.authorizer,
                 door=access.door,

@@ -16,6 +16,7 @@ import pytest
 
 from muster.cli.main import run
 from tests.builders import a_cluster
+from tests.hub.custom.a_kind import definition, toy
 from tests.hub.rest.running import RunningHub, running_hub
 
 if TYPE_CHECKING:
@@ -129,3 +130,11 @@ def test_a_watch_prints_changes_as_they_come(hub: RunningHub) -> None:
         if watching.stdout is not None:
             watching.stdout.close()
     assert watching.returncode == 130
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_file_may_define_a_kind_and_hold_objects_of_it(tmp_path: Path) -> None:
+    file = a_file(tmp_path / "toys.yaml", toy("a", {}), definition())
+    code, out, err = called("apply", "-f", file)
+    assert (code, err, "toys.shop.example.com/a created" in out) == (0, "", True), out
+    assert "a" in called("get", "toys")[1]

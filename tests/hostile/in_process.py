@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muster.api import RESOURCES
 from muster.hub.access import Access, AccessSettings
 from muster.hub.api import Api
 from muster.hub.audit import AuditLevel, AuditSettings
@@ -116,7 +115,6 @@ async def in_process(state: Path) -> AsyncIterator[InProcess]:
             yield InProcess(
                 Application(
                     api,
-                    RESOURCES,
                     access.authenticator,
                     access.authorizer,
                     door=access.door,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.ages import age
 from muster.api.resource import BUILTIN_VERBS, PrinterColumn, Resource, Version
+from muster.api.table import CREATION_DESCRIPTION
 from muster.values.names import subdomain_problems
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def _created(obj: Object, _: datetime) -> object:
 
 
 AGE: Final = PrinterColumn("Age", "string", description="How long the object has existed.", cell=_age)
-CREATED_AT: Final = PrinterColumn("Created At", "date", description="When the object was created.", cell=_created)
+CREATED_AT: Final = PrinterColumn("Created At", "date", description=CREATION_DESCRIPTION, cell=_created)
 
 
 def builtin(

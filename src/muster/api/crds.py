@@ -1,16 +1,17 @@
-"""CustomResourceDefinition objects for our kinds, derived from the registry, read-only.
+"""CustomResourceDefinition: the kind, and the objects of it that describe the hub's own kinds.
 
-They let kubectl, clients and people find out what the hub serves, as on a cluster where the same kinds are installed.
+The hub keeps one definition per kind that it brings and that is not built into Kubernetes, so that kubectl, clients and
+people find out what it serves, as on a cluster where the same kinds are installed. Definitions that users write are
+checked and served by `muster.hub.custom`.
 """
 
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.builtin import CREATED_AT, builtin
-from muster.api.parts import anything, kind
-from muster.api.resource import READ_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,25 +19,179 @@ if TYPE_CHECKING:
     from muster.api.resource import PrinterColumn, Resource, Version
 
 GROUP: Final = "apiextensions.k8s.io"
+PLURAL: Final = "customresourcedefinitions"
+KEY: Final = f"{PLURAL}.{GROUP}"
 _NAMESPACE: Final = uuid.UUID("6e0b6f1c-3f43-5a35-9d2b-0b2f5f1d6a10")
 
-CUSTOM_RESOURCE_DEFINITION: Final = builtin(
-    "CustomResourceDefinition",
-    "customresourcedefinitions",
-    kind(
-        "A kind that the server knows by its definition.", anything("The definition."), anything("What became of it.")
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _flag(description: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": description}
+
+
+def _texts(description: str) -> dict[str, Any]:
+    return {
+        "type": "array",
+        "description": description,
+        "items": {"type": "string"},
+        "x-kubernetes-list-type": "atomic",
+    }
+
+
+def _struct(description: str, required: tuple[str, ...] = (), /, **properties: Any) -> dict[str, Any]:
+    schema = {"type": "object", "description": description, "properties": properties}
+    return schema | {"required": list(required)} if required else schema
+
+
+def _always(description: str, required: tuple[str, ...] = (), /, **properties: Any) -> dict[str, Any]:
+    """A part that is there even when it is empty, so that nobody owns it as such."""
+    return _struct(description, required, **properties) | {"x-muster-always-present": True}
+
+
+def _list(description: str, item: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "description": description, "items": item, "x-kubernetes-list-type": "atomic"}
+
+
+def _open(description: str) -> dict[str, Any]:
+    return {"type": "object", "description": description, "x-kubernetes-preserve-unknown-fields": True}
+
+
+_NAMES: Final = {
+    "plural": _text("The name in paths, in lower case."),
+    "singular": _text("The name that kubectl takes for one object; the kind in lower case, if nothing is said."),
+    "shortNames": _texts("More names that clients take."),
+    "kind": _text("The kind that objects carry."),
+    "listKind": _text("The kind of lists; the kind and List, if nothing is said."),
+    "categories": _texts("Groups of kinds that clients ask for together, such as all."),
+}
+
+_VERSION: Final = _struct(
+    "One version.",
+    ("name", "served", "storage"),
+    name=_text("Its name, such as v1."),
+    served=_flag("Whether clients can use it."),
+    storage=_flag("Whether objects are stored in it: exactly one is."),
+    deprecated=_flag("Whether those who use it are warned."),
+    deprecationWarning=_text("What they are told, instead of the usual words."),
+    schema=_struct("What objects look like.", openAPIV3Schema=_open("A structural schema in OpenAPI 3.")),
+    subresources=_struct(
+        "What is written and read apart.",
+        status=_open("The status has a subresource of its own."),
+        scale=_struct(
+            "How the number of replicas is shown and set.",
+            ("specReplicasPath", "statusReplicasPath"),
+            specReplicasPath=_text("Where the wanted number is, below .spec."),
+            statusReplicasPath=_text("Where the present number is, below .status."),
+            labelSelectorPath=_text("Where the selector of what is counted is, below .spec or .status."),
+        ),
     ),
-    (CREATED_AT,),
-    group=GROUP,
-    namespaced=False,
-    short_names=("crd", "crds"),
-    verbs=READ_ONLY,
+    additionalPrinterColumns=_list(
+        "Columns of kubectl get.",
+        _struct(
+            "A column.",
+            ("name", "type", "jsonPath"),
+            name=_text("Its heading."),
+            type=_text("One of string, integer, number, boolean, date."),
+            format=_text("How clients might show it."),
+            description=_text("What it says."),
+            priority={"type": "integer", "format": "int32", "description": "Above 0: shown in wide output only."},
+            jsonPath=_text("Where the value is, such as .status.phase."),
+        ),
+    ),
+    selectableFields=_list(
+        "Fields that field selectors may name, eight at most.",
+        _struct("A field.", ("jsonPath",), jsonPath=_text("Where it is, such as .spec.color.")),
+    ),
+)
+_CONVERSION: Final = _struct(
+    "How objects get from one version to another.",
+    ("strategy",),
+    strategy=_text("None: only the apiVersion changes, and fields that the other version does not know are lost."),
+    webhook=_struct(
+        "What a Kubernetes server would ask with strategy Webhook.",
+        ("conversionReviewVersions",),
+        clientConfig=_struct(
+            "Where it would ask.",
+            url=_text("An address."),
+            service=_struct(
+                "A service.",
+                ("namespace", "name"),
+                namespace=_text("Its namespace."),
+                name=_text("Its name."),
+                path=_text("A path below it."),
+                port={"type": "integer", "format": "int32", "description": "Its port."},
+            ),
+            caBundle={"type": "string", "format": "byte", "description": "Whom to trust."},
+        ),
+        conversionReviewVersions=_texts("Versions of ConversionReview that it takes."),
+    ),
+)
+_CONDITIONS: Final = {
+    "type": "array",
+    "nullable": True,
+    "description": "NamesAccepted, Established and Terminating.",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["type"],
+    "items": _struct(
+        "A condition.",
+        ("type", "status"),
+        type=_text("Its type."),
+        status=_text("True, False or Unknown."),
+        lastTransitionTime={"type": "string", "format": "date-time", "nullable": True, "description": "Since when."},
+        reason=_text("Why, for programs."),
+        message=_text("Why, for people."),
+        observedGeneration={"type": "integer", "format": "int64", "description": "Of which state of the definition."},
+    ),
+}
+SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": "A kind that the hub serves because somebody has defined it.",
+    "required": ["spec"],
+    "properties": {
+        "spec": _struct(
+            "What is defined.",
+            ("group", "names", "scope", "versions"),
+            group=_text("The API group: a domain."),
+            names=_always("How the kind is called.", ("plural", "kind"), **_NAMES),
+            scope=_text("Cluster or Namespaced."),
+            versions=_list("Its versions.", _VERSION),
+            conversion=_CONVERSION,
+            preserveUnknownFields=_flag("Must not be true: say it in the schema."),
+        ),
+        "status": _struct(
+            "What became of it.",
+            conditions=_CONDITIONS,
+            acceptedNames=_always("The names that are in use.", ("plural", "kind"), **_NAMES),
+            storedVersions=_texts("Versions in which objects have been stored.") | {"nullable": True},
+            observedGeneration={"type": "integer", "format": "int64", "description": "Of which state this is told."},
+        ),
+    },
+}
+
+CUSTOM_RESOURCE_DEFINITION: Final = replace(
+    builtin(
+        "CustomResourceDefinition",
+        PLURAL,
+        SCHEMA,
+        (CREATED_AT,),
+        group=GROUP,
+        namespaced=False,
+        short_names=("crd", "crds"),
+        status=True,
+    ),
+    categories=("api-extensions",),
+    generation=True,
+    heavy=True,
 )
 
 
 def custom_resource_definitions(resources: Iterable[Resource], created: str) -> dict[str, dict[str, Any]]:
-    """One object per kind that is not built in, by name. `created` is the time stamp they carry."""
-    return {resource.key: definition(resource, created) for resource in resources if not resource.builtin}
+    """One object per kind of the hub's own that is not built into Kubernetes, by name. `created` is when they begin."""
+    own = (resource for resource in resources if not resource.builtin and not resource.custom)
+    return {resource.key: definition(resource, created) for resource in own}
 
 
 def definition(resource: Resource, created: str) -> dict[str, Any]:
@@ -55,9 +210,8 @@ def definition(resource: Resource, created: str) -> dict[str, Any]:
         "kind": "CustomResourceDefinition",
         "metadata": {
             "name": resource.key,
-            # The same on every start, so that clients do not take a restart for a new definition.
+            # The same on every hub, so that clients do not take another one for a new definition.
             "uid": str(uuid.uuid5(_NAMESPACE, resource.key)),
-            "resourceVersion": "1",
             "generation": 1,
             "creationTimestamp": created,
         },
@@ -66,9 +220,7 @@ def definition(resource: Resource, created: str) -> dict[str, Any]:
             "names": names,
             "scope": "Namespaced" if resource.namespaced else "Cluster",
             "versions": [_version(version) for version in resource.versions],
-            "conversion": {"strategy": "None"}
-            if resource.convert is None
-            else {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}},
+            "conversion": {"strategy": "None"},  # nobody else is asked; ours convert by themselves
         },
         "status": {
             "acceptedNames": names,

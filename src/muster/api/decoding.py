@@ -40,12 +40,17 @@ _STRUCTS: Final[Mapping[str, str]] = {
 
 def decode_problem(resource: Resource, version: Version, obj: Mapping[str, Any]) -> str | None:
     """The text that follows `cannot be handled as a Kind: `, or None when the types fit."""
-    found = _mismatch(obj.get("metadata"), OBJECT_META, resource.kind, "metadata", "ObjectMeta")
+    found = metadata_problem(obj.get("metadata"), resource.kind)
     if found is None and resource.builtin:
         for name, schema in version.schema.get("properties", {}).items():
             if name != "metadata" and name in obj and found is None:
                 found = _mismatch(obj[name], schema, resource.kind, name, _struct(resource.kind, name))
     return found
+
+
+def metadata_problem(metadata: Any, kind: str) -> str | None:
+    """What is wrong with the types in the metadata of an object."""
+    return _mismatch(metadata, OBJECT_META, kind, "metadata", "ObjectMeta")
 
 
 def _struct(kind: str, field: str) -> str:

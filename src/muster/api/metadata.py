@@ -59,8 +59,9 @@ def metadata_warnings(obj: Object, old: Object | None = None) -> list[str]:
     """What is allowed and unwise, for Warning headers."""
     known = set((old or {}).get("metadata", {}).get("finalizers") or ())
     return [
-        f'metadata.finalizers: "{finalizer}": prefer a domain-qualified finalizer name to avoid accidental conflicts '
-        "with other finalizer writers"
+        f'metadata.finalizers: "{finalizer}": prefer a domain-qualified finalizer name'
+        f"{' including a path (/)' if '.' in finalizer else ''} to avoid accidental conflicts with other finalizer "
+        "writers"
         for finalizer in (obj.get("metadata") or {}).get("finalizers") or ()
         if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS and finalizer not in known
     ]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from muster.api.schema import CompiledSchema, compile_schema
 from muster.values.names import subdomain_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from muster.values.causes import Cause
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Object = dict[str, Any]
     Rules = Callable[[Object, Object | None], Iterable[Cause]]
     Conversion = Callable[[Object, str], Object]
-    Normalization = Callable[[Object], None]
+    Normalization = Callable[[Object], list[str] | None]
+    Completion = Callable[[Object, Object | None], None]
     NameCheck = Callable[[str], list[str]]
     Cell = Callable[[Object, datetime], object]
 
@@ -49,6 +50,44 @@ class PrinterColumn:
     cell: Cell | None = None
 
 
+class OwnChecks(Protocol):
+    """What a version checks by itself instead of by its schema alone: those of custom kinds, with rules in CEL."""
+
+    @property
+    def compiled(self) -> CompiledSchema:
+        """Its schema, for pruning and defaulting."""
+
+    @property
+    def heavy(self) -> bool:
+        """Whether a check may take so long that nobody else should wait for it."""
+
+    def warm(self) -> None:
+        """Compile what every object needs, beside whoever waits for other things."""
+
+    def embedded_problem(self, obj: Object) -> str | None:
+        """Why the objects within an object cannot even be decoded."""
+
+    def causes(self, obj: Object, old: Object | None, subresource: str, found: Sequence[Cause], /) -> Verdict:
+        """What is wrong beside what was `found`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is wrong with an object, and warnings about what was wrong before and is tolerated."""
+
+    causes: tuple[Cause, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where a kind keeps what its scale subresource shows: paths such as `.spec.replicas`."""
+
+    spec_replicas: str
+    status_replicas: str
+    selector: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Version:
     """One served version of a kind. Compared by identity: the registry holds the only instance."""
@@ -62,21 +101,28 @@ class Version:
     served: bool = True
     deprecated: str = ""
     zero_items: bool = False  # null items of lists are zero values, as Go decodes the structs of built-in kinds
+    scale: Scale | None = None
+    checks: OwnChecks | None = None
 
     @cached_property
     def compiled(self) -> CompiledSchema:
         """The schema as closures; made at first use, so that starting a command costs nothing."""
+        if self.checks is not None:
+            return self.checks.compiled
         return compile_schema(self.schema, zero_items=self.zero_items)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resource:
     """A kind of object. `rules` are checks beyond the schema, on the stored form of the new and the old state;
-    `convert` translates between versions; `normalize` fills in place what a schema's defaults cannot say.
+    `convert` translates between versions; `normalize` fills in place what a schema's defaults cannot say, and names the
+    fields it does not know; `complete` adds what the server sets on a new state, given the old one, in nobody's name.
 
     `builtin` kinds are those a Kubernetes server has without any CustomResourceDefinition: they take strategic merge
     patches and protobuf bodies, and their unknown fields and wrong types are worded differently. `virtual` kinds are
-    created and answered, never stored. `generation` says whether metadata.generation is kept.
+    created and answered, never stored. `generation` says whether metadata.generation is kept. `custom` kinds are those
+    that somebody has defined while the hub ran; `stored_as_shown` says that all that is stored of a kind is in the form
+    of its storage version. Checks of `heavy` kinds are never made where others would wait for them.
     """
 
     group: str
@@ -91,10 +137,15 @@ class Resource:
     builtin: bool = False
     virtual: bool = False
     generation: bool = True
+    custom: bool = False
+    stored_as_shown: bool = True
+    heavy: bool = False
+    terminating: bool = False  # its definition is being deleted: nothing new is created
     verbs: tuple[str, ...] = ALL_VERBS
     rules: Rules | None = None
     convert: Conversion | None = None
     normalize: Normalization | None = None
+    complete: Completion | None = None
     name_problems: NameCheck = subdomain_problems
 
     @property

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.decoding import decode_problem
 from muster.api.metadata import validate_metadata, without_empty
+from muster.api.resource import Verdict
 from muster.values.causes import MOST_FOUND, NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, Cause, invalid
 
 if TYPE_CHECKING:
     from muster.api.resource import Resource, Version
 
-__all__ = ["decode_problem", "prepare", "validate_object"]
+__all__ = ["decode_problem", "judged_object", "prepare", "validate_object"]
 
 Object = dict[str, Any]
 
 # With one of these, rules that look at the whole object cannot be trusted to find what they expect.
-_BLOCKING: Final = frozenset({NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
-_NOT_CHECKED: Final = invalid(
+BLOCKING: Final = frozenset({NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
+NOT_CHECKED: Final = invalid(
     "<nil>",
     None,
     "some validation rules were not checked because the object was invalid; "
@@ -40,8 +41,8 @@ def prepare(resource: Resource, version: Version, obj: Object, live: Object | No
     metadata = obj.get("metadata")
     if isinstance(metadata, dict):
         obj["metadata"] = without_empty(metadata)
-    if resource.normalize is not None:
-        resource.normalize(obj)
+    if resource.normalize is not None and (more := resource.normalize(obj)):
+        unknown = sorted([*unknown, *more])
     return unknown
 
 
@@ -52,19 +53,39 @@ def validate_object(
 
     On a status update only the status is new, and metadata was checked when it was written.
     """
+    return list(judged_object(resource, version, obj, old, subresource).causes)
+
+
+def judged_object(
+    resource: Resource, version: Version, obj: Object, old: Object | None = None, subresource: str = ""
+) -> Verdict:
+    """The same, with the warnings that go with it."""
     if obj.get("kind") != resource.kind:
-        return [invalid("kind", obj.get("kind", ""), f"must be {resource.kind}")]
-    causes: list[Cause] = []
-    if not resource.virtual and not (subresource and old is not None):
-        found = validate_metadata(obj, old, resource.namespaced, resource.name_problems)
-        # On updates the real server checks metadata before the kind and again with it, and lists both findings.
-        causes.extend(found if old is None else found + found)
+        return Verdict((invalid("kind", obj.get("kind", ""), f"must be {resource.kind}"),))
+    if version.checks is None:
+        return Verdict(tuple(_causes(resource, version, obj, old, subresource)))
+    causes = _first_causes(resource, obj, old, subresource)
+    found = version.checks.causes(obj, old, subresource, causes)
+    return Verdict((*causes, *found.causes), found.warnings)
+
+
+def _first_causes(resource: Resource, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
+    """What is wrong with what every object has."""
+    if resource.virtual or (subresource and old is not None):
+        return []
+    found = validate_metadata(obj, old, resource.namespaced, resource.name_problems)
+    # On updates the real server checks metadata before the kind and again with it, and lists both findings.
+    return found if old is None else found + found
+
+
+def _causes(resource: Resource, version: Version, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
+    causes = _first_causes(resource, obj, old, subresource)
     if resource.builtin:
         return causes + _own_rules(resource, obj, old)
     schema = version.compiled
     causes.extend(schema.validate(obj, old))
-    if any(cause.reason in _BLOCKING for cause in causes):
-        return [*causes, _NOT_CHECKED] if schema.has_rules else causes
+    if any(cause.reason in BLOCKING for cause in causes):
+        return [*causes, NOT_CHECKED] if schema.has_rules else causes
     if old is not None and schema.has_rules:
         causes.extend(schema.transition(obj, old))
     if not causes:

@@ -150,6 +150,8 @@ class _Run:
             ranked = [d for d in batch if FIRST.get(d.object["kind"], LAST) == rank]
             gate = asyncio.Semaphore(_AT_ONCE)
             await asyncio.gather(*(self._apply_one(document, gate) for document in ranked))
+            if any(document.object["kind"] == "CustomResourceDefinition" for document in ranked):
+                self._discovery = await self._client.discover()  # what they define may come next
 
     async def _apply_one(self, document: Document, gate: asyncio.Semaphore) -> None:
         obj = document.object

@@ -75,6 +75,12 @@ class GarbageCollector:
         self._told: BoundedSet[tuple[str, OwnerReference]] = BoundedSet(_MOST_TOLD)
         self.queue: WorkQueue[str] = WorkQueue()
 
+    def serves(self, discovery: Discovery) -> None:
+        """The server has other kinds than before: owners that could not be asked for may be asked for now."""
+        self._discovery = discovery
+        for uid in self._graph.with_unseen_owners():
+            self.queue.add(uid)
+
     def mirror(self, resource: ServedResource, unreadable: UnreadableKind | None = None) -> Mirror[PartialObject]:
         """Shows the collector one kind's metadata. It takes whole objects too, and reads no more of them."""
         seen = _Seen(self, resource)

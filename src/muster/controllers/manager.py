@@ -8,12 +8,14 @@ import logging
 import random
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.api.config_map import ConfigMap
+from muster.api.crds import KEY as DEFINITIONS
 from muster.api.reading import Reader
 from muster.api.resolution import CATALOG_LABEL
 from muster.client import Client, GuardedClient, Leadership, LeadershipLostError
@@ -29,6 +31,7 @@ from muster.controllers.cluster_sets import BindingKey, ClusterSetController
 from muster.controllers.clusters import ClusterController
 from muster.controllers.conditions import timestamp
 from muster.controllers.containment import Unreadable
+from muster.controllers.custom_kinds import CustomKinds, is_custom
 from muster.controllers.events import EventRecorder
 from muster.controllers.garbage import METADATA, METADATA_LIST, GarbageCollector, collectable
 from muster.controllers.metrics import ControllerMetrics
@@ -277,9 +280,13 @@ async def _run_once(
         handlers = {discovery.named(name): [handler] for name, handler in manager.handlers().items()}
         reflectors = manager.reflectors
         garbage: GarbageCollector | None = None
+        custom: CustomKinds | None = None
+        definitions: Reflector | None = None
         if options.collector is not None:
             collecting = await stack.enter_async_context(GuardedClient(options.collector, fence))
             garbage = _collector(collecting, discovery, manager, handlers, reflectors)
+            custom = CustomKinds(collecting, garbage, partial(_shown_to, garbage, manager))
+            definitions = Reflector(collecting, discovery.named(DEFINITIONS), custom, accept=(METADATA_LIST, METADATA))
         reflectors += [Reflector(client, resource, *listeners) for resource, listeners in handlers.items()]
         place = (pairs.NAMESPACE, pairs.NAME)
         reflectors.append(Reflector(client, discovery.named("configmaps.v1"), manager.pair_rules(), one=place))
@@ -289,6 +296,9 @@ async def _run_once(
             tasks.create_task(watched.run())
             await watched.synced.wait()
             tasks.create_task(keeper.run())
+            if custom is not None and definitions is not None:
+                tasks.create_task(definitions.run())
+                tasks.create_task(custom.run())
             for reflector in reflectors:
                 tasks.create_task(reflector.run())
             # Nothing is decided before everything has been seen once: a restart alone moves no decision.
@@ -329,14 +339,18 @@ def _collector(
     """A garbage collector that listens to what is watched anyway, and watches the metadata of everything else."""
     events = EventRecorder(client, "garbage-collector", utc_now)
     garbage = GarbageCollector(client, events, discovery, manager.metrics)
-    for resource in collectable(discovery):
-        handler = garbage.mirror(resource, manager.unreadable.of(f"{resource.plural}/metadata"))
+    for resource in collectable(discovery, is_custom):
+        handler = _shown_to(garbage, manager, resource)
         if resource in handlers:
             handlers[resource].append(handler)  # so that it is watched once
         else:
             accept = (METADATA_LIST, METADATA)
             reflectors.append(Reflector(client, resource, handler, accept=accept))
     return garbage
+
+
+def _shown_to(garbage: GarbageCollector, manager: Manager, resource: ServedResource) -> Handler:
+    return garbage.mirror(resource, manager.unreadable.of(f"{resource.plural}/metadata"))
 
 
 async def _lead(

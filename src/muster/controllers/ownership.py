@@ -113,6 +113,11 @@ class OwnerGraph:
         """The objects that name it as an owner, as they are at this moment."""
         return [self._nodes[each] for each in sorted(self._dependents.get(uid, ())) if each in self._nodes]
 
+    def with_unseen_owners(self) -> list[str]:
+        """The objects that name an owner which nobody has seen."""
+        unseen = self._dependents.keys() - self._nodes.keys()
+        return sorted({uid for owner in unseen for uid in self._dependents[owner]})
+
     def saw_it_go(self, dependent: Node, reference: OwnerReference) -> bool:
         """Whether this owner was there while the object named it, and then went."""
         return (dependent.uid, reference) in self._gone

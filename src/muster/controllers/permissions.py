@@ -12,10 +12,13 @@ from muster.clustersets.pairs import NAME as PAIRS
 from muster.controllers.quarantine import CONFIG_MAP as QUARANTINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 CONTROLLERS: Final = "system:muster:controllers"
 COLLECTOR: Final = "system:muster:garbage-collector"
+#: The role that the hub keeps for the collector: the kinds that somebody has defined, by name.
+CUSTOM_KINDS: Final = f"{COLLECTOR}:custom-kinds"
+COLLECTING: Final = ("get", "list", "watch", "patch", "delete")
 _RBAC: Final = "rbac.authorization.k8s.io"
 _OCM: Final = "cluster.open-cluster-management.io"
 _READ: Final = ["get", "list", "watch"]
@@ -80,7 +83,7 @@ RULES: Final[Mapping[str, list[dict[str, Any]]]] = {
         _on([*_READ, "create", "update"], "coordination.k8s.io", "leases"),
     ],
     COLLECTOR: [
-        *_on_everything([*_READ, "patch", "delete"]),
+        *_on_everything(list(COLLECTING)),
         _on(["create"], "", "events"),
     ],
 }
@@ -92,10 +95,25 @@ def roles() -> Iterator[dict[str, Any]]:
     for name, rules in RULES.items():
         metadata = {"name": name, "labels": dict(labels)}
         yield {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules}
-        yield {
-            "apiVersion": f"{_RBAC}/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": name, "labels": dict(labels)},
-            "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": name},
-            "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": name}],
-        }
+        yield _binding(name, name, labels)
+    metadata = {"name": CUSTOM_KINDS, "labels": dict(labels)}
+    yield {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": []}
+    yield _binding(CUSTOM_KINDS, COLLECTOR, labels)
+
+
+def _binding(role: str, user: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": role, "labels": dict(labels)},
+        "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role},
+        "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": user}],
+    }
+
+
+def custom_rules(kinds: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """What the collector may do with custom kinds, given as groups and plurals."""
+    groups: dict[str, list[str]] = {}
+    for group, plural in kinds:
+        groups.setdefault(group, []).append(plural)
+    return [_on(list(COLLECTING), group, *sorted(groups[group])) for group in sorted(groups)]

@@ -8,18 +8,23 @@ watches read, reviews and namespaces are what their names say.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.api import RESOURCES
-from muster.api.codec import encode_split
+from muster.api.codec import decode, encode_split
+from muster.api.crds import KEY as DEFINITIONS
 from muster.hub import bodies, lists, namespaces, options, status, watches
 from muster.hub.creation import Creation
+from muster.hub.custom.guarding import DefinitionGuard
+from muster.hub.custom.lifecycle import CustomKinds
+from muster.hub.custom.live import Kinds
 from muster.hub.deletion import Deletion
 from muster.hub.expiry import EventExpiry
 from muster.hub.gate import Gate
-from muster.hub.heavy_work import HeavyWork
+from muster.hub.heavy_work import HEAVY, HeavyWork
 from muster.hub.limits import ObjectLimits
 from muster.hub.namespaces import HubCleaner
 from muster.hub.objects import key_of, shown
@@ -67,7 +72,7 @@ _CREATED_BY_UPDATE = (
     "roles.rbac.authorization.k8s.io",
 )
 _MOST_REVIEW = 64 * 1024  # bytes of a question about access: a user, groups, a token
-_LOCKED = ("leases.coordination.k8s.io",)
+_LOCKED = ("leases.coordination.k8s.io", DEFINITIONS)
 
 
 def utc_now() -> datetime:
@@ -95,14 +100,16 @@ class Api:
         names_on_create: bool = True,
         heavy_work: HeavyWork | None = None,
     ) -> None:
+        self.kinds = resources if isinstance(resources, Kinds) else Kinds(resources)
         self._store = store
         self._limits = limits or ObjectLimits()
         self._names_on_create = names_on_create
         self._clock = clock
         self._second = (datetime.min.replace(tzinfo=UTC), "")  # the last one, and its text: every write asks for it
-        self._gate = Gate(authorizer, admission)
+        self._gate = Gate(authorizer, (*admission, DefinitionGuard(store, self.kinds, self._limits)))
         self._heavy = heavy_work or HeavyWork()
-        self._cleaner = cleaner or HubCleaner(store, resources.values(), self._now)
+        self._cleaner = cleaner or HubCleaner(store, self.kinds.values(), self._now)
+        self._custom = CustomKinds(store, self.kinds, self._cleaner, self._now)
         self._expiry = EventExpiry(store, self._cleaner, self._limits.events_seconds, clock)
         self._creation = Creation(store, self._gate, self._now, self._limits.objects_per_kind, self._heavy)
         self._replacement = Replacement(store, self._gate, self._cleaner, self._now, self._heavy)
@@ -120,15 +127,19 @@ class Api:
     # --- Life ---------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Make sure of the namespaces every cluster has, and go on emptying those that were being deleted."""
+        """Serve the kinds that are defined, make sure of the namespaces and definitions every hub has, and go on with
+        emptying what was being deleted."""
+        self._custom.load()
         for name in namespaces.IMMORTAL:
             await self._ensure_namespace(name)
         for name in namespaces.terminating(self._store.scan(namespaces.NAMESPACES)):
             self._cleaner.namespace_deleted(name)
+        await self._custom.start()
         self._expiry.start()
 
     async def close(self) -> None:
         await self._expiry.close()
+        await self._custom.close()
         await self._cleaner.close()
         self._heavy.close()
 
@@ -188,26 +199,31 @@ class Api:
     async def create(self, user: User, target: Target, body: Body, given: WriteOptions) -> Answer:
         """A new object, or the answer to a review."""
         await self._gate.authorize_create(user, target, body, names=self._names_on_create)
+        if target.resource.terminating:
+            raise _terminating(target, body.name())
         checked = options.write_options("CreateOptions", given)
         if target.resource.virtual and body.weight > _MOST_REVIEW:
             raise status.too_large(_MOST_REVIEW)
+        weight = _weight(target, body)
         reading = partial(_read_whole, target, body, checked)
-        obj, warnings = await self._heavy.done(user.name, body.weight, reading)
+        obj, warnings = await self._heavy.done(user.name, weight, reading)
         warnings = _deprecation(target) + warnings
         if target.resource.virtual:
             return await self._reviews.answer(user, target, obj, checked, warnings)
-        return await self._creation.create(user, target, obj, checked, warnings, weight=body.weight)
+        answer = await self._creation.create(user, target, obj, checked, warnings, weight=weight)
+        return await self._settled(user, target, answer, dry_run=checked.dry_run)
 
     async def update(self, user: User, target: Target, body: Body, given: WriteOptions) -> Answer:
         """The whole new state of an object, guarded by its revision."""
         await self._gate.authorize(user, "update", target)
         checked = options.write_options("UpdateOptions", given)
+        weight = _weight(target, body)
         reading = partial(_read_whole, target, body, checked)
-        sent, warnings = await self._heavy.done(user.name, body.weight, reading)
+        sent, warnings = await self._heavy.done(user.name, weight, reading)
         missing = self._store.get(key_of(target)) is None
         if missing and target.resource.key in _CREATED_BY_UPDATE and not target.subresource:
             await self._gate.authorize(user, "create", target)
-            return await self._creation.create(user, target, sent, checked, warnings, weight=body.weight)
+            return await self._creation.create(user, target, sent, checked, warnings, weight=weight)
         locked = bool(sent["metadata"].get("resourceVersion"))
         if not missing and not locked:
             _refuse_unlocked(target)
@@ -219,25 +235,50 @@ class Api:
             return Proposal(obj, _deprecation(target) + warnings)
 
         attempts = 1 if locked else _UNLOCKED_ATTEMPTS
-        answer = await self._replacement.replace(user, target, propose, checked, attempts=attempts, weight=body.weight)
+        answer = await self._replacement.replace(user, target, propose, checked, attempts=attempts, weight=weight)
         if answer is None:
             raise _not_found(target)
-        return answer
+        return await self._settled(user, target, answer, dry_run=checked.dry_run)
 
     async def patch(self, user: User, target: Target, kind: PatchType, body: Body, given: WriteOptions) -> Answer:
         """Part of a new state: laid over the stored one, and over a newer one if somebody writes in between."""
         await self._gate.authorize(user, "patch", target)
         checked = options.write_options("PatchOptions", given, applying=kind is PatchType.APPLY)
         if kind is PatchType.APPLY:
-            return await self._apply(user, target, body, checked)
+            return await self._settled(
+                user, target, await self._apply(user, target, body, checked), dry_run=checked.dry_run
+            )
         reading = partial(patched, target, kind, body, checked)
         change, weight = await self._heavy.done(user.name, body.weight, reading)
-        return await self._replace_or_404(user, target, change, checked, max(weight, body.weight))
+        weight = max(weight, _weight(target, body))
+        answer = await self._replace_or_404(user, target, change, checked, weight)
+        return await self._settled(user, target, answer, dry_run=checked.dry_run)
+
+    async def rescale(
+        self,
+        user: User,
+        target: Target,
+        verb: str,
+        change: Callable[[JsonObject], JsonObject],
+        given: WriteOptions,
+        body: Body,
+    ) -> Answer:
+        """A new number of replicas, through the scale subresource of a custom kind."""
+        await self._gate.authorize(user, verb, target)
+        checked = options.write_options("UpdateOptions" if verb == "update" else "PatchOptions", given)
+
+        def propose(live: JsonObject) -> Proposal:
+            return Proposal(change(live), _deprecation(target))
+
+        return await self._replace_or_404(user, target, propose, checked, _weight(target, body))
 
     async def _apply(self, user: User, target: Target, body: Body, checked: Write) -> Answer:
         reading = partial(bodies.read_configuration, target, body, checked.validation)
         config, warnings = await self._heavy.done(user.name, body.weight, reading)
         warnings = _deprecation(target) + warnings
+        weight = _weight(target, body)
+        if target.resource.key == DEFINITIONS and self.kinds.is_own(target.name):
+            checked = replace(checked, force=True)  # it stays as it is: there is nothing to fight about
 
         def propose(live: JsonObject) -> Proposal:
             obj, owners = applied(target, live, config, checked, self._now())
@@ -245,13 +286,13 @@ class Api:
 
         for _ in range(_UNLOCKED_ATTEMPTS):
             answer = await self._replacement.replace(
-                user, target, propose, checked, attempts=_UNLOCKED_ATTEMPTS, weight=body.weight
+                user, target, propose, checked, attempts=_UNLOCKED_ATTEMPTS, weight=weight
             )
             if answer is not None:
                 return answer
-            proposal = await self._heavy.done(user.name, body.weight, partial(propose, {}))
+            proposal = await self._heavy.done(user.name, weight, partial(propose, {}))
             try:
-                return await self._create_applied(user, target, proposal, checked, body.weight)
+                return await self._create_applied(user, target, proposal, checked, weight)
             except status.StatusError as error:
                 if error.reason != "AlreadyExists":
                     raise
@@ -268,6 +309,8 @@ class Api:
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise status.conflict(target.resource.group, target.resource.plural, target.name, why)
         await self._gate.authorize(user, "create", target)
+        if target.resource.terminating:
+            raise _terminating(target, target.name)
         return await self._creation.create(
             user, target, proposal.obj, checked, proposal.warnings, proposal.owners, weight=weight
         )
@@ -286,7 +329,8 @@ class Api:
         """Remove an object, or mark it for its finalizers."""
         await self._gate.authorize(user, "delete", target)
         checked = await self._delete_options(user, given, body)
-        return await self._deletion.delete(user, target, checked)
+        answer = await self._deletion.delete(user, target, checked)
+        return await self._settled(user, target, answer, dry_run=bool(checked.dry_run))
 
     async def delete_collection(
         self, user: User, target: Target, selected: ListOptions, given: DeleteOptions, body: Body | None = None
@@ -294,7 +338,21 @@ class Api:
         """Remove everything a list would show."""
         await self._authorize_collection(user, "deletecollection", target, selected)
         checked = await self._delete_options(user, given, body)
-        return await self._deletion.delete_collection(user, target, selected, checked)
+        answer = await self._deletion.delete_collection(user, target, selected, checked)
+        if target.resource.key == DEFINITIONS and not checked.dry_run:
+            for item in answer.items:
+                await self._custom.settle(decode(item)["metadata"]["name"])
+        return answer
+
+    async def _settled(self, user: User, target: Target, answer: Answer, *, dry_run: bool) -> Answer:
+        """Whoever is told that a definition was written finds its kind served, and compiled."""
+        if target.resource.key == DEFINITIONS and not dry_run:
+            name = target.name or answer.decoded()["metadata"]["name"]
+            await self._custom.settle(name)
+            for version in self.kinds.custom[name].versions if name in self.kinds.custom else ():
+                if version.checks is not None:
+                    await self._heavy.done(user.name, HEAVY, version.checks.warm)
+        return answer
 
     async def _delete_options(self, user: User, given: DeleteOptions, body: Body | None) -> DeleteOptions:
         weight = 0 if body is None else body.weight
@@ -314,6 +372,18 @@ def _not_found(target: Target) -> status.StatusError:
 
 def _deprecation(target: Target) -> tuple[str, ...]:
     return (target.version.deprecated,) if target.version.deprecated else ()
+
+
+def _terminating(target: Target, name: str) -> status.StatusError:
+    sentence = "create not allowed while custom resource definition is terminating"
+    return status.refused(target.resource.group, target.resource.plural, name, sentence)
+
+
+def _weight(target: Target, body: Body) -> int:
+    """What the checks of a body may cost; those of heavy kinds are never made at once."""
+    checks = target.version.checks
+    heavy = target.resource.heavy or (checks is not None and checks.heavy)
+    return max(body.weight, HEAVY) if heavy else body.weight
 
 
 def _refuse_unlocked(target: Target) -> None:

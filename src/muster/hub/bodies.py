@@ -107,11 +107,14 @@ def checked_result(
     if is_too_deep(fresh(obj, live)):
         raise _bad_patch(patch.text, f"exceeded max depth of {MAX_DEPTH}")
     _check_type(target, obj, patch, IGNORE)
-    problem = None if obj["metadata"] is live.get("metadata") else _type_problem(target, fresh(obj, live))
+    if obj["metadata"] is live.get("metadata"):
+        problem = _embedded_problem(target, fresh(obj, live))
+    else:
+        problem = _type_problem(target, fresh(obj, live))
     if problem is not None:
         raise _bad_patch(_json(obj), problem)
-    text = _json(obj) if validation == STRICT else ""
-    complaints = _complaints(prepare(target.resource, target.version, obj, live), patch.duplicates)
+    text = _json(obj, ordered=not target.resource.builtin) if validation == STRICT else ""
+    complaints = patch.unknown + _complaints(prepare(target.resource, target.version, obj, live), patch.duplicates)
     if complaints and validation == STRICT:
         raise _bad_patch(text, f"strict decoding error: {status.listed(complaints)}")
     obj["metadata"] = dict(obj["metadata"])  # ours from here on, also where the patch has nothing to say about it
@@ -172,8 +175,14 @@ def _type_problem(target: Target, obj: JsonObject) -> str | None:
         except msgspec.ValidationError:
             pass  # something else is in it, or something is wrong: look closely
         else:
-            return None
-    return decode_problem(target.resource, target.version, obj)
+            return _embedded_problem(target, obj)
+    problem = decode_problem(target.resource, target.version, obj)
+    return problem if problem is not None else _embedded_problem(target, obj)
+
+
+def _embedded_problem(target: Target, obj: JsonObject) -> str | None:
+    checks = target.version.checks
+    return None if checks is None else checks.embedded_problem(obj)
 
 
 def check_address(target: Target, obj: JsonObject) -> None:
@@ -234,7 +243,8 @@ def _version_of(target: Target, api_version: str) -> Version | None:
 
 def _complaints(unknown: Sequence[str], duplicates: Sequence[str]) -> tuple[str, ...]:
     return (
-        *(f'duplicate field "{path}"' for path in duplicates),
+        # Of YAML the reader itself complains.
+        *(path if path.startswith("yaml: ") else f'duplicate field "{path}"' for path in duplicates),
         *(f'unknown field "{path}"' for path in unknown),
     )
 
@@ -257,8 +267,8 @@ def _bad_patch(value: str, problem: str) -> status.StatusError:
     return status.invalid("", "", "", [Cause(cause.reason, cause.field, cause.message)])
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def _json(value: Any, *, ordered: bool = False) -> str:
+    return msgspec.json.encode(value, order="sorted" if ordered else None).decode()
 
 
 def _text(value: object) -> str:

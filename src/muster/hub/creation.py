@@ -83,6 +83,9 @@ class Creation:
                 obj = decode(pristine)
             except StorageUnavailableError as error:
                 raise status.unavailable(str(error)) from None
+            except status.StatusError as error:
+                error.warnings = (*warnings, *error.warnings)  # what is odd about the body is said with a refusal too
+                raise
         raise status.unavailable("the objects that this write depends on change too often; try again")
 
     @contextlib.contextmanager
@@ -141,7 +144,7 @@ class Creation:
 
         # 3. Refuse what is wrong.
         writer = Writer(options.manager, target.api_version, now)
-        await self._heavy.done(user.name, weight, partial(_complete, target, obj, owners, writer))
+        checked = await self._heavy.done(user.name, weight, partial(_complete, target, obj, owners, writer))
         if metadata.pop("resourceVersion", None):
             raise status.internal("resourceVersion should not be set on objects to be created")
         passed = await self._gate.validated("CREATE", target, user, None, obj, dry_run=options.dry_run, weight=weight)
@@ -151,7 +154,8 @@ class Creation:
             if generated:
                 raise _NameTakenError(key.name)
             raise status.already_exists(resource.group, resource.plural, key.name, terminating=is_deleting(existing))
-        warnings = (*warnings, *bodies.metadata_advice(target, obj, None), *mutated.warnings, *passed.warnings)
+        advice = bodies.metadata_advice(target, obj, None)
+        warnings = (*warnings, *checked, *advice, *mutated.warnings, *passed.warnings)
 
         # 4. Store.
         if options.dry_run:
@@ -169,8 +173,8 @@ class Creation:
         return Answer(201, shown(records[0].value, target), (*warnings, *advice))
 
 
-def _complete(target: Target, obj: JsonObject, owners: list[dict[str, Any]] | None, writer: Writer) -> None:
-    """Record who owns what of a new object, and check it. Raises 422."""
+def _complete(target: Target, obj: JsonObject, owners: list[dict[str, Any]] | None, writer: Writer) -> tuple[str, ...]:
+    """Record who owns what of a new object, and check it. Returns warnings. Raises 422."""
     metadata: JsonObject = obj["metadata"]
     if owners is None:
         owners = managed_fields.created(obj, merge_versions(target.resource), writer)
@@ -180,7 +184,9 @@ def _complete(target: Target, obj: JsonObject, owners: list[dict[str, Any]] | No
         metadata.pop("managedFields", None)
     if namespaces.is_namespace(target.resource):
         namespaces.complete_new(obj)
-    refuse_invalid(target, obj)
+    if target.resource.complete is not None:
+        target.resource.complete(obj, None)
+    return refuse_invalid(target, obj)
 
 
 def _too_many(target: Target, name: str, limit: int) -> status.StatusError:

@@ -9,8 +9,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from muster.api.codec import encode_split
+from muster.api.crds import KEY as DEFINITIONS
 from muster.hub import namespaces, status
 from muster.hub.creation import GUARD_ATTEMPTS
+from muster.hub.custom.naming import with_condition
 from muster.hub.lists import listed
 from muster.hub.objects import decode, encode, key_of, shown
 from muster.hub.pace import turn
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from muster.hub.storage import Guard, Record, Store
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"  # held by a definition until its objects are gone
 _CONCURRENT = 16  # deletes of a collection under way at once: they share transactions, and one turn of the loop
 
 
@@ -90,6 +93,9 @@ class Deletion:
         )
         metadata = dict(stored["metadata"])
         finalizers = _finalizers(metadata.get("finalizers") or [], options)
+        ends_a_kind = target.resource.key == DEFINITIONS and "deletionTimestamp" not in metadata
+        if ends_a_kind:  # whatever is to become of what it owns, its objects go first
+            finalizers = [*(name for name in metadata.get("finalizers") or () if name != CLEANUP), CLEANUP]
         waits = finalizers or (namespaces.is_namespace(target.resource) and stored.get("spec", {}).get("finalizers"))
         if not waits:
             return await self._remove(target, record, options, passed.guards, passed.warnings)
@@ -102,6 +108,8 @@ class Deletion:
             metadata["finalizers"] = finalizers
         if "deletionTimestamp" not in metadata:
             namespaces.mark_deleted(metadata, self._now())
+        if ends_a_kind:
+            marked = _ending(stored, marked, self._now())
         if namespaces.is_namespace(target.resource):
             marked["status"] = {**stored.get("status", {}), "phase": "Terminating"}
         return await self._mark(target, record, marked, options, passed.guards, passed.warnings)
@@ -139,6 +147,16 @@ class Deletion:
         if namespaces.is_namespace(target.resource):
             self._cleaner.namespace_deleted(target.name)
         return Answer(200, shown(records[0].value, target), warnings)
+
+
+def _ending(stored: JsonObject, marked: JsonObject, now: str) -> JsonObject:
+    """A definition that is to go, as a real server marks it: its generation stays, and it says what comes next."""
+    metadata = {key: value for key, value in marked["metadata"].items() if key != "deletionGracePeriodSeconds"}
+    if "generation" in stored["metadata"]:
+        metadata["generation"] = stored["metadata"]["generation"]
+    text = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    status_ = with_condition(stored["status"], "Terminating", "True", "InstanceDeletionPending", text, now)
+    return {**marked, "metadata": metadata, "status": status_}
 
 
 def _check_preconditions(target: Target, metadata: JsonObject, options: DeleteOptions) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muster.api.validation import validate_object
+from muster.api.validation import judged_object
 from muster.hub import status
 from muster.hub.requests import AdmissionRequest, Adviser, Attributes
 
@@ -138,9 +138,12 @@ def attributes_of(verb: str, target: Target, name: str | None = None) -> Attribu
     )
 
 
-def refuse_invalid(target: Target, new: JsonObject, old: JsonObject | None = None) -> None:
-    """Raises 422 with everything the schema and the kind's rules find."""
+def refuse_invalid(target: Target, new: JsonObject, old: JsonObject | None = None) -> tuple[str, ...]:
+    """Raises 422 with everything the schema and the kind's rules find. Returns warnings."""
     resource = target.resource
-    causes = validate_object(resource, target.version, new, old, target.subresource)
-    if causes:
-        raise status.invalid(resource.group, resource.kind, new["metadata"].get("name") or "", causes)
+    found = judged_object(resource, target.version, new, old, target.subresource)
+    if found.causes:
+        error = status.invalid(resource.group, resource.kind, new["metadata"].get("name") or "", found.causes)
+        error.warnings = found.warnings
+        raise error
+    return found.warnings

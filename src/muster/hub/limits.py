@@ -40,6 +40,12 @@ class ObjectLimits:
         "the answer is a page with `continue`",
         least=0,
     )
+    custom_kinds: int = limit(
+        500, "custom kinds", "Kinds that are defined by CustomResourceDefinitions.", "403 `Forbidden`", least=0
+    )
+    definition_bytes: int = limit(
+        1536 * 1024, "definition bytes", "One CustomResourceDefinition, as JSON.", "413", Unit.BYTES
+    )
     selector_bytes: int = limit(
         16 * 1024, "selector bytes", "A labelSelector or fieldSelector of a list or watch.", "400", Unit.BYTES
     )

@@ -21,7 +21,7 @@ from muster.hub.pace import Pace
 from muster.hub.storage import ConflictError, Delete, Key, Put, Unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from muster.api.resource import Resource
     from muster.hub.requests import JsonObject, Target
@@ -112,12 +112,17 @@ class NamespaceCleaner(Protocol):
 class HubCleaner:
     """Empties namespaces in the background, in bounded transactions. Objects with finalizers are marked and awaited."""
 
-    def __init__(self, store: Store, resources: Iterable[Resource], now: Callable[[], str]) -> None:
+    def __init__(self, store: Store, resources: Collection[Resource], now: Callable[[], str]) -> None:
         self._store = store
-        self._resources = [kind for kind in resources if kind.namespaced and not kind.virtual]
+        self._kinds = resources
         self._now = now
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
+
+    @property
+    def _resources(self) -> list[Resource]:
+        """The kinds there are now."""
+        return [kind for kind in self._kinds if kind.namespaced and not kind.virtual]
 
     def namespace_deleted(self, name: str) -> None:
         if name in self._tasks:

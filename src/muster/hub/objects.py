@@ -6,7 +6,7 @@ The one place that knows what is decoded and what is passed on as bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, overload
 
@@ -63,7 +63,8 @@ def key_of(target: Target, name: str = "") -> Key:
 
 
 def is_shown_as_stored(target: Target) -> bool:
-    return target.resource.convert is None or target.version is target.resource.storage_version
+    resource = target.resource
+    return resource.stored_as_shown and (resource.convert is None or target.version is resource.storage_version)
 
 
 def shown(value: bytes, target: Target) -> bytes:
@@ -136,7 +137,7 @@ def same(left: JsonObject, right: JsonObject) -> bool:
     return left == right and _sorted_encoder.encode(left) == _sorted_encoder.encode(right)
 
 
-@cache
+@lru_cache(maxsize=2048)
 def merge_versions(resource: Resource) -> Versions:
     """The merge types of a kind's versions, compiled once."""
     by_name = {resource.api_version(version): version for version in resource.versions}

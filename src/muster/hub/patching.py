@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from muster.api.validation import prepare
@@ -38,6 +39,8 @@ def patched(
     if kind not in accepted:
         raise status.unsupported_media_type(each.value for each in accepted)
     patch = bodies.read_patch(body)
+    if kind is PatchType.JSON:
+        patch = replace(patch, unknown=_unknown_members(patch.value))
     change = _json_change(patch) if kind is PatchType.JSON else _merge_change(target, kind, patch)
 
     def propose(live: JsonObject) -> Proposal:
@@ -53,6 +56,21 @@ def patched(
         operation.get("op") == "copy" or place > _FEW_OPERATIONS for place, operation in enumerate(patch.value)
     )
     return propose, HEAVY if much else body.weight
+
+
+_MEMBERS = frozenset({"op", "path", "from", "value"})
+
+
+def _unknown_members(operations: Any) -> tuple[str, ...]:
+    """What is to be said of members of operations that mean nothing."""
+    if not isinstance(operations, list):
+        return ()
+    return tuple(
+        f'json patch unknown field "[{index}].{name}"'
+        for index, operation in enumerate(operations[:MAX_OPERATIONS])
+        if isinstance(operation, dict)
+        for name in sorted(operation.keys() - _MEMBERS)
+    )
 
 
 def _json_change(patch: Decoded) -> Callable[[JsonObject], Any]:

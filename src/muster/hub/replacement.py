@@ -102,18 +102,36 @@ class Replacement:
         # 1. The new state. Nobody changes what it shares with the old one.
         proposing = partial(_proposed, target, record, propose)
         old, new, proposal, sent = await self._heavy.done(user.name, weight, proposing)
+        try:
+            return await self._attempt_proposal(user, target, record, old, new, proposal, sent, options, weight)
+        except status.StatusError as error:
+            error.warnings = (*proposal.warnings, *error.warnings)  # what is odd is said with a refusal too
+            raise
 
+    async def _attempt_proposal(
+        self,
+        user: User,
+        target: Target,
+        record: Record,
+        old: JsonObject,
+        new: JsonObject,
+        proposal: Proposal,
+        sent: JsonObject,
+        options: Write,
+        weight: int,
+    ) -> Answer:
         # 2. Admission may change it; ownership covers the result. Refuse what is wrong.
         new, mutated = await self._gate.mutated(
             "UPDATE", target, user, old, new, dry_run=options.dry_run, weight=weight
         )
         completing = partial(self._complete, target, old, new, sent, proposal.owners, options)
-        unchanged = await self._heavy.done(user.name, weight, completing)
+        unchanged, checked = await self._heavy.done(user.name, weight, completing)
 
         # 3. Ask whether it may happen.
         passed = await self._gate.validated("UPDATE", target, user, old, new, dry_run=options.dry_run, weight=weight)
         warnings = (
             *proposal.warnings,
+            *checked,
             *bodies.metadata_advice(target, new, old),
             *mutated.warnings,
             *passed.warnings,
@@ -156,13 +174,15 @@ class Replacement:
         sent: JsonObject,
         owners: list[dict[str, Any]] | None,
         options: Write,
-    ) -> bool:
-        """Record who owns what of the new state, and check it. Whether nothing has changed. Raises 422."""
+    ) -> tuple[bool, tuple[str, ...]]:
+        """Record who owns what of the new state, and check it. Whether nothing has changed; warnings. Raises 422."""
         self._own(target, old, new, sent, owners, options)
         if target.resource.generation and _is_new_generation(target, old, new):
             new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
-        refuse_invalid(target, new, old)
-        return _unchanged(old, new)
+        if target.resource.complete is not None and not target.subresource:
+            target.resource.complete(new, old)
+        warnings = refuse_invalid(target, new, old)
+        return _unchanged(old, new), warnings
 
     def _own(
         self,

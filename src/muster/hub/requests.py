@@ -64,11 +64,15 @@ class MalformedBodyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A decoded body: the value, the paths of duplicate keys in it (`spec.hubAcceptsClient`), and the text as sent."""
+    """A decoded body: the value, the paths of duplicate keys in it (`spec.hubAcceptsClient`), and the text as sent.
+
+    `unknown` is what is to be said of fields of a JSON patch that mean nothing.
+    """
 
     value: Any
     duplicates: tuple[str, ...] = ()
     text: str = ""
+    unknown: tuple[str, ...] = ()
 
 
 class Body(Protocol):

@@ -32,6 +32,7 @@ MOST_BYTES: Final = 64 * 1024  # of all that are named
 MOST_SHOWN: Final = 8 * 1024  # characters of one value
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_HTML: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})  # as Go's JSON package writes them
 _ESCAPES: Final = {
     "\a": "\\a",
     "\b": "\\b",
@@ -152,8 +153,8 @@ def shown(value: Any) -> str:
         parts.append(part)
         length += len(part)
         if length > MOST_SHOWN:
-            return "".join(parts)[:MOST_SHOWN] + "…"
-    return "".join(parts)
+            return "".join(parts)[:MOST_SHOWN].translate(_HTML) + "…"
+    return "".join(parts).translate(_HTML)
 
 
 def quoted(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.conformance.kube.admission import run_reviews
+from tests.conformance.kube.crds import run_definitions
 from tests.conformance.kube.garbage import run_garbage
 from tests.conformance.kube.golden import API, WATCH
 from tests.conformance.kube.labels import LABELS
@@ -20,6 +21,7 @@ FILES: Mapping[str, Runner | Sequence[Runner]] = {
     "admission_reviews.json": run_reviews,
     "gc_observed.json": run_garbage,
     "golden_api.json": API,
+    "golden_crds.json": run_definitions,
     "golden_watch.json": WATCH,
     "labels.json": LABELS,
     "selectors.json": [SELECTORS, REFERENCES],

@@ -364,7 +364,7 @@ def _comparable(response: Mapping[str, Any]) -> dict[str, Any]:
 def _comparable_reply(reply: Reply, response: Mapping[str, Any]) -> dict[str, Any]:
     content_type = reply.headers.get("content-type", "")
     body: Any = reply.body.decode("utf-8", "replace")
-    if content_type.startswith("application/json"):
+    if content_type.startswith("application/json") or (reply.status == 200 and reply.body[:1] == b"{"):
         body = json.loads(reply.body) if reply.body else ""
     elif content_type == "application/yaml":
         body = yaml.safe_load(reply.body)

@@ -222,7 +222,7 @@ REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
         ("POST", "/api/v1/namespaces/default", unsupported("create", "namespaces")),
         ("OPTIONS", CLUSTERS, unsupported("", f"managedclusters.{OCM}")),
         ("GET", REVIEWS, unsupported("list", "selfsubjectaccessreviews.authorization.k8s.io")),
-        ("DELETE", f"{DEFINITIONS}/x", unsupported("delete", "customresourcedefinitions.apiextensions.k8s.io")),
+        ("POST", f"{DEFINITIONS}/x", unsupported("create", "customresourcedefinitions.apiextensions.k8s.io")),
         ("GET", f"{DEFINITIONS}/x", (404, "NotFound", 'customresourcedefinitions.apiextensions.k8s.io "x" not found')),
     ],
 )

@@ -87,6 +87,10 @@ class CompiledSchema:
     def _fill(self) -> Shape | None:
         return compile_shape(self._shaped, prune=False, fill=True, zero=self._zero_items)
 
+    def warm(self) -> None:
+        """Compile what every object needs now, not when the first one comes."""
+        _ = self._prepare, self._prune
+
     def prepare(self, obj: dict[str, Any], live: Mapping[str, Any] | None = None) -> list[str]:
         """Drop nulls, fill defaults and prune, in place and in one pass. Returns the paths of unknown fields.
 

@@ -7,6 +7,7 @@ the cause once the whole path is known: paths and sentences cost nothing while o
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     Problem = tuple[str, Callable[[str], Cause]]
     Check = Callable[[Any], list[Problem] | None]
+    Matcher = Callable[[str], Callable[[str], object]]
 
 INT32: Final = (-(2**31), 2**31 - 1)
 INT64: Final = (-(2**63), 2**63 - 1)
@@ -43,7 +45,7 @@ def located(check: Check | None, obj: Any) -> list[Cause]:
 
 def compile_check(schema: Mapping[str, Any]) -> Check | None:
     """The check of one node; None when every value passes."""
-    wrong = _typed(schema)
+    wrong = compile_type(schema)
     if "enum" in schema:
         # Reported beside a wrong type, as the real server does.
         return _all([check for check in (wrong, _string(schema, None), _enum(schema)) if check is not None])
@@ -60,6 +62,18 @@ def compile_check(schema: Mapping[str, Any]) -> Check | None:
             return _object(schema, wrong) or wrong
         case _:
             return wrong
+
+
+def compile_value(schema: Mapping[str, Any], matcher: Matcher) -> Check | None:
+    """The check of a node's own value, whatever its type says and without what is below it. Used for schemas that
+    users write: `matcher` compiles their patterns, and keywords apply to the values they are about, typed or not."""
+    checks = [_string(schema, None, matcher)]
+    if schema.keys() & _OF_NUMBERS or schema.get("type") in ("integer", "number"):
+        checks.append(_number(schema, None))
+    return _all([check for check in (*checks, _array(schema, None), _enum(schema), _object(schema, None)) if check])
+
+
+_OF_NUMBERS: Final = frozenset({"minimum", "maximum", "multipleOf"})
 
 
 def _all(checks: list[Check]) -> Check | None:
@@ -97,7 +111,8 @@ _PYTHON_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 }
 
 
-def _typed(schema: Mapping[str, Any]) -> Check | None:
+def compile_type(schema: Mapping[str, Any]) -> Check | None:
+    """Whether a value has the type of its schema."""
     if schema.get("x-kubernetes-int-or-string"):
         return _int_or_string
     name = schema.get("type")
@@ -169,13 +184,13 @@ def _named(path: str) -> str:
 # Strings.
 
 
-def _string(schema: Mapping[str, Any], wrong: Check | None) -> Check | None:
+def _string(schema: Mapping[str, Any], wrong: Check | None, matcher: Matcher | None = None) -> Check | None:
     """None when any string passes. `wrong` judges what is no string; so for the others below."""
     longest, shortest = schema.get("maxLength"), schema.get("minLength")
     pattern = schema.get("pattern")
-    matches = pattern_matcher(pattern) if pattern else None
+    matches = (matcher or pattern_matcher)(pattern) if pattern else None
     form = schema.get("format", "")
-    is_formatted = FORMATS.get(form)
+    is_formatted = FORMATS.get(form.replace("-", ""))  # dashes do not tell formats apart
     if longest is None and shortest is None and matches is None and is_formatted is None:
         return None
 
@@ -232,7 +247,9 @@ def _outside_groups(pattern: str) -> str:
 def _number(schema: Mapping[str, Any], wrong: Check | None) -> Check:
     form = schema.get("format", "")
     lowest, highest = schema.get("minimum"), schema.get("maximum")
-    least, most = (INT32 if form == "int32" else INT64) if schema["type"] == "integer" else (None, None)
+    above, below = bool(schema.get("exclusiveMinimum")), bool(schema.get("exclusiveMaximum"))
+    factor = schema.get("multipleOf")
+    least, most = (INT32 if form == "int32" else INT64) if schema.get("type") == "integer" else (None, None)
 
     def check_number(value: Any) -> list[Problem] | None:
         problems: list[Problem] | None = None
@@ -245,15 +262,35 @@ def _number(schema: Mapping[str, Any], wrong: Check | None) -> Check:
                 # Beyond 64 bits a Go program reads a float.
                 problems = [_wrong_type(form, "float64") if form else _wrong_type("integer", "number")]
             problems = [*(problems or ()), ("", lambda path: invalid("<nil>", "", _out_of_range(form, path)))]
-        if highest is not None and value > highest:
-            detail = f"in body should be less than or equal to {highest}"
+        if factor and not is_multiple(value, factor):
+            detail = f"in body should be a multiple of {number_text(factor)}"
             problems = [*(problems or ()), ("", lambda path: invalid(path, value, f"{path} {detail}"))]
-        if lowest is not None and value < lowest:
-            detail = f"in body should be greater than or equal to {lowest}"
-            problems = [*(problems or ()), ("", lambda path: invalid(path, value, f"{path} {detail}"))]
+        if highest is not None and (value > highest or (below and value == highest)):
+            bound = "less than" if below else "less than or equal to"
+            text = f"in body should be {bound} {number_text(highest)}"
+            problems = [*(problems or ()), ("", lambda path: invalid(path, value, f"{path} {text}"))]
+        if lowest is not None and (value < lowest or (above and value == lowest)):
+            bound = "greater than" if above else "greater than or equal to"
+            words = f"in body should be {bound} {number_text(lowest)}"
+            problems = [*(problems or ()), ("", lambda path: invalid(path, value, f"{path} {words}"))]
         return problems
 
     return check_number
+
+
+def is_multiple(value: float, factor: float) -> bool:
+    """Whether one number is a whole multiple of another, as floats tell."""
+    if isinstance(value, int) and isinstance(factor, int):
+        return value % factor == 0
+    quotient = value / factor
+    return math.isfinite(quotient) and quotient.is_integer()
+
+
+def number_text(number: float) -> str:
+    """A number of a schema, which a Go program keeps as a float, as it prints it."""
+    if number != int(number):
+        return repr(number)
+    return str(int(number)) if abs(number) < 1e21 else f"{float(number):e}"
 
 
 def _out_of_range(form: str, path: str) -> str:
@@ -301,11 +338,15 @@ def _enum(schema: Mapping[str, Any]) -> Check | None:
     if "enum" not in schema:
         return None
     values = schema["enum"]
-    allowed = frozenset(values)
-    names = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    allowed = frozenset(value for value in values if isinstance(value, str))
+    others = [value for value in values if not isinstance(value, str)]
+    names = [value if isinstance(value, str) else json.dumps(value, separators=(",", ":")) for value in values]
 
     def check_enum(value: Any) -> list[Problem] | None:
-        if isinstance(value, str) and value in allowed:
+        if isinstance(value, str):
+            if value in allowed:
+                return None
+        elif any(_same(value, other) for other in others):
             return None
         if value is None and schema.get("nullable"):
             return None
@@ -314,8 +355,35 @@ def _enum(schema: Mapping[str, Any]) -> Check | None:
     return check_enum
 
 
+def _same(left: Any, right: Any) -> bool:
+    """Whether two values are the same JSON; Python alone would take true for 1."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return bool(left == right)
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Objects.
+
+
+def compile_count(schema: Mapping[str, Any]) -> Check | None:
+    """How many properties an object may have, for schemas that users write."""
+    fewest, most = schema.get("minProperties"), schema.get("maxProperties")
+    if fewest is None and most is None:
+        return None
+
+    def check_count(value: Any) -> list[Problem] | None:
+        if type(value) is not dict:
+            return None
+        count = len(value)
+        if fewest is not None and count < fewest:
+            detail = f"in body should have at least {fewest} properties"
+            return [("", lambda path: invalid(path, count, f"{path} {detail}"))]
+        if most is not None and count > most:
+            return [("", lambda path: too_many(path, count, most))]
+        return None
+
+    return check_count
 
 
 def _object(schema: Mapping[str, Any], wrong: Check | None) -> Check | None:

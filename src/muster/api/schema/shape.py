@@ -25,24 +25,40 @@ def compile_shape(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: b
     if "properties" in schema or "additionalProperties" in schema or schema.get("type") == "object":
         return _object(schema, prune=prune, fill=fill, zero=zero)
     if "items" in schema:
-        return _array(schema["items"], prune=prune, fill=fill, zero=zero)
+        # Where unknown fields of a list are kept, its items keep theirs; what is below these does not.
+        items = schema["items"] | {KEEPS: True} if schema.get(KEEPS) else schema["items"]
+        return _array(items, prune=prune, fill=fill, zero=zero)
     return None
 
 
+KEEPS: Final = "x-kubernetes-preserve-unknown-fields"
+EMBEDDED: Final = "x-kubernetes-embedded-resource"
+TYPE_AND_META: Final = frozenset({"apiVersion", "kind", "metadata"})
 _ZEROS: Final[Mapping[str, Any]] = {"object": {}, "array": [], "string": "", "integer": 0, "boolean": False}
 
 
 def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -> Shape | None:
     properties: Mapping[str, Any] = schema.get("properties", {})
     additional = schema.get("additionalProperties")
-    keeps_unknown = bool(schema.get("x-kubernetes-preserve-unknown-fields")) or additional is not None
-    known = frozenset(properties)
+    keeps_unknown = bool(schema.get(KEEPS)) or additional is not None
+    # Objects within objects have metadata of their own, which is nobody's to declare; see `embedded`.
+    implied = TYPE_AND_META if schema.get(EMBEDDED) else frozenset()
+    known = implied.union(properties)
     nested = {
         name: shape
         for name, child in properties.items()
-        if (shape := compile_shape(child, prune=prune, fill=fill, zero=zero or child is OBJECT_META)) is not None
+        if (
+            shape := compile_shape(
+                child, prune=prune and name not in implied, fill=fill, zero=zero or child is OBJECT_META
+            )
+        )
+        is not None
     }
-    every = compile_shape(additional, prune=prune, fill=fill, zero=zero) if isinstance(additional, dict) else None
+    every: Shape | None = None
+    if isinstance(additional, dict):
+        every = compile_shape(additional, prune=prune, fill=fill, zero=zero)
+    elif additional is not None and prune and not schema.get(KEEPS):
+        every = _emptied  # nothing is said of what the values contain
     defaults = [(name, child["default"]) for name, child in properties.items() if fill and "default" in child]
     drops_nulls = frozenset(name for name, child in properties.items() if fill and not child.get("nullable"))
     drops_every_null = fill and isinstance(additional, dict) and not additional.get("nullable")
@@ -81,6 +97,17 @@ def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -
         return unknown
 
     return shape_object
+
+
+def _emptied(value: Any) -> list[str] | None:
+    """Take everything out of the objects in a value of which nothing is known."""
+    if type(value) is dict:
+        unknown = [f".{name}" for name in value]
+        value.clear()
+        return unknown or None
+    if type(value) is list:
+        return [f"[{index}]{path}" for index, each in enumerate(value) for path in _emptied(each) or ()] or None
+    return None
 
 
 def _array(items: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -> Shape | None:

@@ -37,7 +37,7 @@ def whole(value: Any, type_: Type) -> FieldSet:
     if isinstance(type_, MapType):
         if type_.atomic or not value or not isinstance(value, dict):
             return {}
-        node: FieldSet = {SELF: {}}
+        node: FieldSet = {} if type_.always else {SELF: {}}
         fields, others, skipped = type_.fields, type_.element or ANY, type_.skipped
         for key, below in value.items():
             if key not in skipped:

@@ -26,13 +26,14 @@ class ScalarType:
 class MapType:
     """An object: declared fields, and the type of every other key (None: there are no others).
 
-    `skipped` keys are never owned by anybody.
+    `skipped` keys are never owned by anybody. One that is `always` there, as structs of Go are, is nobody's as such.
     """
 
     fields: Mapping[str, Type] = field(default_factory=dict)
     element: Type | None = None
     atomic: bool = False
     skipped: frozenset[str] = frozenset()
+    always: bool = False
 
     def type_of(self, key: str) -> Type | None:
         return self.fields.get(key, self.element)
@@ -65,6 +66,7 @@ class AnyType:
 
 Type = ScalarType | MapType | ListType | AnyType
 
+ALWAYS = "x-muster-always-present"  # said of parts of built-in kinds
 ANY = AnyType()
 SCALAR = ScalarType()
 STRING = ScalarType("string")
@@ -114,7 +116,8 @@ def _compile_map(schema: Mapping[str, Any]) -> MapType:
         element = ANY
     if schema.get("x-kubernetes-embedded-resource"):
         fields = {"apiVersion": STRING, "kind": STRING, "metadata": METADATA, **fields}
-    return MapType(fields, element, atomic=schema.get("x-kubernetes-map-type") == "atomic")
+    atomic = schema.get("x-kubernetes-map-type") == "atomic"
+    return MapType(fields, element, atomic=atomic, always=bool(schema.get(ALWAYS)))
 
 
 def _compile_list(schema: Mapping[str, Any]) -> ListType:

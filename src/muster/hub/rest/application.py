@@ -19,22 +19,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 from starlette.websockets import WebSocket
 
+from muster.api.crds import GROUP as DEFINITIONS
 from muster.hub import status
 from muster.hub.auth.door import Door, path_attributes, wants_to_act
 from muster.hub.gate import require
-from muster.hub.rest import health
+from muster.hub.rest import health, scaling
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, Reply, audit_id, send_reply, status_reply
 from muster.hub.rest.bodies import JSON, ClientGoneError
 from muster.hub.rest.connections import CLOSED
-from muster.hub.rest.definitions import Definitions, FixedStream, is_definition
-from muster.hub.rest.discovery import Discovery
 from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import CONTENT_TYPE, Metrics
 from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError, form_of, prettier
-from muster.hub.rest.openapi import OpenApi
-from muster.hub.rest.routes import Routes
+from muster.hub.rest.scaling import Scaling
 from muster.hub.rest.seen import Seen, audit_entry
+from muster.hub.rest.served import Served
 from muster.hub.rest.stalls import Stalls
 from muster.hub.rest.tables import Tables
 from muster.hub.rest.verbs import Call, Verbs, verb_of
@@ -44,7 +43,6 @@ from muster.values.limits import named
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
 
-    from muster.api.resource import Resource
     from muster.hub.api import Api
     from muster.hub.audit import AuditLog
     from muster.hub.requests import Authenticator, Authorizer, User, WatchStream
@@ -63,6 +61,9 @@ _BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io."
 _PUBLIC = (b"cache-control", b"public")
 _LONGEST_AGENT = 1024  # its beginning names the manager of fields; the rest is for the audit log
 _TRY_AGAIN_LATER = 1013  # the code of WebSocket for a server that is too busy
+_DEFINITIONS = (
+    f"/apis/{DEFINITIONS}/"  # the part of a real server that serves these says in its own way what is not there
+)
 _FOREVER = (b"cache-control", b"public, immutable")
 
 
@@ -82,7 +83,6 @@ class Application:
     def __init__(
         self,
         api: Api,
-        resources: Mapping[str, Resource],
         authenticator: Authenticator,
         authorizer: Authorizer,
         *,
@@ -94,7 +94,6 @@ class Application:
         checks: Mapping[str, Callable[[], str | None]] | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        kinds = resources.values()
         self.limits = limits or Limits()
         self.metrics = metrics or Metrics()
         self._api = api
@@ -103,13 +102,10 @@ class Application:
         self._audit = audit
         self._subresources = subresources or {}
         self._checks = {"ping": lambda: None, **(checks or {})}
-        self._routes = Routes(kinds)
-        descriptions = _descriptions(self._subresources)
-        self._discovery = Discovery(kinds, descriptions)
-        self._openapi = OpenApi(kinds, descriptions)
-        self._definitions = Definitions(kinds, clock().strftime("%Y-%m-%dT%H:%M:%SZ"))
+        self._served = Served(api.kinds, _descriptions(self._subresources))
+        self._scaling = Scaling(api)
         tables = Tables(clock)
-        self._verbs = Verbs(api, self._definitions, tables, self.limits)
+        self._verbs = Verbs(api, tables, self.limits)
         self.watches = Watches(self.limits, self.metrics, tables)
         self._in_flight = 0
         self._overdue = Stalls(self.limits.request_seconds)
@@ -145,7 +141,7 @@ class Application:
                 except status.StatusError as error:
                     self.metrics.refused.labels("unread answers").inc()
                     reply = status_reply(error)
-            self.metrics.observe(seen.what, reply.code, seconds)
+            self.metrics.observe(seen.counted, reply.code, seconds)
             if self._audit is not None:
                 self._record(scope, seen, reply, seconds, audit)
             if scope["method"] == "HEAD":
@@ -190,7 +186,7 @@ class Application:
                     await self._watch(seen.call, stream, send, partial(self._door.hold, seen.known))
                 finally:
                     release()
-            self.metrics.observe(seen.what, 200, None)
+            self.metrics.observe(seen.counted, 200, None)
         except status.StatusError as error:
             if not watching:
                 return status_reply(error)
@@ -252,7 +248,10 @@ class Application:
             return None
         with self._overdue.guarded() as guard:
             guard.begins()
+            special: Subresource | Scaling | None
             special = self._subresources.get((call.route.resource.key, call.route.subresource))
+            if call.route.subresource == scaling.NAME and call.route.name and call.route.version.scale is not None:
+                special = self._scaling
             return await (self._verbs.answer(call) if special is None else special.answer(call, self.limits))
 
     async def _called(self, scope: Scope, headers: Headers, receive: Receive, seen: Seen) -> Call | None:
@@ -265,17 +264,19 @@ class Application:
             resource = call.route.resource
             # Metrics are kept for ever, so that nothing a client makes up may be part of their names.
             subresource = call.route.subresource
-            if subresource not in ("", "status") and (resource.key, subresource) not in self._subresources:
+            if (
+                subresource not in ("", "status", scaling.NAME)
+                and (resource.key, subresource) not in self._subresources
+            ):
                 subresource = "other"
             seen.what = (call.verb, resource.group, call.route.version.name, resource.plural, subresource)
+            seen.custom = resource.custom
         if wants_to_act(headers):
             asked = path_attributes(scope["method"], scope["path"]) if call is None else call.attributes()
             seen.user = await self._door.acting(seen.user, scope, asked)
             if call is not None:
                 call = replace(call, user=seen.user)
         seen.call = call
-        if call is not None and is_definition(call.route.resource):
-            await require(self._authorizer, seen.user, call.attributes())  # the machinery does not know these
         return call
 
     def _record(self, scope: Scope, seen: Seen, reply: Reply, seconds: float, audit: bytes) -> None:
@@ -287,7 +288,7 @@ class Application:
             log.record(audit_entry(scope, seen, reply, seconds, audit))
 
     def _call(self, scope: Scope, headers: Headers, user: User, receive: Receive) -> Call | None:
-        route = self._routes.find(scope["path"])
+        route = self._served.routes.find(scope["path"])
         if route is None:
             return None
         query = queries.parse_query(scope["query_string"])
@@ -320,24 +321,26 @@ class Application:
         if path.startswith("/openapi/v3"):
             query = queries.parse_query(scope["query_string"])
             return self._openapi_v3(path, headers, query)
-        document = self._discovery.find(path, accept, _address(scope, headers))
+        document = self._served.discovery.find(path, accept, _address(scope, headers))
+        if document is None and path.startswith(_DEFINITIONS):
+            raise status.StatusError(404, "NotFound", "the server could not find the requested resource", {})
         return NOT_FOUND if document is None else _document_reply(document, headers)
 
     def _paths(self) -> list[str]:
-        names = [*self._discovery.paths, *health.PATHS, "/metrics", "/openapi/v2", "/openapi/v3", "/version"]
+        names = [*self._served.discovery.paths, *health.PATHS, "/metrics", "/openapi/v2", "/openapi/v3", "/version"]
         return sorted(names)
 
     def _openapi_v2(self, headers: Headers) -> Reply:
         """Those who read OpenAPI 2 ask for protobuf; for others there is OpenAPI 3."""
         if b"protobuf" in headers.get(b"accept", b""):
-            return _document_reply(self._openapi.v2, headers)
+            return _document_reply(self._served.openapi.v2, headers)
         return Reply(200, b'{"swagger":"2.0","info":{"title":"Muster","version":"v1"},"paths":{}}\n')
 
     def _openapi_v3(self, path: str, headers: Headers, query: Query) -> Reply:
         name = path.removeprefix("/openapi/v3").strip("/")
         if not name:
-            return _document_reply(self._openapi.index, headers)
-        document = self._openapi.find(name)
+            return _document_reply(self._served.openapi.index, headers)
+        document = self._served.openapi.find(name)
         if document is None:
             return NOT_FOUND
         current = document.etag.strip('"')
@@ -368,8 +371,6 @@ class Application:
             raise NotAcceptableError(STREAM_TYPES)
         options = queries.watch_options(call.query, route)
         target = call.target(named=False)
-        if is_definition(route.resource):
-            return FixedStream(self._definitions.events(), options.timeout or self.limits.watch_seconds)
         return await self._api.watch(call.user, target, options)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:

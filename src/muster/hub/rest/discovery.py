@@ -16,6 +16,7 @@ import msgspec
 
 from muster.api.resource import STATUS_VERBS
 from muster.hub.rest.negotiation import clauses_of
+from muster.hub.rest.subresources import SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +45,11 @@ def version_rank(name: str) -> tuple[int, int, int]:
         return (1, 0, 0)
     major, stage, minor = found.groups()
     return (-_STAGES[stage or ""], -int(major), -int(minor or 0))
+
+
+def scaled(version: Version) -> list[Described]:
+    """The scale subresource, if a version has one."""
+    return [SCALE] if version.scale is not None else []
 
 
 def storage_version_hash(resource: Resource) -> str:
@@ -193,7 +199,7 @@ def _resource_list(
                 "kind": special.kind,
                 "verbs": list(special.verbs),
             }
-            for special in subresources.get(resource.key, ())
+            for special in (*subresources.get(resource.key, ()), *scaled(served))
         ]
     group_version = f"{group}/{version}" if group else version
     named = {"apiVersion": "v1"} if group else {}
@@ -218,7 +224,7 @@ def _aggregated_resource(
     if resource.categories:
         entry["categories"] = list(resource.categories)
     shown = [{"subresource": "status", "responseKind": kind, "verbs": list(STATUS_VERBS)}] if version.status else []
-    for special in subresources:
+    for special in (*subresources, *scaled(version)):
         answered = {"group": special.group, "version": special.version, "kind": special.kind}
         shown.append({"subresource": special.name, "responseKind": answered, "verbs": list(special.verbs)})
     if shown:

@@ -16,10 +16,10 @@ from muster import __version__
 from muster.hub.requests import PatchType
 from muster.hub.rest import openapi_shared as shared
 from muster.hub.rest import openapi_v2
-from muster.hub.rest.discovery import Document
+from muster.hub.rest.discovery import Document, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from muster.api.resource import Resource, Version
     from muster.hub.rest.subresources import Described, Descriptions
@@ -29,11 +29,19 @@ V2_CONTENT_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 Schema = dict[str, Any]
 
+_FIXED = frozenset({"api", "apis", "version"})
+
 
 class OpenApi:
     """The OpenAPI documents of the hub."""
 
-    def __init__(self, resources: Iterable[Resource], subresources: Descriptions | None = None) -> None:
+    def __init__(
+        self,
+        resources: Iterable[Resource],
+        subresources: Descriptions | None = None,
+        earlier: OpenApi | None = None,
+    ) -> None:
+        """What is the same as in `earlier` documents is taken from there."""
         self._subresources = subresources or {}
         self._kinds: dict[str, list[tuple[Resource, Version]]] = {}
         for resource in resources:
@@ -42,6 +50,18 @@ class OpenApi:
                     base = f"apis/{resource.group}/{version.name}" if resource.group else f"api/{version.name}"
                     self._kinds.setdefault(base, []).append((resource, version))
         self._documents: dict[str, Document] = {}
+        if earlier is not None:
+            same = {name for name, kinds in self._kinds.items() if earlier.shows(name, kinds)} | _FIXED
+            self._documents = {name: found for name, found in earlier.made.items() if name in same}
+
+    @property
+    def made(self) -> Mapping[str, Document]:
+        """The documents that have been asked for so far."""
+        return self._documents
+
+    def shows(self, name: str, kinds: list[tuple[Resource, Version]]) -> bool:
+        """Whether these are the kinds of a document; compared by identity."""
+        return self._kinds.get(name) == kinds
 
     @cached_property
     def index(self) -> Document:
@@ -51,7 +71,7 @@ class OpenApi:
         for name in sorted(names):
             digest = self._document(name).etag.strip('"')
             paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"}
-        return Document(msgspec.json.encode({"paths": paths}) + b"\n")
+        return Document(msgspec.json.encode({"paths": paths}) + b"\n", "text/plain; charset=utf-8")
 
     def find(self, name: str) -> Document | None:
         """The document of a group and version, by its path below /openapi/v3/."""
@@ -89,7 +109,7 @@ class OpenApi:
             paths[path] = {"get": _fixed_operation(name)}
         for resource, version in kinds or ():
             schemas.update(_schemas(resource, version))
-            special = self._subresources.get(resource.key, [])
+            special = [*self._subresources.get(resource.key, []), *scaled(version)]
             paths.update(_paths(f"/{name}", resource, version, special))
             for described in special:
                 schemas.update(described.schemas)
@@ -259,6 +279,27 @@ class _Operations:
                 suffix,
                 (*described.parameters, shared.FIELD_VALIDATION),
                 requestBody={"required": True, "content": _content(self._object)},
+                responses=dict(answer),
+            )
+        shown = shared.ref(described.schema)
+        if "update" in described.verbs:
+            found["put"] = self._operation(
+                "replace",
+                "put",
+                suffix,
+                (shared.DRY_RUN, shared.FIELD_MANAGER, shared.FIELD_VALIDATION),
+                requestBody={"required": True, "content": _content(shown)},
+                responses=dict(answer),
+            )
+        if "patch" in described.verbs:
+            kinds = (PatchType.JSON, PatchType.MERGE, PatchType.STRATEGIC)
+            body = shared.ref(f"{shared.META}.Patch")
+            found["patch"] = self._operation(
+                "patch",
+                "patch",
+                suffix,
+                (shared.DRY_RUN, shared.FIELD_MANAGER, shared.FIELD_VALIDATION, shared.FORCE),
+                requestBody={"required": True, "content": {kind.value: {"schema": body} for kind in kinds}},
                 responses=dict(answer),
             )
         return found

@@ -10,6 +10,7 @@ encoded here.
 from __future__ import annotations
 
 import base64
+import math
 import struct
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -37,6 +38,7 @@ class Scalar(Enum):
     STRING = auto()
     INTEGER = auto()
     BOOLEAN = auto()
+    DOUBLE = auto()
     BYTES = auto()  # base64 in JSON
     TIME = auto()  # seconds
     MICRO_TIME = auto()  # microseconds
@@ -57,6 +59,7 @@ class Field:
     repeated: bool = False
     mapping: bool = False
     pointer: bool = False
+    shown: Callable[[Any], Any] | None = None  # how a message that stands for one of several things looks in JSON
 
 
 class Message(dict[int, Field]):
@@ -130,7 +133,8 @@ def _entry(wire: int | memoryview, field: Field, depth: int) -> tuple[str, Any]:
 
 def _value(wire: int | memoryview, field: Field, depth: int) -> Any:
     if isinstance(field.type, Message):
-        return _decode(_bytes(wire), field.type, depth + 1)
+        found = _decode(_bytes(wire), field.type, depth + 1)
+        return found if field.shown is None else field.shown(found)
     return _SCALARS[field.type](wire)
 
 
@@ -144,6 +148,16 @@ def _integer(wire: int | memoryview) -> int:
     if not isinstance(wire, int):
         raise InvalidProtobufError("wrong wire type: expected a number")
     return wire - (1 << 64) if wire >= 1 << 63 else wire
+
+
+def _double(wire: int | memoryview) -> float:
+    """A whole one is an integer in JSON, as Go writes it."""
+    if not isinstance(wire, int):
+        raise InvalidProtobufError("wrong wire type: expected a number")
+    number: float = struct.unpack("<d", struct.pack("<Q", wire))[0]
+    if not math.isfinite(number):
+        raise InvalidProtobufError("a number is not finite")
+    return int(number) if number.is_integer() and abs(number) < 1e21 else number
 
 
 def _text(wire: int | memoryview) -> str:
@@ -199,6 +213,7 @@ _SCALARS: Mapping[Scalar, Callable[[int | memoryview], Any]] = {
     Scalar.STRING: _text,
     Scalar.INTEGER: _integer,
     Scalar.BOOLEAN: lambda wire: bool(_integer(wire)),
+    Scalar.DOUBLE: _double,
     Scalar.BYTES: lambda wire: base64.b64encode(_bytes(wire)).decode("ascii"),
     Scalar.TIME: _time,
     Scalar.MICRO_TIME: _micro_time,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muster.hub.rest import protobuf_definitions as definitions
 from muster.hub.rest.protobuf import Field, Message, Scalar
 
 if TYPE_CHECKING:
@@ -255,4 +256,7 @@ KINDS: Mapping[tuple[str, str], Message] = {
     ("authorization.k8s.io", "SelfSubjectRulesReview"): _RULES_REVIEW,
     ("authentication.k8s.io", "TokenReview"): _TOKEN_REVIEW,
     ("authentication.k8s.io", "SelfSubjectReview"): _SELF_SUBJECT_REVIEW,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _object(
+        {2: Field("spec", definitions.SPEC), 3: Field("status", definitions.STATUS)}
+    ),
 }

@@ -29,7 +29,13 @@ class Seen:
     user: User | None = None
     call: Call | None = None
     what: tuple[str, str, str, str, str] = ("", "", "", "", "")
+    custom: bool = False  # about a kind that somebody has defined
     entered: int | None = None
+
+    @property
+    def counted(self) -> tuple[str, str, str, str, str]:
+        """What metrics count it as: they are kept for ever, and the names of custom kinds are made up by clients."""
+        return (self.what[0], "custom", "", "custom", self.what[4]) if self.custom else self.what
 
     @property
     def acting(self) -> bool:

@@ -6,7 +6,7 @@ Whoever answers a subresource describes it; `application` gathers the descriptio
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -27,11 +27,12 @@ class Described:
     verbs: tuple[str, ...]
     schemas: Mapping[str, Schema] = field(default_factory=dict)
     parameters: tuple[Schema, ...] = ()
+    prefix: str = ""  # of the names of its schemas, where it is not that of the group
 
     @property
     def schema(self) -> str:
         """The name of the answer's schema."""
-        return schema_prefix(self.group, self.version) + self.kind
+        return (self.prefix or schema_prefix(self.group, self.version)) + self.kind
 
 
 # By the key of the resource they belong to.
@@ -61,3 +62,38 @@ def query_parameter(name: str, kind: str, description: str) -> Schema:
 def _on_one_line(schema: Schema) -> Schema:
     without_title = {key: value for key, value in schema.items() if key != "title"}
     return without_title | {"description": " ".join(schema.get("description", "").split())}
+
+
+_AUTOSCALING: Final = "io.k8s.api.autoscaling.v1."
+_COUNT: Final = {"type": "integer", "format": "int32"}
+_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": "How many replicas an object has and wants.",
+    "properties": {
+        "apiVersion": {"type": "string", "description": "autoscaling/v1."},
+        "kind": {"type": "string", "description": "Scale."},
+        "metadata": {
+            "description": "Of the object that is scaled.",
+            "default": {},
+            "allOf": [{"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}],
+        },
+        "spec": {"type": "object", "properties": {"replicas": {**_COUNT, "description": "The wanted number."}}},
+        "status": {
+            "type": "object",
+            "properties": {
+                "replicas": {**_COUNT, "description": "The present number."},
+                "selector": {"type": "string", "description": "What is counted, as a label selector."},
+            },
+        },
+    },
+    "x-kubernetes-group-version-kind": [{"group": "autoscaling", "version": "v1", "kind": "Scale"}],
+}
+SCALE: Final = Described(
+    "scale",
+    "autoscaling",
+    "v1",
+    "Scale",
+    ("get", "patch", "update"),
+    {f"{_AUTOSCALING}Scale": _SCHEMA},
+    prefix=_AUTOSCALING,
+)

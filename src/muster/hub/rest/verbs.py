@@ -15,14 +15,12 @@ from muster.hub.requests import Target
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, list_reply, object_reply
 from muster.hub.rest.bodies import body_of, delete_body, patch_of, receive_body
-from muster.hub.rest.definitions import is_definition
 
 if TYPE_CHECKING:
     from muster.hub.api import Api
     from muster.hub.requests import Answer, Attributes, ListAnswer, User
     from muster.hub.rest.answers import Reply
     from muster.hub.rest.bodies import Receive
-    from muster.hub.rest.definitions import Definitions
     from muster.hub.rest.limits import Limits
     from muster.hub.rest.negotiation import Form
     from muster.hub.rest.query import Query
@@ -75,9 +73,8 @@ class Call:
 class Verbs:
     """The verbs, with what they need."""
 
-    def __init__(self, api: Api, definitions: Definitions, tables: Tables, limits: Limits) -> None:
+    def __init__(self, api: Api, tables: Tables, limits: Limits) -> None:
         self._api = api
-        self._definitions = definitions
         self._tables = tables
         self._limits = limits
 
@@ -104,15 +101,11 @@ class Verbs:
 
     async def _get(self, call: Call) -> Reply:
         target = call.target()
-        if is_definition(target.resource):
-            return self._object(call, target, self._definitions.get(target))
         version = queries.text(call.query, "resourceVersion") if call.query else ""
         return self._object(call, target, await self._api.get(call.user, target, version))
 
     async def _list(self, call: Call) -> Reply:
         target = call.target()
-        if is_definition(target.resource):
-            return self._items(call, target, self._definitions.listed(target))
         answer = await self._api.list(call.user, target, queries.list_options(call.query))
         return self._items(call, target, answer)
 

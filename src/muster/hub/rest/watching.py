@@ -87,7 +87,7 @@ class Watches:
 
     @contextlib.contextmanager
     def _running(self, stream: WatchStream, target: Target) -> Iterator[None]:
-        gauge = self._metrics.watches.labels(target.resource.group, target.resource.plural)
+        gauge = self._metrics.watches.labels(*_counted(target))
         gauge.inc()
         self._open.add(stream)
         if self.stopping:
@@ -111,7 +111,7 @@ class Watches:
         if target.version.deprecated:
             headers.extend(warning_headers((target.version.deprecated,)))
         line = self._tables.lines(target, form, include)
-        counter = self._metrics.watch_events.labels(target.resource.group, target.resource.plural)
+        counter = self._metrics.watch_events.labels(*_counted(target))
         sent = 0
         with self._running(stream, target):
             await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -203,3 +203,9 @@ async def _close_when_left(stream: WatchStream, socket: WebSocket) -> None:
         while (await socket.receive())["type"] != "websocket.disconnect":
             pass
     stream.close()
+
+
+def _counted(target: Target) -> tuple[str, str]:
+    """What metrics count a watch as: the names of custom kinds are made up by clients, and metrics stay for ever."""
+    resource = target.resource
+    return ("custom", "custom") if resource.custom else (resource.group, resource.plural)

@@ -56,6 +56,8 @@ class Source:
         return starts
 
     def position(self, offset: int) -> Position:
+        if offset < 0:  # nowhere: before the first column
+            return Position(1, offset)
         line = bisect_right(self._line_starts, offset)
         return Position(line, offset - self._line_starts[line - 1])
 
@@ -80,6 +82,7 @@ class Source:
         source_line = self.line(line).replace("\t", " ")
         if len(source_line.encode()) > _LONGEST_SHOWN:
             return header
+        column = max(column, 0)
         dots = "".join("." if character.isascii() else "．" for character in source_line[:column])
         caret = "^" if source_line[column : column + 1].isascii() else "＾"
         return f"{header}\n | {source_line}\n | {dots}{caret}"

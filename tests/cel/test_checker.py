@@ -105,7 +105,7 @@ def test_types_are_deduced(text: str, expected: str) -> None:
         ("fleet.Node{cpus: 'two'}", ["expected type of field 'cpus' is 'int' but provided type is 'string'"]),
         ("Nope{}", ["undeclared reference to 'Nope' (in container '')"]),
         ("int{}", ["'int' is not a message type"]),
-        ("i{}", ["'int' is not a type"]),
+        ("i{}", ["undeclared reference to 'i' (in container '')"]),
         ("[?1]", ["expected type 'optional_type(int)' but found 'int'"]),
         ("i == null", ["found no matching overload for '_==_' applied to '(int, null)'"]),
         ("1 < 1.5", ["found no matching overload for '_<_' applied to '(int, double)'"]),

@@ -32,20 +32,24 @@ def _go() -> str:
     return found
 
 
-def _checksum(source: Path, go: str) -> str:
+def _checksum(sources: tuple[Path, ...], go: str) -> str:
     version = subprocess.run([go, "env", "GOVERSION"], check=True, capture_output=True, text=True).stdout
     digest = hashlib.sha256(version.encode())
-    for file in sorted(path for path in source.rglob("*") if path.is_file()):
-        digest.update(file.relative_to(source).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    for source in sources:
+        for file in sorted(path for path in source.rglob("*") if path.is_file()):
+            digest.update(file.relative_to(source).as_posix().encode() + b"\0")
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:24]
 
 
-def build(source: Path, *, package: str = ".") -> Path:
-    """The program made of the Go module in `source`; built now if no earlier run did."""
+def build(source: Path, *, package: str = ".", shared: tuple[Path, ...] = ()) -> Path:
+    """The program made of the Go module in `source`; built now if no earlier run did.
+
+    `shared` are the folders of modules that its go.mod replaces by ours: what they say is part of the program too.
+    """
     go = _go()
     name = source.parent.name if source.name == "peer" else source.name
-    target = cache() / f"{name}-{_checksum(source, go)}"
+    target = cache() / f"{name}-{_checksum((source, *shared), go)}"
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -320,9 +320,9 @@ def test_a_costly_expression_is_shown_with_the_part_that_costs_most() -> None:
     claims = "managedCluster.status.clusterClaims"
     pair = "a.value == b.value && a.name.startsWith(b.value)"
     costly = f"{claims}.all(a, {claims}.all(b, {pair}))"
-    # Clusters without claims have no such list, as upstream shows them to CEL: that is another finding.
-    missing, finding = found(predicates=[cel(f"managedCluster.metadata.labels.cloud != 'x' && {costly}")])
-    assert missing.code == "missing-key"
+    # Clusters without claims have no such list, as upstream shows them to CEL: those are other findings.
+    finding, *others = found(predicates=[cel(f"managedCluster.metadata.labels.cloud != 'x' && {costly}")])
+    assert "missing-key" in {each.code for each in others}
     assert (finding.code, finding.severity) == ("costly-expression", Severity.INFO)
     assert finding.message == "may cost up to 3,490,566, 35% of the limit of 10,000,000"
     assert finding.fix.startswith("most of it is clusterClaims.all(a, clusterClaims.all(b, ")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from muster.cel import types
 from muster.cel.compile_budget import CompileBudget, limited
+from muster.cel.messages import MESSAGES, instantiated
 from muster.cel.names import Names, qualified_name
 from muster.cel.nodes import reported
 from muster.cel.overloads import resolved
@@ -177,10 +178,14 @@ class _Checker:
         return types.optional_of(found) if optional or was_optional else found
 
     def _field(self, node_id: int, struct: str, field: str) -> Type:
-        if self._env.types.find_struct(struct) is None:
+        message = MESSAGES.get(struct)
+        if message is None and self._env.types.find_struct(struct) is None:
             self._error(node_id, f"unexpected failed resolution of '{struct}'")
             return ERROR
-        found = self._env.types.find_field(struct, field)
+        if message is None:
+            found = self._env.types.find_field(struct, field)
+        else:
+            found = message.fields[field].type if field in message.fields else None
         if found is None:
             self._error(node_id, f"undefined field '{field}'")
             return ERROR
@@ -317,25 +322,25 @@ class _Checker:
         return replace(node, entries=tuple(entries)) if changed else node
 
     def _struct(self, node: StructExpr) -> Walk[Expr]:
-        meaning = self._names.variable(node.name)
+        meaning = self._names.type_name(node.name)
         self._types[node.id] = ERROR
         if meaning is None:
             self._undeclared(node.id, node.name)
             return node
-        name = meaning.reference.name
+        name = struct = meaning.reference.name
         self.references[node.id] = Reference(name)
-        if meaning.type.kind is not Kind.TYPE:
-            if meaning.type.kind is not Kind.ERROR:
-                self._error(node.id, f"'{displayed(meaning.type)}' is not a type")
-        elif meaning.type.params and meaning.type.params[0].kind is Kind.STRUCT:
-            self._types[node.id] = meaning.type.params[0]
+        described = meaning.type.params[0] if meaning.type.params else meaning.type
+        if name in MESSAGES or described.kind is Kind.STRUCT:
+            self._types[node.id] = described
+        elif (standing_for := instantiated(described)) is not None:
+            self._types[node.id] = self._substitution.apply(described, unbound_to_dyn=True)
+            struct = standing_for
         else:
-            described = meaning.type.params[0] if meaning.type.params else meaning.type
             self._error(node.id, f"'{described.name}' is not a message type")
         fields = []
         for item in node.fields:
             value = yield self.walk(item.value)
-            wanted = self._field(item.id, name, item.field)
+            wanted = self._field(item.id, struct, item.field)
             found = self._unwrapped(value) if item.optional else self._types[value.id]
             if not self._substitution.assignable(wanted, found):
                 self._error(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from muster.cel.walking import Walk
 
+NOWHERE = -1  # the offset of what was not understood: errors show it before the first column
 OPERATORS = {
     "<": "_<_",
     "<=": "_<=_",
@@ -118,7 +119,7 @@ class Translator:
         if found is None or method is None:  # a syntax error was reported here
             if found is not None and found.rule == "unary":
                 return Literal(self._id(found), "<<error>>")
-            return self._builder.unknown(0)
+            return self._builder.unknown(NOWHERE)
         counted = found.rule in {"expr", "relation", "calc", "member"}
         if counted:
             self._depth += 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from muster.cel.types import Kind, Type
-from muster.cel.values import Duration, Timestamp, Uint, compare, no_such_overload, type_of
+from muster.cel.values import Duration, Timestamp, Uint, compare, format_double, no_such_overload, type_of
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ class Invocation:
     """A call, bound: `overload_id` is empty when several overloads are possible.
 
     With `until_error` the arguments are evaluated one after the other and the first error ends it, otherwise all of
-    them are; values are the same, costs are not. `strict` calls never see an error.
+    them are; values are the same, costs are not. `strict` calls never see an error. A `terse` one does not say which
+    types it has no overload for.
     """
 
     function: str
@@ -109,6 +110,7 @@ class Invocation:
     overloads: tuple[Overload, ...]
     until_error: bool = False
     strict: bool = True
+    terse: bool = False
     _chosen: dict[tuple[type, ...], Overload] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, meter: Meter, args: Sequence[Any]) -> Any:
@@ -121,6 +123,8 @@ class Invocation:
         if overload is None:
             overload = self._first_that_fits(args)
             if overload is None:
+                if self.function == "-_" and isinstance(args[0], Duration):
+                    return call_safely(Duration, (-args[0].ns,))  # though the checker knows no such overload
                 return self.no_overload(args)
             if _PLAIN.issuperset(classes):
                 self._chosen[classes] = overload
@@ -146,7 +150,7 @@ class Invocation:
 
     def no_overload(self, args: Sequence[Any]) -> EvaluationError:
         kinds = OPERAND_KINDS.get(self.function)
-        if self.function in _BARE or (kinds is not None and type_of(args[0]).kind in kinds):
+        if self.terse or self.function in _BARE or (kinds is not None and type_of(args[0]).kind in kinds):
             return EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
         if kinds is not None or (not self.overloads and args):
             # The type of the first operand does not take part, or nobody declared the function. Texts and times are
@@ -165,5 +169,5 @@ def list_index(index: Any) -> int:
     if kind is float:
         if index == index and abs(index) < 2**63 and index == int(index):
             return int(index)
-        raise EvaluationError(f"unsupported index value {index:g} in list", FailureKind.UNSUPPORTED_INDEX)
+        raise EvaluationError(f"unsupported index value {format_double(index)} in list", FailureKind.UNSUPPORTED_INDEX)
     raise EvaluationError(f"unsupported index type '{type_of(index).name}' in list", FailureKind.UNSUPPORTED_INDEX)

@@ -24,7 +24,7 @@ from muster.cel.libraries.kubernetes.semver import semver_library
 from muster.cel.libraries.kubernetes.urls import URLS
 from muster.cel.libraries.lists import lists_library
 from muster.cel.libraries.math import math_library
-from muster.cel.libraries.network import KUBERNETES_CIDR, KUBERNETES_IP, NETWORK
+from muster.cel.libraries.network import EXT_NETWORK, KUBERNETES_CIDR, KUBERNETES_IP, NETWORK
 from muster.cel.libraries.optionals import optional_library
 from muster.cel.libraries.regex import REGEX
 from muster.cel.libraries.sets import SETS
@@ -155,7 +155,7 @@ def _standard() -> Env:
         encoders_library(),
         bindings_library(),
         REGEX,
-        NETWORK,
+        EXT_NETWORK,
         TWO_VARIABLE_COMPREHENSIONS,
     )
 

@@ -14,12 +14,12 @@ from typing import Any
 from muster.cel import plan as p
 from muster.cel.accumulate import append_to, insert_into
 from muster.cel.dispatch import call_safely
+from muster.cel.go_types import go_type, not_a_key
 from muster.cel.meter import FREE_LITERAL, WORK_LIMIT, exceeded, new_meter, spend, spend_on_call
-from muster.cel.planner import go_type
 from muster.cel.qualify import MISSING, present, qualify, qualify_if_present
-from muster.cel.runtime_cost import LIMIT_MESSAGE, LIST, MAP, SELECT
+from muster.cel.runtime_cost import LIMIT_MESSAGE, LIST, SELECT
 from muster.cel.traversals import equals, go_text
-from muster.cel.values import OPTIONAL_NONE, OptionalValue, make_map, optional
+from muster.cel.values import OPTIONAL_NONE, OptionalValue, optional
 from muster.cel.walking import Walk, run
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 
@@ -231,7 +231,7 @@ class _Evaluation:
         if isinstance(key, EvaluationError):
             taken = key
         elif step.dynamic is not None and not isinstance(key, (str, int, float)):
-            taken = EvaluationError(f"invalid qualifier type: {go_type(key)}", FailureKind.INVALID_QUALIFIER)
+            taken = not_a_key(key, native=step.native)
         elif step.presence:
             taken = call_safely(present, (value, key, step.strict))
             if is_optional and taken is not True:
@@ -381,8 +381,8 @@ class _Evaluation:
                 result = value
                 break
             entries.append((key, value))
-        self.charge(MAP)
-        return result if result is not None else call_safely(make_map, (entries,))
+        self.charge(node.charge)
+        return result if result is not None else call_safely(node.make, (self.meter, entries))
 
     # --- comprehensions
 
@@ -425,7 +425,7 @@ def is_member(node: p.Membership, value: Any) -> bool:
         return value in node.bools
     if isinstance(value, (int, float)):
         return value in node.numbers
-    return (isinstance(value, str) or value is None) and value in node.others
+    return isinstance(value, str) and value in node.others
 
 
 def _error_of(value: Any) -> EvaluationError:

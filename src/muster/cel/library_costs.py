@@ -21,7 +21,7 @@ from muster.cel.runtime_cost import (
     traversal,
 )
 from muster.cel.traversals import json_tree, tree_traversal
-from muster.cel.values import OpaqueValue
+from muster.cel.values import OpaqueValue, OptionalValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -199,31 +199,36 @@ def _selector(args: Sequence[Any], _: Any) -> int | None:
     return LIST + traversal(length) + math.ceil(math.ceil(length * 0.5) * float(LIST + STRUCT))
 
 
-def _ip(args: Sequence[Any], _: Any) -> int | None:
-    if not args:
-        return None
-    # The member of a CIDR is a field; everything else parses its text.
-    if isinstance(args[0], OpaqueValue):
-        return 1
-    return traversal(size_of(args[0]))
-
-
 def _contains_ip(args: Sequence[Any], _: Any) -> int | None:
     if len(args) < 2:
         return None
-    own, other = size_of(args[0]), args[1]
-    return traversal(own + own) + (traversal(size_of(other)) if isinstance(other, str) else 0)
+    own = size_of(args[0])
+    return traversal(own + own)
+
+
+def _contains_ip_text(args: Sequence[Any], result: Any) -> int | None:
+    """Kubernetes charges for parsing only where the checker knows that it is a text."""
+    base = _contains_ip(args, result)
+    return None if base is None else base + traversal(size_of(args[1]))
 
 
 def _contains_cidr(args: Sequence[Any], _: Any) -> int | None:
     if len(args) < 2:
         return None
-    own, other = size_of(args[0]), args[1]
-    return traversal(own + own) + traversal(own) + 1 + (traversal(size_of(other)) if isinstance(other, str) else 0)
+    own = size_of(args[0])
+    return traversal(own + own) + traversal(own) + 1
+
+
+def _contains_cidr_text(args: Sequence[Any], result: Any) -> int | None:
+    base = _contains_cidr(args, result)
+    return None if base is None else base + traversal(size_of(args[1]))
 
 
 def _validate(args: Sequence[Any], _: Any) -> int | None:
-    pattern_size = getattr(args[0], "max_regex_size", None) if len(args) >= 2 else None
+    own = args[0] if args else None
+    if isinstance(own, OptionalValue):  # Kubernetes looks into it
+        own = own.content
+    pattern_size = getattr(own, "max_regex_size", None) if len(args) >= 2 else None
     if not isinstance(pattern_size, int):
         return None
     return math.ceil((1.0 + size_of(args[1])) * TRAVERSAL) * math.ceil(pattern_size * PATTERN)
@@ -263,11 +268,16 @@ KUBERNETES_FUNCTIONS: Mapping[str, Price] = {
     "join": Price(_joined, needs_result=True),
     "find": _FIND,
     "findAll": _FIND,
-    "ip": Price(_ip),
+    "ip": _PARSE,
     "containsIP": Price(_contains_ip),
     "containsCIDR": Price(_contains_cidr),
     "validate": _FORMAT,
     "_==_": _OPAQUE_EQUALITY,
+}
+KUBERNETES_OVERLOADS: Mapping[str, Price] = {
+    "cidr_ip": fixed(1),
+    "cidr_contains_ip_string": Price(_contains_ip_text),
+    "cidr_contains_cidr_string": Price(_contains_cidr_text),
 }
 _DECLINING = frozenset({_SELECTOR, _OPAQUE_EQUALITY, _FORMAT, _BY_ELEMENTS, _BY_KEYS})
 
@@ -295,7 +305,7 @@ CEL_COSTS = CostModel("cel", overloads={**SETS, **LISTS, **STRINGS, **REGEX}, de
 KUBERNETES_COSTS = CostModel(
     "kubernetes",
     presence_test=0,
-    overloads={**SETS, **LISTS, **REGEX},
+    overloads={**SETS, **LISTS, **REGEX, **KUBERNETES_OVERLOADS},
     functions=KUBERNETES_FUNCTIONS,
     declining=_DECLINING,
 )
@@ -305,7 +315,7 @@ OCM_COSTS = CostModel(
 MUSTER_COSTS = CostModel(
     "muster",
     presence_test=0,
-    overloads={**SETS, **LISTS, **REGEX},
+    overloads={**SETS, **LISTS, **REGEX, **KUBERNETES_OVERLOADS},
     functions={**KUBERNETES_FUNCTIONS, **CLUSTER_FUNCTIONS},
     declining=_DECLINING,
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 INT_MIN, INT_MAX, UINT_MAX = -(2**63), 2**63 - 1, 2**64 - 1
 
 _NO_STRING = "unable to unescape string"
+_NO_CHARACTER = "invalid unicode code point"
 _ESCAPES = re.compile(
     r"\\(?:[xX](?P<hex>[0-9a-fA-F]{2})|u(?P<short>[0-9a-fA-F]{4})|U(?P<long>[0-9a-fA-F]{8})"
     r"|(?P<octal>[0-3][0-7]{2})|(?P<plain>.))",
@@ -93,9 +94,9 @@ def string_value(text: str) -> str:
         if escape["octal"] is not None:
             return chr(int(escape["octal"], 8))
         code = int(escape["hex"] or escape["short"] or escape["long"], 16)
-        if code > _HIGHEST_CODE_POINT:
-            raise LiteralError(_NO_STRING)
-        return "\N{REPLACEMENT CHARACTER}" if code in _SURROGATES else chr(code)
+        if code > _HIGHEST_CODE_POINT or code in _SURROGATES:
+            raise LiteralError(_NO_CHARACTER)
+        return chr(code)
 
     return _ESCAPES.sub(character, body)
 

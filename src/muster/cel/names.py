@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from muster.cel.messages import MESSAGES
 from muster.cel.tree import Ident, Reference, Select
 from muster.cel.types import Kind, type_of_type
 
@@ -104,17 +105,27 @@ class Names:
                 return found
         return None
 
-    def _global(self, name: str) -> Meaning | None:
-        variable = self._env.variables.get(name)
+    def _global(self, name: str, *, variables: bool = True) -> Meaning | None:
+        variable = self._env.variables.get(name) if variables else None
         if variable is not None:
             return Meaning(variable.type, Reference(name))
         constant = self._env.constants.get(name)
         if constant is not None:
             return Meaning(constant.type, Reference(name, (), constant.value, is_constant=True))
         declared = self._env.types.find_struct(name)
+        if declared is None and name in MESSAGES:
+            declared = MESSAGES[name].type
         if declared is not None:
             described = declared if declared.kind is Kind.TYPE else type_of_type(declared)
             return Meaning(described, Reference(name))
+        return None
+
+    def type_name(self, name: str) -> Meaning | None:
+        """What the name of a message literal means: a type, whatever variables are called."""
+        for candidate in self._candidates(name):
+            found = self._global(candidate, variables=False)
+            if found is not None and found.type.kind is Kind.TYPE:
+                return found
         return None
 
     def function(self, name: str) -> Function | None:

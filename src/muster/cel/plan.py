@@ -10,10 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from muster.cel.runtime_cost import MAP, STRUCT
+from muster.cel.values import make_map
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muster.cel.dispatch import Invocation
+    from muster.cel.messages import Message
+    from muster.cel.meter import Meter
     from muster.cel.runtime_cost import Price
 
 
@@ -80,6 +85,7 @@ class Qualifier:
     optional: bool = False
     presence: bool = False  # only asks whether it is there: has()
     strict: bool = False  # asking a value that can have no fields is an error, not a no
+    native: bool = False  # `dynamic` is an input: error texts name its Go type as it was handed in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,10 +165,21 @@ class MakeList:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MakeMap:
+    """A map, or the message whose fields these are."""
+
     id: int
     keys: tuple[Node, ...]
     values: tuple[Node, ...]
     optional: frozenset[int]
+    message: Message | None = None
+
+    @property
+    def charge(self) -> int:
+        return MAP if self.message is None else STRUCT
+
+    def make(self, meter: Meter, entries: list[tuple[Any, Any]]) -> Any:
+        """What the entries make; raises what is wrong with them."""
+        return make_map(entries) if self.message is None else self.message.make(meter, entries)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from muster.cel import plan as p
 from muster.cel.compile_budget import WORK_PER_UNIT, CompileBudget, limited
 from muster.cel.dispatch import SINGLETONS, Invocation, call_safely
+from muster.cel.go_types import go_type
 from muster.cel.libraries.patterns import compiled_ahead
+from muster.cel.messages import MESSAGES
 from muster.cel.runtime_cost import SELECT, CostModel
 from muster.cel.tree import (
     Call,
@@ -28,7 +30,7 @@ from muster.cel.tree import (
     Tree,
 )
 from muster.cel.types import Kind
-from muster.cel.values import Uint, make_map
+from muster.cel.values import make_map
 from muster.cel.walking import Walk, run
 from muster.errors import EvaluationError, InvalidExpressionError
 from muster.source import Diagnostic
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from muster.cel.environment import Env
+    from muster.cel.messages import Message
     from muster.cel.types import Type
     from muster.source import Source
 
@@ -47,7 +50,9 @@ _INDEXES = {"_[_]": False, "_?._": True, "_[?_]": True}
 _PATTERN_FUNCTIONS = {"matches": "", "find": "Illegal regex: ", "findAll": "Illegal regex: "}
 _WITH_PATTERN = frozenset({*_PATTERN_FUNCTIONS, "regex.extract", "regex.extractAll", "regex.replace"})
 # Two-argument overloads that cel-go binds as functions of many arguments: they stop at the first error.
-_VARIADIC = frozenset({"string_format", "cluster_scores"})
+_VARIADIC = frozenset({"string_format"})
+# Functions of several overloads that cel-go binds once, with two arguments: both are evaluated.
+_BINARY = frozenset({"@sortByAssociatedKeys"})
 _KEYS = (str, int, bool, float)
 
 
@@ -137,7 +142,7 @@ class _Planner:
             case MapExpr():
                 return (yield from self._map(expr))
             case StructExpr():
-                raise self._invalid(f"unknown type: {expr.name}", expr.id)
+                return (yield from self._message(expr))
             case Comprehension():
                 return (yield from self._comprehension(expr))
 
@@ -172,6 +177,8 @@ class _Planner:
         checked = self.types.get(node_id)
         if checked is not None and checked.kind is Kind.TYPE and name in self.env.constants:
             return p.Const(node_id, self.env.constants[name].value)
+        if checked is not None and checked.kind is Kind.TYPE and name in MESSAGES and name not in self.env.variables:
+            raise self._invalid(f"reference to undefined type: {name}", node_id)
         if name in self.locals and not reference.name.startswith("."):
             return p.Attribute(node_id, p.Local(node_id, self.locals[name][-1], name), (), SELECT)
         alternative = p.Alternative((name,), 0, reference.name.startswith("."))
@@ -266,7 +273,9 @@ class _Planner:
             if not isinstance(index.value, _KEYS):
                 raise self._invalid(f"invalid qualifier type: {go_type(index.value)}", expr.id)
             return p.Qualifier(expr.id, index.value, optional=optional, strict=self.strict)
-        return p.Qualifier(expr.id, None, dynamic=_uncharged(index), optional=optional, strict=self.strict)
+        return p.Qualifier(
+            expr.id, None, dynamic=_uncharged(index), optional=optional, strict=self.strict, native=_is_input(index)
+        )
 
     def _invoke(self, expr: Call, function: str, overload_id: str, args: tuple[p.Node, ...]) -> p.Invoke:
         declared = self.env.functions.get(function)
@@ -279,7 +288,7 @@ class _Planner:
             until_error = len(args) > 2 or overload_id in _VARIADIC
             invocation = Invocation(function, overload_id, (one,), until_error)
         else:
-            several = function not in SINGLETONS and len(bound) > 1
+            several = function not in SINGLETONS and function not in _BINARY and len(bound) > 1
             invocation = Invocation(function, overload_id, bound, until_error=len(args) > 2 or several)
         return p.Invoke(expr.id, invocation, args, self.costs.call_cost(function, overload_id))
 
@@ -305,6 +314,19 @@ class _Planner:
             if not isinstance(made, EvaluationError):
                 return p.Const(expr.id, made)
         return p.MakeMap(expr.id, keys, values, optional)
+
+    def _message(self, expr: StructExpr) -> Walk[p.Node]:
+        message = self._known_message(expr.name)
+        if message is None:
+            raise self._invalid(f"unknown type: {expr.name}", expr.id)
+        values = yield self._nodes(field.value for field in expr.fields)
+        keys = tuple(p.Const(field.id, field.field) for field in expr.fields)
+        optional = frozenset(index for index, field in enumerate(expr.fields) if field.optional)
+        return p.MakeMap(expr.id, keys, values, optional, message)
+
+    def _known_message(self, name: str) -> Message | None:
+        names = candidate_names(self.env.container, self.env.abbreviations, name)
+        return next((MESSAGES[candidate] for candidate in names if candidate in MESSAGES), None)
 
     def _comprehension(self, expr: Comprehension) -> Walk[p.Fold]:
         init = yield self.node(expr.accu_init)
@@ -374,13 +396,13 @@ class _Planner:
         pattern = call.args[1]
         if not isinstance(pattern, p.Const) or not isinstance(pattern.value, str):
             return call
-        known = next((overload for overload in call.invocation.overloads if len(overload.args) == 2), None)
+        known = next((overload for overload in call.invocation.overloads if len(overload.args) >= 2), None)
         if known is not None and known.impl is not None:
             tried = call_safely(known.impl, (self.budget.meter(), "", pattern.value))
             if isinstance(tried, EvaluationError):
                 raise self._invalid(str(tried).removeprefix(prefix), call.id)
         bound = call.invocation
-        eager = Invocation(bound.function, bound.overload_id, bound.overloads, until_error=True)
+        eager = Invocation(bound.function, bound.overload_id, bound.overloads, until_error=True, terse=True)
         return p.Invoke(call.id, eager, call.args, call.cost)
 
     def _charge_pattern(self, call: p.Invoke) -> None:
@@ -393,36 +415,28 @@ class _Planner:
     def _membership(self, call: p.Invoke, values: list[Any]) -> p.Node:
         if not values:
             return p.Const(call.id, value=False)
-        if not all(isinstance(value, (*_KEYS, type(None))) for value in values):
+        if not all(isinstance(value, _KEYS) for value in values):
             return call
         bools = frozenset(value for value in values if isinstance(value, bool))
         numbers = frozenset(
             value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)
         )
-        others = frozenset(value for value in values if isinstance(value, str) or value is None)
+        others = frozenset(value for value in values if isinstance(value, str))
         return p.Membership(call.id, call.args[0], numbers, others, bools)
 
 
 _OPTIONAL_ELSE = frozenset({"", "optional_or_optional", "optional_orValue_value"})
 
-_GO_TYPES: dict[type, str] = {
-    bool: "types.Bool",
-    int: "types.Int",
-    Uint: "types.Uint",
-    float: "types.Double",
-    str: "types.String",
-    bytes: "types.Bytes",
-    type(None): "types.Null",
-    list: "*types.baseList",
-    tuple: "*types.baseList",
-    dict: "*types.baseMap",
-}
 
-
-def go_type(value: Any) -> str:
-    """The name of a value's Go type, which some of cel-go's error texts show."""
-    known = _GO_TYPES.get(type(value))
-    return known if known is not None else f"types.{type(value).__name__.removesuffix('Value')}"
+def _is_input(node: p.Node) -> bool:
+    """Whether the value is a variable or a part of one: cel-go then sees what it was handed, not a value of its own."""
+    match node:
+        case p.Attribute(root=p.Variable()):
+            return True
+        case p.Attribute(root=p.Choice(truthy=truthy, falsy=falsy), qualifiers=()):
+            return _is_input(truthy) and _is_input(falsy)
+        case _:
+            return False
 
 
 def _uncharged(node: p.Node) -> p.Node:
@@ -436,7 +450,7 @@ def _is_empty(node: p.Node) -> bool:
     match node:
         case p.Const(value=[] | {}):
             return True
-        case p.MakeList(elements=()) | p.MakeMap(keys=()):
+        case p.MakeList(elements=()) | p.MakeMap(keys=(), message=None):
             return True
         case _:
             return False

@@ -65,6 +65,8 @@ def renamed(candidate: Type, names: dict[str, Type]) -> Type:
 
 
 def _is_equal_or_less_specific(first: Type, second: Type) -> bool:
+    if Kind.WRAPPER in (first.kind, second.kind):  # a wrapper is as specific as what it wraps
+        first, second = _unwrapped(first), _unwrapped(second)
     if is_dyn(first) or first.kind is Kind.TYPE_PARAM:
         return True
     if is_dyn(second) or second.kind is Kind.TYPE_PARAM or first.kind is not second.kind:
@@ -79,6 +81,10 @@ def _is_equal_or_less_specific(first: Type, second: Type) -> bool:
                 return False
         return True
     return first == second
+
+
+def _unwrapped(candidate: Type) -> Type:
+    return candidate.params[0] if candidate.kind is Kind.WRAPPER else candidate
 
 
 def most_general(first: Type, second: Type) -> Type:

@@ -60,6 +60,9 @@ def _conversion(function: str) -> Validator:
 
     def validate(checked: CheckedTree, env: Env) -> Iterator[Diagnostic]:
         for call, literal in _literal_arguments(checked, function):
+            if literal.value is None:  # fits the type, and is none
+                yield _problem(checked, literal, f"invalid {function} argument")
+                continue
             for overload_id in checked.references[call.id].overload_ids:
                 overload = env.overloads[overload_id]
                 try:
@@ -116,7 +119,7 @@ def _mixed_elements(checked: CheckedTree, node: ListExpr) -> Iterator[Diagnostic
         found = _plain(checked, element, optional=index in node.optional_indices)
         if first is None:
             first = found
-        elif found != first:
+        elif not _equivalent(first, found):
             yield _problem(checked, element, _mismatch(first, found))
             return
 
@@ -129,11 +132,27 @@ def _mixed_entries(checked: CheckedTree, node: MapExpr) -> Iterator[Diagnostic]:
     value_type = _plain(checked, first.value, optional=first.optional)
     for entry in node.entries[1:]:
         key = checked.types[entry.key.id]
-        if key != key_type:
+        if not _equivalent(key_type, key):
             yield _problem(checked, entry.key, _mismatch(key_type, key))
         value = _plain(checked, entry.value, optional=entry.optional)
-        if value != value_type:
+        if not _equivalent(value_type, value):
             yield _problem(checked, entry.value, _mismatch(value_type, value))
+
+
+def _equivalent(first: Type, second: Type) -> bool:
+    """Whether values of the two types have one type when they are there: a wrapper is what it wraps, or null."""
+    return first == second or (bool({first.kind, second.kind} & _HOLDERS) and _unwrapped(first) == _unwrapped(second))
+
+
+def _unwrapped(candidate: Type) -> Type:
+    if candidate.kind is Kind.WRAPPER:
+        return candidate.params[0]
+    if not candidate.params:
+        return candidate
+    return Type(candidate.kind, candidate.name, tuple(map(_unwrapped, candidate.params)))
+
+
+_HOLDERS = frozenset({Kind.WRAPPER, Kind.LIST, Kind.MAP, Kind.OPAQUE})
 
 
 def _mismatch(wanted: Type, found: Type) -> str:

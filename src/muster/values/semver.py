@@ -112,7 +112,7 @@ def _completed(text: str, short: str) -> str:
 
 
 def _without_zeros(part: str) -> str:
-    if len(part) <= 1:
+    if not part or (len(part) == 1 and part.isascii()):  # of one byte, as Go counts
         return part
     bare = part.lstrip("0")
     return bare if bare[:1].isascii() and bare[:1].isdigit() else f"0{bare}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from muster.errors import MusterError
 from muster.values.ip import InvalidAddressError, parse_address
@@ -20,6 +21,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _PORT = re.compile("(?::[0-9]*)?")
 _HEX_PAIR = re.compile("%[0-9A-Fa-f]{2}")
 _MOST_PARAMETERS = 10_000
+
+_HOST_CHARACTERS = "!$&'()*+,;=:[]<>\"-_.~"  # what Go leaves as it is in a host
 
 
 class InvalidUrlError(MusterError):
@@ -71,7 +74,8 @@ class Url:
             text += self.opaque
         else:
             if self.host or self.user:
-                text += f"//{self.user}{'@' if self.user else ''}{self.host.replace('%', '%25')}"
+                host = quote(self.host, safe=_HOST_CHARACTERS, errors="surrogatepass")
+                text += f"//{self.user}{'@' if self.user else ''}{host}"
             text += self.escaped_path
         if self.raw_query or self.force_query:
             text += f"?{self.raw_query}"

@@ -10,6 +10,7 @@ from muster.cel.environments import environment
 from muster.cel.libraries.kubernetes.formats import named
 from muster.cel.libraries.kubernetes.quantity import quantity
 from muster.cel.libraries.network import CidrValue, IpValue, parse_cidr, parse_ip
+from muster.cel.messages import EmptyValue
 from muster.cel.meter import new_meter
 from muster.cel.types import INT
 from muster.cel.values import OPTIONAL_NONE, Duration, MapValue, Timestamp, TypeValue, Uint, optional
@@ -88,12 +89,13 @@ def test_an_implementation_gives_its_value(overload_id: str, args: tuple[Any, ..
         ([], True),
         ({}, True),
         (Duration(0), True),
-        (OPTIONAL_NONE, True),
+        (EmptyValue(), True),
         (Timestamp(MIN_TIMESTAMP_NS), True),
         (Timestamp(0), False),
         (1, False),
         ([0], False),
         (optional(0), False),
+        (OPTIONAL_NONE, False),
         (TypeValue(INT), False),
     ],
 )
@@ -118,7 +120,7 @@ def test_zero_values_are_those_of_go(value: Any, zero: bool) -> None:
         ("semver_compare", ({"a": [1]}, "1.0.0"), "unable to parse 'map[a:[1]]' to semver format"),
         ("semver_compare", ("1.0.0", None), "unable to parse 'NULL_VALUE' to semver format"),
         ("json_encode_dyn", (TypeValue(INT),), "type conversion not supported for 'type' to 'type'"),
-        ("json_encode_dyn", (OPTIONAL_NONE,), "type conversion error from 'optional_type' to JSON"),
+        ("json_encode_dyn", (OPTIONAL_NONE,), "optional.none() dereference"),
     ],
 )
 def test_an_implementation_fails_with_its_text(overload_id: str, args: tuple[Any, ...], error: str) -> None:

@@ -27,6 +27,7 @@ class AttributeWriter:
     lazy: dict[int, str]
     unread: dict[int, tuple[str, int]]
     steady: set[int]
+    strict: bool  # of all steps, as it is an option of the environment
 
     if TYPE_CHECKING:
 
@@ -36,6 +37,7 @@ class AttributeWriter:
 
     def attribute(self, node: p.Attribute) -> Walk[Val]:
         fields, rest = _leading_fields(node.qualifiers)
+        self.strict = self.strict or any(step.strict for step in node.qualifiers)
         root = node.root
         match root:
             case p.Variable():
@@ -81,7 +83,7 @@ class AttributeWriter:
         writer.line("except LOOKUP:")
         if fields:
             keys = self.constants.add(tuple(fields))
-            writer.line(f"    {target}, n = follow(v, {key}, {keys})")
+            writer.line(f"    {target}, n = follow(v, {key}, {keys}, {self.strict})")
             writer.line("    c += n")
         else:
             writer.line(f"    {target} = missing_variable({key})")
@@ -99,7 +101,7 @@ class AttributeWriter:
         writer.line("try:")
         writer.line(f"    {target} = {base}{path}")
         writer.line("except LOOKUP:")
-        writer.line(f"    {target}, n = walk({base}, {keys})")
+        writer.line(f"    {target}, n = walk({base}, {keys}, {self.strict})")
         writer.line("    c += n")
         writer.charge(SELECT * len(fields))
         return Val(target)
@@ -184,16 +186,27 @@ class AttributeWriter:
         if step.dynamic is None:
             self._constant_step(target, step.key)
             return None
-        key = self.named((yield self.node(step.dynamic)))
+        if _is_free(step.dynamic):
+            yield self._dynamic_step(target, step.dynamic, step.native)
+            return None
+        with writer.block(f"if {target}.__class__ is Optional and not {target}.present:"):
+            writer.line("c -= 1")  # the key is not even looked at
+        with writer.block("else:"):
+            yield self._dynamic_step(target, step.dynamic, step.native)
+        writer.joined()
+        return None
+
+    def _dynamic_step(self, target: str, dynamic: p.Node, native: bool) -> Walk[None]:
+        writer = self.writer
+        key = self.named((yield self.node(dynamic)))
         writer.line(f"if {key}.__class__ is str and {target}.__class__ is dict:")
         writer.line("    try:")
         writer.line(f"        {target} = {target}[{key}]")
         writer.line("    except KeyError:")
         writer.line(f"        {target} = no_such_key({key})")
         writer.line("else:")
-        writer.line(f"    {target}, n = dynamic_step({target}, {key})")
+        writer.line(f"    {target}, n = dynamic_step({target}, {key}, {native}, {self.strict})")
         writer.line("    c += n")
-        return None
 
     def _adjusted(self, target: str, kind: str, fast: str | None, slow: str) -> None:
         """The fast statement for the class, otherwise the slow way, which may take back the cost of the step."""
@@ -214,13 +227,13 @@ class AttributeWriter:
             writer.line("try:")
             writer.line(f"    {target} = {target}[{key}]")
             writer.line("except LOOKUP:")
-            writer.line(f"    {target}, n = step({target}, {key})")
+            writer.line(f"    {target}, n = step({target}, {key}, {self.strict})")
             writer.line("    c += n")
         elif type(value) is int and value >= 0:
             fast = f"{target} = {target}[{key}]"
-            self._adjusted(target, f"list and len({target}) > {key}", fast, f"step({target}, {key})")
+            self._adjusted(target, f"list and len({target}) > {key}", fast, f"step({target}, {key}, {self.strict})")
         else:
-            self._adjusted(target, "", None, f"step({target}, {key})")
+            self._adjusted(target, "", None, f"step({target}, {key}, {self.strict})")
 
     def _key(self, value: Any) -> str:
         return repr(value) if value is True or value is False else self.constants.add(value)
@@ -239,8 +252,10 @@ class AttributeWriter:
                 wrapped = True
                 break
             key = self.named((yield self.node(step.dynamic))) if step.dynamic is not None else self._key(step.key)
-            function = "opt_presence" if step.presence else "opt_step"
-            writer.line(f"{target} = {function}({target}, {key}, {step.strict})")
+            if step.presence:
+                writer.line(f"{target} = opt_presence({target}, {key}, {step.strict})")
+            else:
+                writer.line(f"{target} = opt_step({target}, {key}, {step.strict}, {step.native})")
             writer.flush()
             writer.line(f"if {target} is MISSING: {target} = NONE")
             writer.line(f"elif {target}.__class__ is not E:")
@@ -280,6 +295,15 @@ class AttributeWriter:
         self.writer = outer
         outer.flush()
         outer.line(f"{target}, c = {function.name}({', '.join(self._arguments())}, {target})")
+
+
+def _is_free(node: p.Node) -> bool:
+    """A variable as it is: reading it costs nothing here, and does nothing."""
+    match node:
+        case p.Attribute(root=p.Variable() | p.Local(), qualifiers=(), charge=0):
+            return True
+        case _:
+            return False
 
 
 def _leading_fields(steps: tuple[p.Qualifier, ...]) -> tuple[list[str], tuple[p.Qualifier, ...]]:

@@ -279,4 +279,6 @@ def _surely_reads(node: p.Node, slot: int) -> bool:
 
 
 def _makes_map(node: p.Node) -> bool:
-    return isinstance(node, p.MakeMap) or (isinstance(node, p.Const) and isinstance(node.value, dict))
+    return (isinstance(node, p.MakeMap) and node.message is None) or (
+        isinstance(node, p.Const) and isinstance(node.value, dict)
+    )

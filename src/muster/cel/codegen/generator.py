@@ -17,7 +17,7 @@ from muster.cel.codegen.support import NAMESPACE
 from muster.cel.codegen.writer import Constants, Function, Val, Writer
 from muster.cel.compile_budget import CompileBudget
 from muster.cel.meter import FREE_LITERAL, WORK_LIMIT
-from muster.cel.runtime_cost import LIST, MAP
+from muster.cel.runtime_cost import LIST
 from muster.cel.types import Kind
 from muster.cel.walking import Walk, run
 
@@ -81,6 +81,7 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         self.lazy: dict[int, str] = {}  # slots that are filled on first use -> the function that fills them
         self.unread: dict[int, tuple[str, int]] = {}  # slots of lists and maps that are made when first read
         self.growing: set[int] = set()
+        self.strict = False
         self.steady: set[int] = set()  # slots that never hold an error
         self.writer = Writer(Function("run", (), []), budget)
 
@@ -342,8 +343,11 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
                     writer.line(f"elif {value} is not MISSING: {entries}.append(({key}, {value}))")
                 writer.joined()
             writer.joined()
-        writer.charge(MAP)
-        writer.line(f"{target} = new_map({entries}) if {failed} is None else {failed}")
+        writer.charge(node.charge)
+        made = (
+            f"new_map({entries})" if node.message is None else f"new_message({self.constants.add(node)}, w, {entries})"
+        )
+        writer.line(f"{target} = {made} if {failed} is None else {failed}")
         return Val(target)
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from muster.cel.accumulate import insert_into
 from muster.cel.dispatch import Invocation, as_value, call_safely
+from muster.cel.go_types import not_a_key
 from muster.cel.interpreter import is_member, iterations
 from muster.cel.meter import exceeded, new_meter, spend_on_call
-from muster.cel.planner import go_type
 from muster.cel.qualify import MISSING, present, qualify, qualify_if_present
 from muster.cel.runtime_cost import LIMIT_MESSAGE, Price
 from muster.cel.traversals import equals, go_text, no_such_key
@@ -23,6 +23,7 @@ from muster.cel.values import OPTIONAL_NONE, OptionalValue, make_map, optional
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 
 if TYPE_CHECKING:
+    from muster.cel import plan as p
     from muster.cel.declarations import Overload
     from muster.cel.meter import Meter
 
@@ -51,16 +52,16 @@ def missing_variable(name: str) -> EvaluationError:
     return EvaluationError(f"no such attribute(s): {name}", FailureKind.NO_SUCH_ATTRIBUTE)
 
 
-def follow(variables: Mapping[str, Any], name: str, keys: Sequence[str]) -> tuple[Any, int]:
+def follow(variables: Mapping[str, Any], name: str, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
     """A variable and the fields behind it; what was not charged of the steps comes back as a negative number."""
     try:
         value = variables[name]
     except KeyError:
         return missing_variable(name), -len(keys)
-    return walk(value, keys)
+    return walk(value, keys, strict)
 
 
-def walk(value: Any, keys: Sequence[str]) -> tuple[Any, int]:
+def walk(value: Any, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
     """The fields behind a value; see follow."""
     if value.__class__ is EvaluationError:
         return value, -len(keys)
@@ -72,14 +73,14 @@ def walk(value: Any, keys: Sequence[str]) -> tuple[Any, int]:
             value = found
             continue
         if value.__class__ is OptionalValue:
-            return _walk_optional(value, keys[taken - 1 :])
+            return _walk_optional(value, keys[taken - 1 :], strict)
         value = call_safely(qualify, (value, key))
         if value.__class__ is EvaluationError:
             return value, taken - len(keys)
     return value, 0
 
 
-def _walk_optional(value: OptionalValue, keys: Sequence[str]) -> tuple[Any, int]:
+def _walk_optional(value: OptionalValue, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
     """From an optional on, every step is optional; one that leads nowhere or fails is not charged."""
     content: Any = value
     for taken, key in enumerate(keys):
@@ -87,7 +88,7 @@ def _walk_optional(value: OptionalValue, keys: Sequence[str]) -> tuple[Any, int]
             if not content.present:
                 return content, taken - len(keys)
             content = content.content
-        content = call_safely(qualify_if_present, (content, key))
+        content = call_safely(qualify_if_present, (content, key, strict))
         if content is MISSING:
             return OPTIONAL_NONE, taken - len(keys)
         if content.__class__ is EvaluationError:
@@ -95,32 +96,30 @@ def _walk_optional(value: OptionalValue, keys: Sequence[str]) -> tuple[Any, int]
     return optional(content), 0
 
 
-def step(value: Any, key: Any) -> tuple[Any, int]:
+def step(value: Any, key: Any, strict: bool) -> tuple[Any, int]:
     """One step by a constant key; -1 if it is not to be charged. The value is no error."""
     if value.__class__ is OptionalValue:
-        return _walk_optional(value, (key,))
+        return _walk_optional(value, (key,), strict)
     return call_safely(qualify, (value, key)), 0
 
 
-def dynamic_step(value: Any, key: Any) -> tuple[Any, int]:
+def dynamic_step(value: Any, key: Any, native: bool, strict: bool) -> tuple[Any, int]:
     """One step by a computed key, which may be an error or no key at all. The value is no error."""
     if value.__class__ is OptionalValue and not value.present:
         return value, -1
     if key.__class__ is EvaluationError:
         return key, -1 if value.__class__ is OptionalValue else 0
     if not isinstance(key, (str, int, float)):
-        return EvaluationError(
-            f"invalid qualifier type: {go_type(key)}", FailureKind.INVALID_QUALIFIER
-        ), -1 if value.__class__ is OptionalValue else 0
-    return step(value, key)
+        return not_a_key(key, native=native), -1 if value.__class__ is OptionalValue else 0
+    return step(value, key, strict)
 
 
-def opt_step(value: Any, key: Any, strict: bool = False) -> Any:
+def opt_step(value: Any, key: Any, strict: bool = False, native: bool = False) -> Any:
     """One optional step: the value, MISSING, or an error."""
     if key.__class__ is EvaluationError:
         return key
     if not isinstance(key, (str, int, float)):
-        return EvaluationError(f"invalid qualifier type: {go_type(key)}", FailureKind.INVALID_QUALIFIER)
+        return not_a_key(key, native=native)
     return call_safely(qualify_if_present, (value, key, strict))
 
 
@@ -210,6 +209,10 @@ def new_map(entries: list[tuple[Any, Any]]) -> Any:
     return call_safely(make_map, (entries,))
 
 
+def new_message(node: p.MakeMap, meter: Meter, entries: list[tuple[Any, Any]]) -> Any:
+    return call_safely(node.make, (meter, entries))
+
+
 def insert(meter: Meter, accumulator: Any, *entry: Any) -> Any:
     return call_safely(insert_into, (meter, accumulator, *entry))
 
@@ -279,6 +282,7 @@ NAMESPACE: dict[str, Any] = {
     "iterate_pairs": iterate_pairs,
     "missing_variable": missing_variable,
     "new_map": new_map,
+    "new_message": new_message,
     "no_such_key": no_such_key,
     "opt_presence": opt_presence,
     "opt_step": opt_step,

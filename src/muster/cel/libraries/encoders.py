@@ -13,7 +13,7 @@ from muster.cel.libraries.declare import call
 from muster.cel.traversals import Style, go_text, written
 from muster.cel.traversals.styles import go_leaf
 from muster.cel.types import BYTES, DYN, STRING
-from muster.cel.values import Duration, Timestamp, TypeValue, Uint, format_double, format_plain, type_of
+from muster.cel.values import Duration, OptionalValue, Timestamp, TypeValue, Uint, format_double, format_plain, type_of
 from muster.cel.values.numbers import int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp
 from muster.errors import EvaluationError, FailureKind
@@ -67,6 +67,8 @@ def _leaf(value: Any) -> str:
             return _quoted(format_duration(value))
         case Timestamp():
             return _quoted(format_timestamp(value))
+        case OptionalValue():
+            raise EvaluationError("optional.none() dereference")
         case TypeValue():
             raise EvaluationError(
                 f"type conversion not supported for 'type' to '{type_of(value).name}'", FailureKind.TYPE_CONVERSION
@@ -81,7 +83,7 @@ def _key(key: Any) -> str:
     return _quoted(go_leaf(key))
 
 
-_JSON_STYLE = Style(_leaf, _key, between=",", map_between=",", colon=":", order=go_leaf)
+_JSON_STYLE = Style(_leaf, _key, between=",", map_between=",", colon=":", order=go_leaf, optional=("", ""))
 
 
 def _quoted(text: str) -> str:
@@ -91,7 +93,7 @@ def _quoted(text: str) -> str:
 def _number(number: float) -> str:
     """Plain digits between 1e-6 and 1e21, outside of it an exponent without leading zeros."""
     if not math.isfinite(number):
-        raise EvaluationError(f"google.protobuf.Value cannot have {go_text(number).lstrip('+')}")
+        raise EvaluationError(f"proto: google.protobuf.Value.number_value: invalid {go_text(number)} value")
     if number == 0 or 1e-6 <= abs(number) < 1e21:
         return format_plain(number)
     return re.sub("e([+-])0", r"e\1", format_double(number))

@@ -66,6 +66,7 @@ def _format_clause(meter: Meter, value: Any, verb: str, precision: int) -> str:
 
 
 def _fixed(number: float, precision: int) -> str:
+    number = number or 0.0  # without the sign of a zero
     return f"{number:,.{precision}f}" if math.isfinite(number) else _special(number)
 
 
@@ -73,7 +74,7 @@ def _scientific(number: float, width: int) -> str:
     """Always six digits: cel-go takes the precision for a width."""
     if not math.isfinite(number):
         return _special(number).rjust(width)
-    mantissa, _, exponent = f"{number:.6e}".partition("e")
+    mantissa, _, exponent = f"{number or 0.0:.6e}".partition("e")
     power = f"{'-' if exponent.startswith('-') else ''}{exponent[1:]}".translate(_SUPERSCRIPTS)
     return f"{mantissa}×10{power}".rjust(width)
 

@@ -41,11 +41,24 @@ def decode_json(text: str) -> Any:
     if _nests_too_deeply(text):
         raise InvalidJsonError("exceeded max depth")
     try:
-        return json.loads(text, parse_int=float, parse_float=_finite, parse_constant=_refuse)
+        return json.loads(_whole_characters(text), parse_int=float, parse_float=_finite, parse_constant=_refuse)
     except InvalidJsonError:
         raise
     except ValueError:
         raise BrokenJsonError from None
+
+
+_ESCAPES = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\.", re.DOTALL
+)
+_ESCAPE = len("\\ud800")
+
+
+def _whole_characters(text: str) -> str:
+    """The text with the replacement character for halves of surrogate pairs, as Go reads them."""
+    if "\\u" not in text:
+        return text
+    return _ESCAPES.sub(lambda found: "\\ufffd" if len(found[0]) == _ESCAPE else found[0], text)
 
 
 def _nests_too_deeply(text: str) -> bool:
@@ -188,7 +201,9 @@ class _Fault:
         return self._text[self._position : self._position + 1]
 
     def _complaint(self, char: str, context: str) -> str:
-        return f"invalid character {_quoted(char)} {context}" if char else "unexpected end of JSON input"
+        """Go looks at bytes, and at the end of the text as if a space stood there."""
+        seen = chr(char.encode(errors="surrogatepass")[0]) if char else " "
+        return f"invalid character {_quoted(seen)} {context}"
 
 
 def _after_value(closers: list[str]) -> str:

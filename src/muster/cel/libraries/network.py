@@ -5,9 +5,10 @@ They share types and overloads; only some error texts differ, and cel-go's has i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.declarations import Constant, Function, Library
+from muster.cel.declarations import Constant, Function, Library, Overload
 from muster.cel.libraries.declare import call, method
 from muster.cel.traversal import descendants
 from muster.cel.tree import Call, Literal
@@ -336,3 +337,34 @@ NETWORK = Library(
     constants=(_IP_TYPE, _CIDR_TYPE),
     validators=(_literal("ip", parse_ip), _literal("cidr", parse_cidr)),
 )
+
+
+class _ExtIp(IpValue):
+    """An address of cel-go's own library: to costs it has no size."""
+
+    __slots__ = ()
+    go_package = "ext"
+    cel_size = 1
+
+
+class _ExtCidr(CidrValue):
+    __slots__ = ()
+    go_package = "ext"
+    cel_size = 1
+
+
+def _as_ext(function: Function) -> Function:
+    """The function with results of cel-go's own types."""
+    return replace(function, overloads=tuple(map(_ext_overload, function.overloads)))
+
+
+def _ext_overload(overload: Overload) -> Overload:
+    implementation = overload.impl
+    made: type[IpValue | CidrValue] = _ExtIp if overload.result == IP else _ExtCidr
+    if implementation is None or overload.result not in (IP, CIDR):
+        return overload
+    return replace(overload, impl=lambda *args: made(implementation(*args).content))
+
+
+EXT_NETWORK = replace(NETWORK, functions=tuple(map(_as_ext, NETWORK.functions)))
+"""The library as cel-go has it; `NETWORK` has the values of Kubernetes."""

@@ -9,6 +9,8 @@ from muster.cel.libraries.declare import call
 from muster.cel.traversals import Style, go_text, written
 from muster.cel.traversals.styles import go_leaf
 from muster.cel.types import ANY, INT
+from muster.cel.values import Duration, Timestamp
+from muster.cel.values.timestamps import go_duration, go_time
 from muster.errors import EvaluationError, FailureKind
 from muster.values.semver import InvalidVersionError, Version, parse_tolerant
 
@@ -29,7 +31,15 @@ def _version(meter: Meter, value: Any) -> Version:
 
 
 def _leaf(value: Any) -> str:
-    return "NULL_VALUE" if value is None else go_leaf(value)
+    match value:
+        case None:
+            return "NULL_VALUE"
+        case Timestamp():
+            return go_time(value)
+        case Duration():
+            return go_duration(value)
+        case _:
+            return go_leaf(value)
 
 
 _PRINTED = Style(_leaf, go_leaf, between=" ", map_open="map[", map_close="]", map_between=" ", colon=":")

@@ -9,6 +9,7 @@ from muster.cel.declarations import Constant, Function, Library
 from muster.cel.libraries.declare import LIST_V, MAP_KV, OPTIONAL_V, K, V, call, method
 from muster.cel.libraries.relations import index_list
 from muster.cel.macros import OPTIONAL_FLAT_MAP_MACROS, OPTIONAL_MAP_MACROS
+from muster.cel.messages import EmptyValue
 from muster.cel.qualify import lookup
 from muster.cel.traversals import go_text
 from muster.cel.types import BOOL, DYN, INT, STRING, list_of, optional_of, type_of_type
@@ -37,8 +38,8 @@ def is_zero(value: Any) -> bool:
             return value.ns == 0
         case Timestamp():
             return value.ns == MIN_TIMESTAMP_NS  # Go's zero time is the first of January of year 1
-        case OptionalValue():
-            return not value.present
+        case EmptyValue():
+            return True
         case bool() | int() | float() | str() | bytes() | list() | tuple() | Mapping():
             return not value
         case _:

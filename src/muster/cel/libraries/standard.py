@@ -5,10 +5,12 @@ from __future__ import annotations
 from muster.cel import types
 from muster.cel.declarations import Constant, Function, Library
 from muster.cel.libraries import arithmetic, relations, standard_conversions, text, times
-from muster.cel.libraries.declare import LIST_A, MAP_AB, A, call
+from muster.cel.libraries.declare import A, call
 from muster.cel.macros import STANDARD_MACROS
+from muster.cel.messages import EmptyValue
 from muster.cel.types import BOOL, type_of_type
 from muster.cel.values import TypeValue
+from muster.cel.values.model import LIST_OF_DYN, MAP_OF_DYN
 
 
 def negate_bool(value: bool) -> bool:
@@ -47,22 +49,26 @@ LOGIC = (
     ),
 )
 
-TYPES = tuple(
-    Constant(described.name, type_of_type(described), TypeValue(described))
-    for described in (
-        types.BOOL,
-        types.BYTES,
-        types.DOUBLE,
-        types.DURATION,
-        types.INT,
-        LIST_A,
-        MAP_AB,
-        types.NULL,
-        types.STRING,
-        types.TIMESTAMP,
-        types.TYPE,
-        types.UINT,
-    )
+TYPES = (
+    Constant("google.protobuf.NullValue.NULL_VALUE", types.INT, 0),
+    Constant(EmptyValue.cel_type.name, type_of_type(EmptyValue.cel_type), TypeValue(EmptyValue.cel_type)),
+    *(
+        Constant(described.name, type_of_type(described), TypeValue(described))
+        for described in (
+            types.BOOL,
+            types.BYTES,
+            types.DOUBLE,
+            types.DURATION,
+            types.INT,
+            LIST_OF_DYN,
+            MAP_OF_DYN,
+            types.NULL,
+            types.STRING,
+            types.TIMESTAMP,
+            types.TYPE,
+            types.UINT,
+        )
+    ),
 )
 
 STANDARD = Library(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from muster.cel.meter import exceeded, spend
 from muster.cel.values import MISSING, OptionalValue, find
 from muster.cel.values.equality import PLAIN, equal_plain
+from muster.errors import BudgetExceededError, EvaluationError
 
 if TYPE_CHECKING:
     from muster.cel.meter import Meter
@@ -78,15 +79,25 @@ def first_index(meter: Meter, items: Sequence[Any], wanted: Any) -> int:
         meter[0] -= 1
         if meter[0] < 0:
             raise exceeded(meter)
-        if equals(meter, item, wanted):
+        if _same(meter, item, wanted):
             return index
     return -1
+
+
+def _same(meter: Meter, a: Any, b: Any) -> bool:
+    """Equality as searches ask for it: what cannot be compared is not what was sought."""
+    try:
+        return equals(meter, a, b)
+    except BudgetExceededError:
+        raise
+    except EvaluationError:
+        return False
 
 
 def last_index(meter: Meter, items: Sequence[Any], wanted: Any) -> int:
     for index in reversed(range(len(items))):
         spend(meter, 1)
-        if equals(meter, items[index], wanted):
+        if _same(meter, items[index], wanted):
             return index
     return -1
 
@@ -97,7 +108,7 @@ def has_element(meter: Meter, items: Sequence[Any], wanted: Any) -> bool:
         meter[0] -= 1
         if meter[0] < 0:
             raise exceeded(meter)
-        if equals(meter, wanted, item):
+        if _same(meter, wanted, item):
             return True
     return False
 

@@ -14,7 +14,7 @@ from muster.errors import EvaluationError, FailureKind
 # Classes whose values Python compares as CEL does, provided both sides are of the same class.
 PLAIN = frozenset({str, int, Uint, float, bool, bytes, type(None), Timestamp, Duration, TypeValue})
 _INTS = frozenset({int, Uint})
-_ORDERED = frozenset({str, int, Uint, float, bool, bytes, Timestamp, Duration})
+ORDERED = frozenset({str, int, Uint, float, bool, bytes, Timestamp, Duration})
 
 
 def equal_plain(a: Any, b: Any) -> bool:
@@ -38,7 +38,9 @@ def _equal_others(a: Any, b: Any) -> bool:
 
     The left side decides: an opaque type may refuse to be compared with others, everything else is simply different.
     """
-    if isinstance(a, bool) != isinstance(b, bool) or (isinstance(b, OpaqueValue) and not isinstance(a, OpaqueValue)):
+    if isinstance(a, OpaqueValue):
+        return b is not None and bool(a == b)
+    if isinstance(a, bool) != isinstance(b, bool) or isinstance(b, OpaqueValue):
         return False
     return bool(a == b)
 
@@ -48,7 +50,7 @@ def compare(a: Any, b: Any) -> int:
     kind_a, kind_b = type(a), type(b)
     if kind_a is float or kind_b is float:
         return _compare_with_double(a, b)
-    if (kind_a is not kind_b and not (kind_a in _INTS and kind_b in _INTS)) or kind_a not in _ORDERED:
+    if (kind_a is not kind_b and not (kind_a in _INTS and kind_b in _INTS)) or kind_a not in ORDERED:
         return _compare_others(a, b)
     return int(a > b) - int(a < b)
 

@@ -105,6 +105,41 @@ def parse_duration(text: str) -> Duration | None:
     return Duration(-total if text.startswith("-") else total)
 
 
+def go_time(moment: Timestamp) -> str:
+    """As Go's time.Time prints itself."""
+    date, _, rest = format_timestamp(Timestamp(moment.ns, moment.offset)).partition("T")
+    clock = rest[:-1] if rest.endswith("Z") else rest[:-6]
+    if not moment.offset:
+        return f"{date} {clock} +0000 UTC"
+    zone = rest[-6:].replace(":", "")
+    return f"{date} {clock} {zone} {zone}"
+
+
+def go_duration(duration: Duration) -> str:
+    """As Go's time.Duration prints itself: 1h2m3.5s, 1.5ms, 0s."""
+    sign, ns = ("-" if duration.ns < 0 else ""), abs(duration.ns)
+    if not ns:
+        return "0s"
+    for unit, size in (("ns", 1), ("µs", 1000), ("ms", 1_000_000)):
+        if ns < 1000 * size:
+            return f"{sign}{_decimal(ns, size)}{unit}"
+    minutes, rest = divmod(ns, 60 * NANOSECONDS)
+    text = f"{_decimal(rest, NANOSECONDS)}s"
+    if minutes:
+        hours, minutes = divmod(minutes, 60)
+        text = f"{minutes}m{text}"
+        if hours:
+            text = f"{hours}h{text}"
+    return sign + text
+
+
+def _decimal(amount: int, unit: int) -> str:
+    """The amount in the unit, a power of ten, without trailing zeros."""
+    whole, rest = divmod(amount, unit)
+    fraction = str(rest).zfill(len(str(unit)) - 1).rstrip("0") if rest else ""
+    return f"{whole}.{fraction}" if fraction else str(whole)
+
+
 def format_duration(duration: Duration) -> str:
     """Seconds with their fraction and an s, as cel-go prints durations."""
     return f"{format_plain(seconds_of(duration))}s"
@@ -179,6 +214,8 @@ def _zone(name: str) -> ZoneInfo:
 def _read_zone(name: str) -> ZoneInfo | str:
     if len(name) > LONGEST_ZONE:
         return f"unknown time zone {name[:LONGEST_ZONE]}…"
+    if "\0" in name:
+        return "invalid argument"
     if ".." in name or name.startswith(("/", "\\")):
         return "time: invalid location name"
     try:

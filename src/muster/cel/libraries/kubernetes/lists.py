@@ -9,7 +9,8 @@ from muster.cel.libraries.arithmetic import add_durations, add_int, add_uint
 from muster.cel.libraries.declare import LIST_A, A, method
 from muster.cel.traversals import equals, first_index, last_index
 from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of
-from muster.cel.values import Duration, Uint, compare
+from muster.cel.values import Duration, Uint, compare, kind_of
+from muster.cel.values.equality import ORDERED
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ _SUMMABLE: tuple[tuple[str, Type, Any, Callable[[Any, Any], Any]], ...] = (
 )
 
 
+_KINDS = frozenset(kind.kind for _, kind in _COMPARABLE)
+
+
 def _order(a: Any, b: Any) -> int | None:
     """How the values compare; nothing where they do not, since Kubernetes overlooks that here (NaN, mixed types)."""
     try:
@@ -50,8 +54,20 @@ def _order(a: Any, b: Any) -> int | None:
         return None
 
 
+def _with_order(item: Any) -> Any:
+    """The element, if its type has an order at all."""
+    if type(item) not in ORDERED and kind_of(item) not in _KINDS:
+        raise EvaluationError("no such overload")
+    return item
+
+
 def is_sorted(items: Any) -> bool:
-    return all(_order(items[index], items[index + 1]) != 1 for index in range(len(items) - 1))
+    before: Any = None
+    for index, item in enumerate(items):
+        if _with_order(item) is not before and index and _order(before, item) == 1:
+            return False
+        before = item
+    return True
 
 
 def _sum_from(zero: Any, add: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
@@ -70,9 +86,9 @@ def _pick(name: str, replaced_when: int) -> Callable[[Any], Any]:
     def pick(items: Any) -> Any:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
-        best = items[0]
+        best = _with_order(items[0])
         for item in items[1:]:
-            if _order(best, item) == replaced_when:
+            if _order(best, _with_order(item)) == replaced_when:
                 best = item
         return best
 

@@ -29,6 +29,7 @@ from muster.hub.api import Api
 from muster.hub.auth.certificates import given_certificate, serving_certificate
 from muster.hub.auth.files import write_private
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_token
+from muster.hub.default_accounts import DefaultAccounts
 from muster.hub.later import Later
 from muster.hub.limits import ObjectLimits
 from muster.hub.requests import Given, PatchType, Target, User, WriteOptions
@@ -36,6 +37,7 @@ from muster.hub.rest.application import Application
 from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import Metrics
 from muster.hub.rest.server import serve
+from muster.hub.signing.signer import Signer
 from muster.hub.storage import Store, StoreSettings
 from muster.hub.upgrades import today, upgrade_objects
 from muster.supervision import Vitals, clock, progress_problem
@@ -122,8 +124,11 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             heavy_work=access.heavy_work,
         )
         await later.do("the namespaces that every hub has", api.start)
+        servants = (Signer(api, store, settings.directory), DefaultAccounts(api, store))
         try:
             await access.start(api, later)
+            for servant in servants:
+                servant.start()
             if settings.demo is not None and not store.count("managedclusters.cluster.open-cluster-management.io"):
                 await load_fleet(api, fleet_objects(settings.demo))
             # What is loaded by now stays: the collector need not look at it again.
@@ -139,6 +144,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
                 door=access.door,
                 audit=access.audit,
                 subresources=access.subresources,
+                identity=access.identity,
                 limits=settings.requests,
                 metrics=_metrics(store, settings.directory / CONTROLLERS_ADDRESS),
                 checks={
@@ -163,6 +169,8 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             await serve(application, settings.host, _port(settings), ready, tls=tls)
         finally:
             await later.close()
+            for servant in servants:
+                await servant.close()
             await access.close()
             await api.close()
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.conformance.results import CASES, FileReport
+from tests.conformance.results import CASES, FileReport, case_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,14 +26,14 @@ def _built(area: str) -> bool:
     return importlib.util.find_spec(f"tests.conformance.{area}") is not None
 
 
-def _load(path: str) -> Any:
-    text = (CASES / path).read_text(encoding="utf-8")
-    return json.loads(text) if path.endswith(".json") else text
+def _load(path: Path) -> Any:
+    text = path.read_text(encoding="utf-8")
+    return json.loads(text) if path.suffix == ".json" else text
 
 
-def _run_file(name: str, runner: Runner) -> FileReport:
+def _run_file(name: str, path: Path, runner: Runner) -> FileReport:
     report = FileReport(name)
-    for result in runner(_load(name)):
+    for result in runner(_load(path)):
         report.add(result)
     return report
 
@@ -53,9 +53,7 @@ def _run_area(area: str, only: str, verbose: bool) -> bool:
     good = True
     texts = [0, 0]
     costs = [0, 0]
-    found = sorted(p for p in (CASES / area).rglob("*") if p.is_file() and p.suffix in {".json", ".txt"})
-    for path in found:
-        name = path.relative_to(CASES / area).as_posix()
+    for name, path in case_files(area).items():
         if only not in name:
             continue
         if name in pending:
@@ -66,7 +64,7 @@ def _run_area(area: str, only: str, verbose: bool) -> bool:
             good = False
             continue
         started = time.perf_counter()
-        report = _run_file(f"{area}/{name}", runners[name])
+        report = _run_file(f"{area}/{name}", path, runners[name])
         print(f"{report.line()}  [{time.perf_counter() - started:.1f} s]", flush=True)
         good = good and not report.failures
         for rule in _undocumented(report.rules):

@@ -9,6 +9,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 CASES = Path(os.environ.get("MUSTER_CASES") or Path(__file__).resolve().parents[2].parent / "shared" / "cases")
+# Newer recordings wait beside the others until they are moved there; a file that is in both is taken from the first.
+FOLDERS = (CASES, CASES.parent / "cases-new")
+
+
+def case_files(area: str) -> dict[str, Path]:
+    """The case files of an area by their name below it."""
+    found: dict[str, Path] = {}
+    for folder in FOLDERS:
+        for path in sorted((folder / area).rglob("*")):
+            if path.is_file() and path.suffix in {".json", ".txt"}:
+                found.setdefault(path.relative_to(folder / area).as_posix(), path)
+    return dict(sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,9 @@ def prepare(resource: Resource, version: Version, obj: Object, live: Object | No
         obj["metadata"] = without_empty(metadata)
     if resource.normalize is not None:
         resource.normalize(obj)
+    for name, value in version.zero.items():
+        if obj.get(name) is None:
+            obj[name] = {} if value == {} else value
     return unknown
 
 
@@ -55,12 +58,12 @@ def validate_object(
     if obj.get("kind") != resource.kind:
         return [invalid("kind", obj.get("kind", ""), f"must be {resource.kind}")]
     causes: list[Cause] = []
-    if not resource.virtual and not (subresource and old is not None):
+    if not resource.virtual and not (subresource and old is not None and resource.compose is None):
         found = validate_metadata(obj, old, resource.namespaced, resource.name_problems)
         # On updates the real server checks metadata before the kind and again with it, and lists both findings.
         causes.extend(found if old is None else found + found)
     if resource.builtin:
-        return causes + _own_rules(resource, obj, old)
+        return causes + _own_rules(resource, obj, old, subresource)
     schema = version.compiled
     causes.extend(schema.validate(obj, old))
     if any(cause.reason in _BLOCKING for cause in causes):
@@ -68,12 +71,13 @@ def validate_object(
     if old is not None and schema.has_rules:
         causes.extend(schema.transition(obj, old))
     if not causes:
-        causes.extend(_own_rules(resource, obj, old))
+        causes.extend(_own_rules(resource, obj, old, subresource))
     return causes
 
 
-def _own_rules(resource: Resource, obj: Object, old: Object | None) -> list[Cause]:
-    if resource.rules is None:
+def _own_rules(resource: Resource, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
+    rules = resource.part_rules.get(subresource, resource.rules)
+    if rules is None:
         return []
-    found = resource.rules(resource.to_storage(obj), None if old is None else resource.to_storage(old))
+    found = rules(resource.to_storage(obj), None if old is None else resource.to_storage(old))
     return list(islice(found, MOST_FOUND))

@@ -90,11 +90,11 @@ def read_configuration(target: Target, body: Body, validation: str) -> tuple[Jso
 
 
 def checked_result(
-    target: Target, obj: Any, live: JsonObject, patch: Decoded, validation: str
+    target: Target, obj: Any, live: JsonObject, patch: Decoded, validation: str, odd: tuple[str, ...] = ()
 ) -> tuple[JsonObject, tuple[str, ...]]:
     """What a patch made of an object, as if it had been sent: pruned, defaulted, with warnings. Raises 400 and 422.
 
-    What it shares with the live object was checked when that was stored.
+    What it shares with the live object was checked when that was stored. `odd` is what is strange about the patch.
     """
     if isinstance(obj, list) and is_too_deep({"": obj}):
         raise _bad_patch(patch.text, f"exceeded max depth of {MAX_DEPTH}")
@@ -111,7 +111,7 @@ def checked_result(
     if problem is not None:
         raise _bad_patch(_json(obj), problem)
     text = _json(obj) if validation == STRICT else ""
-    complaints = _complaints(prepare(target.resource, target.version, obj, live), patch.duplicates)
+    complaints = odd + _complaints(prepare(target.resource, target.version, obj, live), patch.duplicates)
     if complaints and validation == STRICT:
         raise _bad_patch(text, f"strict decoding error: {status.listed(complaints)}")
     obj["metadata"] = dict(obj["metadata"])  # ours from here on, also where the patch has nothing to say about it
@@ -258,7 +258,8 @@ def _bad_patch(value: str, problem: str) -> status.StatusError:
 
 
 def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    """A value as the real server quotes it: Go writes the keys of maps in order."""
+    return msgspec.json.encode(value, order="sorted").decode()
 
 
 def _text(value: object) -> str:

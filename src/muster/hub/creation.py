@@ -91,7 +91,7 @@ class Creation:
 
         Within a namespace that does not take it, that is what the client is told instead.
         """
-        kind = target.resource.key
+        kind = target.resource.home.key
         coming = self._coming.get(kind, 0)
         if self._store.count(kind) + coming >= self._objects_per_kind:
             namespaces.admitting_namespace(self._store, target, name)
@@ -124,6 +124,8 @@ class Creation:
             metadata["name"] = generated_name(metadata["generateName"])
         if target.version.status:
             obj.pop("status", None)
+        if "status" in target.version.zero:
+            obj["status"] = {}
         for field in _SERVER_OWNED:
             metadata.pop(field, None)
         metadata["uid"] = new_uid()
@@ -173,7 +175,8 @@ def _complete(target: Target, obj: JsonObject, owners: list[dict[str, Any]] | No
     """Record who owns what of a new object, and check it. Raises 422."""
     metadata: JsonObject = obj["metadata"]
     if owners is None:
-        owners = managed_fields.created(obj, merge_versions(target.resource), writer)
+        reset = target.resource.reset.get("", {})
+        owners = managed_fields.created(obj, merge_versions(target.resource), writer, reset)
     if owners:
         metadata["managedFields"] = owners
     else:

@@ -103,6 +103,7 @@ class Deletion:
         if "deletionTimestamp" not in metadata:
             namespaces.mark_deleted(metadata, self._now())
         if namespaces.is_namespace(target.resource):
+            metadata.pop("deletionGracePeriodSeconds", None)  # nobody sets one for a namespace
             marked["status"] = {**stored.get("status", {}), "phase": "Terminating"}
         return await self._mark(target, record, marked, options, passed.guards, passed.warnings)
 

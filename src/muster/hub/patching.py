@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from muster.hub.requests import Body, Decoded, JsonObject, Target
 
 _FEW_OPERATIONS = 20  # of a JSON patch
+_OPERATION = frozenset({"op", "path", "from", "value"})
 _CUSTOM_TYPES = (PatchType.JSON, PatchType.MERGE, PatchType.APPLY)
 _BUILTIN_TYPES = (PatchType.JSON, PatchType.MERGE, PatchType.STRATEGIC, PatchType.APPLY)
 
@@ -40,10 +41,12 @@ def patched(
     patch = bodies.read_patch(body)
     change = _json_change(patch) if kind is PatchType.JSON else _merge_change(target, kind, patch)
 
+    odd = _unknown_members(patch.value) if kind is PatchType.JSON else ()
+
     def propose(live: JsonObject) -> Proposal:
         if target.resource.builtin:
             live = bodies.copied(live)  # what fills in their defaults works in place
-        obj, warnings = bodies.checked_result(target, change(live), live, patch, options.validation)
+        obj, warnings = bodies.checked_result(target, change(live), live, patch, options.validation, odd)
         bodies.check_address(target, obj)
         deprecated = (target.version.deprecated,) if target.version.deprecated else ()
         return Proposal(obj, deprecated + warnings)
@@ -73,6 +76,15 @@ def _json_change(patch: Decoded) -> Callable[[JsonObject], Any]:
             raise status.unprocessable_patch() from None
 
     return change
+
+
+def _unknown_members(operations: list[JsonObject]) -> tuple[str, ...]:
+    """What a strict reader says of the members of operations that no JSON patch has."""
+    return tuple(
+        f'json patch unknown field "[{place}].{name}"'
+        for place, operation in enumerate(operations)
+        for name in sorted(operation.keys() - _OPERATION)
+    )
 
 
 def _merge_change(target: Target, kind: PatchType, patch: Decoded) -> Callable[[JsonObject], Any]:
@@ -131,8 +143,9 @@ def _applied(
     """kubectl may take over what it has applied itself, from the client's side, and nobody has changed since."""
     versions = merge_versions(target.resource)
     ignored = _not_written(target)
+    unclaimed = dict(target.resource.reset.get(target.subresource, {}))
     try:
-        return apply.applied(live, config, versions, writer, force=force, ignored=ignored)
+        return apply.applied(live, config, versions, writer, force=force, ignored=ignored, unclaimed=unclaimed)
     except apply.ApplyConflictError as error:
         if writer.manager != KUBECTL:
             raise
@@ -140,11 +153,13 @@ def _applied(
         left = [conflict for conflict in error.conflicts if conflict.path not in own]
         if left:
             raise apply.ApplyConflictError(left) from None
-        return apply.applied(live, config, versions, writer, force=True, ignored=ignored)
+        return apply.applied(live, config, versions, writer, force=True, ignored=ignored, unclaimed=unclaimed)
 
 
 def _not_written(target: Target) -> FieldSet:
     """The fields that this endpoint leaves alone, whatever a configuration says."""
+    if target.resource.compose is not None:
+        return {}  # it is put back later
     if target.subresource == "status":
         return {"f:metadata": {}, "f:spec": {}}
     return {"f:status": {}} if target.version.status else {}

@@ -360,7 +360,7 @@ def shortened(text: str) -> str:
 
 # --- Scalars ----------------------------------------------------------------------------------------------------
 
-_BOOL: Final = re.compile(r"(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)")
+_BOOL: Final = re.compile(r"(?:y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)")
 _NULL: Final = re.compile(r"(?:~|null|Null|NULL|)")
 _INT: Final = re.compile(r"(?:[-+]?0b[0-1_]+|[-+]?0o?[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+)")
 _FLOAT: Final = re.compile(
@@ -401,7 +401,7 @@ def _scalar(event: Any, tag: str) -> Any:
         case "null":
             return None
         case "bool":
-            return text.lower() in ("yes", "true", "on")
+            return text.lower() in ("y", "yes", "true", "on")
         case "int" | "float":
             if len(text) > _LONGEST_NUMBER:
                 raise YamlError(f"number too long: {text[:20]}…", _line(event))

@@ -8,6 +8,7 @@ from tests.conformance.kube.admission import run_reviews
 from tests.conformance.kube.garbage import run_garbage
 from tests.conformance.kube.golden import run_api, run_watch
 from tests.conformance.kube.labels import run_labels
+from tests.conformance.kube.newer import run_certificates, run_events, run_surface
 from tests.conformance.kube.selectors import run_selectors
 from tests.conformance.kube.traces import run_traces
 
@@ -20,6 +21,9 @@ FILES: Mapping[str, Runner] = {
     "admission_reviews.json": run_reviews,
     "gc_observed.json": run_garbage,
     "golden_api.json": run_api,
+    "golden_csr.json": run_certificates,
+    "golden_events.json": run_events,
+    "golden_surface.json": run_surface,
     "golden_watch.json": run_watch,
     "labels.json": run_labels,
     "selectors.json": run_selectors,

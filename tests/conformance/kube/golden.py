@@ -36,7 +36,7 @@ MERGE = "application/merge-patch+json"
 USER_AGENT = "python-httpx/0.28.1"
 _USERS = {"alicetoken": User("alice", "2", ("devs", "system:authenticated"))}
 _SERVED_GROUPS = re.compile(
-    r"/apis/(?:cluster\.open-cluster-management\.io|clusters\.openmcp\.cloud|(?:authorization|authentication)\.k8s\.io"
+    r"/apis/(?:cluster\.open-cluster-management\.io|clusters\.openmcp\.cloud|(?:authorization|authentication|certificates|events)\.k8s\.io"
     r"|rbac\.authorization\.k8s\.io|nope\.example\.com)(?:/|$|\?)"
 )
 
@@ -313,7 +313,7 @@ def _comparable(response: Mapping[str, Any]) -> dict[str, Any]:
 def _comparable_reply(reply: Reply, response: Mapping[str, Any]) -> dict[str, Any]:
     content_type = reply.headers.get("content-type", "")
     body: Any = reply.body.decode("utf-8", "replace")
-    if content_type.startswith("application/json"):
+    if content_type.startswith("application/json") or (reply.status == 200 and reply.body[:1] == b"{"):
         body = json.loads(reply.body) if reply.body else ""
     elif content_type == "application/yaml":
         body = yaml.safe_load(reply.body)

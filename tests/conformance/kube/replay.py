@@ -197,7 +197,7 @@ class Identities:
                 if isinstance(old, str) and isinstance(new, str) and old and new:
                     if key == "resourceVersion":
                         self.revisions[old] = new
-                    elif key in ("uid", "continue") or (key == "name" and old.startswith("gen-")):
+                    elif old != new and (key in ("uid", "continue") or (key == "name" and old.startswith("gen-"))):
                         self._known[old] = new
                 else:
                     self.learn(old, new)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from muster.hub.access import AccessSettings
     from muster.hub.auth.certificates import ServingCertificate
+    from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.requests import User
     from muster.hub.rest.limits import Limits
 
@@ -100,7 +101,9 @@ class RunningHub:
         return path
 
 
-async def _with_access(store: Store, access: Access, limits: Limits | None) -> tuple[Api, Application]:
+async def _with_access(
+    store: Store, access: Access, limits: Limits | None, cleaner: NamespaceCleaner | None
+) -> tuple[Api, Application]:
     api = Api(
         store,
         access.authorizer,
@@ -108,6 +111,7 @@ async def _with_access(store: Store, access: Access, limits: Limits | None) -> t
         authenticator=access.authenticator,
         names_on_create=not access.settings.strict_names,
         heavy_work=access.heavy_work,
+        cleaner=cleaner,
     )
     await api.start()
     await access.start(api)
@@ -119,6 +123,7 @@ async def _with_access(store: Store, access: Access, limits: Limits | None) -> t
         door=access.door,
         audit=access.audit,
         subresources=access.subresources,
+        identity=access.identity,
         limits=limits,
     )
     return api, application
@@ -133,10 +138,12 @@ def running_hub(
     users: Mapping[str, User] | None = None,
     access_settings: AccessSettings | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    cleaner: NamespaceCleaner | None = None,
 ) -> Iterator[RunningHub]:
     """Start a hub, in memory unless a path is given, and stop it at the end.
 
     With a directory for its `state` it has roles, users, service accounts and an audit log; else one administrator.
+    `cleaner` empties namespaces in place of the hub's own.
     """
     started = threading.Event()
     found: list[RunningHub] = []
@@ -155,7 +162,7 @@ def running_hub(
                 await api.start()
                 application = Application(api, RESOURCES, authenticator, authorizer, limits=limits)
             else:
-                api, application = await _with_access(store, access, limits)
+                api, application = await _with_access(store, access, limits, cleaner)
             loop = asyncio.get_running_loop()
 
             def ready(url: str) -> None:

@@ -28,6 +28,7 @@ from muster.hub.api import Api
 from muster.hub.auth.certificates import given_certificate, serving_certificate
 from muster.hub.auth.files import write_private
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_token
+from muster.hub.default_accounts import DefaultAccounts
 from muster.hub.later import Later
 from muster.hub.limits import ObjectLimits
 from muster.hub.requests import Given, PatchType, Target, User, WriteOptions
@@ -35,6 +36,7 @@ from muster.hub.rest.application import Application
 from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import Metrics
 from muster.hub.rest.server import serve
+from muster.hub.signing.signer import Signer
 from muster.hub.storage import Store, StoreSettings
 from muster.hub.upgrades import today, upgrade_objects
 from muster.supervision import Vitals, clock, progress_problem
@@ -119,8 +121,11 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
         )
         await later.do("the namespaces that every hub has", api.start)
         looking: asyncio.Task[None] | None = None
+        servants = (Signer(api, store, settings.directory), DefaultAccounts(api, store))
         try:
             await access.start(api, later)
+            for servant in servants:
+                servant.start()
             if settings.demo is not None and not store.count("managedclusters.cluster.open-cluster-management.io"):
                 await load_fleet(api, fleet_objects(settings.demo))
             cycles.settle()
@@ -133,6 +138,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
                 door=access.door,
                 audit=access.audit,
                 subresources=access.subresources,
+                identity=access.identity,
                 limits=settings.requests,
                 metrics=_metrics(store, settings.directory / CONTROLLERS_ADDRESS),
                 checks={
@@ -159,6 +165,8 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             if looking is not None:
                 looking.cancel()
             await later.close()
+            for servant in servants:
+                await servant.close()
             await access.close()
             await api.close()
 

@@ -62,7 +62,8 @@ def test_every_kind_stores_exactly_one_version() -> None:
 
 
 def test_names_are_unique_within_the_registry() -> None:
-    names = [name for kind in RESOURCES.values() for name in (kind.plural, *kind.short_names)]
+    kinds = [kind for kind in RESOURCES.values() if kind.home is kind]  # the others show the same objects
+    names = [name for kind in kinds for name in (kind.plural, *kind.short_names)]
     assert len(names) == len(set(names))
 
 

@@ -107,7 +107,7 @@ def test_an_event_shows_when_and_how_often_and_its_name_last() -> None:
         "source": {"component": "scheduler"},
     }
     assert shown("events", obj) == {
-        "Last Seen": "10s (x3 over 120m)",
+        "Last Seen": "10s",
         "Type": "Warning",
         "Reason": "Failed",
         "Object": "placement/p",

@@ -128,10 +128,10 @@ def test_on_updates_findings_about_metadata_are_listed_twice_as_upstream_does() 
 # Built-in kinds.
 
 
-def test_a_namespace_has_a_label_a_finalizer_a_phase_and_a_short_name() -> None:
+def test_a_namespace_has_a_label_a_phase_and_a_short_name() -> None:
     obj = sent("namespaces")
     assert obj["metadata"]["labels"] == {"kubernetes.io/metadata.name": "a"}
-    assert (obj["spec"], obj["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
+    assert (obj["spec"], obj["status"]) == ({}, {"phase": "Active"})
     dotted = sent("namespaces", metadata={"name": "a.b"})
     assert causes("namespaces", dotted) == ['metadata.name: Invalid value: "a.b": must not contain dots']
 

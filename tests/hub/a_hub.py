@@ -207,6 +207,11 @@ def config_map(name: str = "m1", namespace: str = "default", **data: str) -> Obj
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data}
 
 
+def denied(kind: str, text: str, part: str = "validators") -> str:
+    """What a hook of a kind says, with the words that a server puts before it."""
+    return f'admission webhook "{kind}{part}.admission.{GROUP}" denied the request: {text}'
+
+
 async def refusal(call: Coroutine[Any, Any, Any]) -> StatusError:
     """The StatusError a call must end with."""
     with pytest.raises(StatusError) as caught:

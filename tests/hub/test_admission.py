@@ -13,7 +13,7 @@ from muster.hub.admission import ObjectChecks
 from muster.hub.auth.masters import MastersAuthorizer
 from muster.hub.requests import PatchType
 from muster.hub.storage import Store
-from tests.hub.a_hub import ADMIN, CLUSTERS, GROUP, Hub, cluster, complaint, config_map, placement, story
+from tests.hub.a_hub import ADMIN, CLUSTERS, GROUP, Hub, cluster, complaint, config_map, denied, placement, story
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -54,7 +54,7 @@ async def test_the_server_sets_the_time_of_a_taint_and_keeps_it() -> None:
         assert await complaint(hub.patch(target, {"spec": {"taints": forged}})) == (
             400,
             "BadRequest",
-            'It is not allowed to set TimeAdded of Taint "a".',
+            denied("managedcluster", 'It is not allowed to set TimeAdded of Taint "a".', "mutators"),
         )
         applied = {**cluster(), "spec": {"hubAcceptsClient": True, "taints": [taint]}}
         forced = await hub.apply(applied, "gitops", force=True)
@@ -84,7 +84,8 @@ async def test_no_path_sets_the_time_of_a_taint(path: str) -> None:
         if path == "status":
             await sent
         else:
-            assert (await complaint(sent))[2] == 'It is not allowed to set TimeAdded of Taint "a".'
+            text = 'It is not allowed to set TimeAdded of Taint "a".'
+            assert (await complaint(sent))[2] == denied("managedcluster", text, "mutators")
         assert (await hub.get(CLUSTERS, "c1"))["spec"] == stored["spec"]
 
 
@@ -123,7 +124,11 @@ async def test_a_check_is_asked_again_when_what_it_read_has_changed() -> None:
         return Finding() if allowed else refused(f"the slip says no to {write.asker.name}", 403, "Forbidden")
 
     async with a_checked_hub({CLUSTERS: KindChecks(inquiring=(needs_permission_slip,))}) as hub:
-        assert await complaint(hub.create(cluster())) == (403, "Forbidden", "the slip says no to admin")
+        assert await complaint(hub.create(cluster())) == (
+            403,
+            "Forbidden",
+            denied("managedcluster", "the slip says no to admin"),
+        )
         assert seen == ["none", "no"]
         assert hub.store.count(CLUSTERS) == 0
 
@@ -141,7 +146,7 @@ async def test_a_list_that_was_read_is_guarded_as_a_whole() -> None:
 
     async with a_checked_hub({CLUSTERS: KindChecks(inquiring=(at_most_two,))}) as hub:
         await hub.create(cluster("first"))
-        assert (await complaint(hub.create(cluster("second"))))[2] == "two are enough"
+        assert (await complaint(hub.create(cluster("second"))))[2] == denied("managedcluster", "two are enough")
         assert await hub.names(CLUSTERS) == ["first", "rival"]
 
 
@@ -161,6 +166,6 @@ async def test_permissions_are_asked_of_the_hub_s_own_authorizer() -> None:
     plugin._checks = {CLUSTERS: KindChecks(inquiring=(must_join,))}
     hub = Hub(store, authorizer, [plugin])
     await hub.api.start()
-    assert (await complaint(hub.create(cluster(), ADMIN)))[2] == "may not join b"
+    assert (await complaint(hub.create(cluster(), ADMIN)))[2] == denied("managedcluster", "may not join b")
     await hub.api.close()
     await store.close()

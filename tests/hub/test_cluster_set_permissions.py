@@ -12,7 +12,7 @@ from muster.clustersets.pairs import NAME, NAMESPACE
 from muster.hub.requests import PatchType
 from muster.selectors.membership import DEFAULT_KEY
 from tests.hub.a_guarded_hub import REGISTER, GuardedHub, a_guarded_hub, a_set, rule
-from tests.hub.a_hub import CLUSTERS, GROUP, SETS, cluster, complaint, config_map, namespace, refusal, story
+from tests.hub.a_hub import CLUSTERS, GROUP, SETS, cluster, complaint, config_map, denied, namespace, refusal, story
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -113,8 +113,11 @@ async def test_the_default_key_is_guarded_by_the_old_and_the_new_name_and_filled
         code, _, message = await complaint(hub.patch(target, move, user=dev))
         assert (code, message.splitlines()[0]) == (
             403,
-            f'managedclustersets/join.{GROUP} "default" is forbidden: user "dev" cannot add/remove a ManagedCluster '
-            'to/from ManagedClusterSet "default"',
+            denied(
+                "managedcluster",
+                f'managedclustersets/join.{GROUP} "default" is forbidden: user "dev" cannot add/remove a '
+                'ManagedCluster to/from ManagedClusterSet "default"',
+            ),
         )
         dev = await hub.grant("dev", ANY_CLUSTER, rule("create", JOIN, "ghost", "default"))
         await hub.patch(target, move, user=dev)
@@ -157,7 +160,10 @@ async def test_a_cluster_is_not_accepted_while_its_namespace_goes_away() -> None
         assert (await complaint(hub.create(cluster("mc1")))) == (
             403,
             "Forbidden",
-            f'managedclusters/accept.{GROUP} "mc1" is forbidden: cluster namespace "mc1" is terminating',
+            denied(
+                "managedcluster",
+                f'managedclusters/accept.{GROUP} "mc1" is forbidden: cluster namespace "mc1" is terminating',
+            ),
         )
         await hub.create(cluster("mc1", hubAcceptsClient=False))
 
@@ -211,8 +217,11 @@ async def test_who_may_not_get_clusters_is_told_how_many_and_not_which() -> None
         _, _, message = await complaint(hub.create(a_set("apac", "region"), blind))
         assert "secret" not in message
         assert message.startswith(
-            f'managedclusters.{GROUP} is forbidden: user "sre" cannot take 3 ManagedClusters into the '
-            'ManagedClusterSet "apac"'
+            denied(
+                "managedclusterset",
+                f'managedclusters.{GROUP} is forbidden: user "sre" cannot take 3 ManagedClusters into the '
+                'ManagedClusterSet "apac"',
+            )
         )
         # Who may take them in hears of a dry run how many there are.
         may = await hub.grant("sre", CREATE_SET, keys, rule("update", "managedclusters"))
@@ -333,7 +342,11 @@ async def test_a_binding_needs_the_permission_to_bind() -> None:
         may_create = rule("create,patch", "managedclustersetbindings")
         dev = await hub.grant("dev", may_create, rule("create", "managedclustersets/bind", "us"))
         assert (await complaint(hub.create(binding, dev)))[2].splitlines()[0] == (
-            f'managedclustersets/bind.{GROUP} "apac" is forbidden: user "dev" is not allowed to bind cluster set "apac"'
+            denied(
+                "managedclustersetbinding",
+                f'managedclustersets/bind.{GROUP} "apac" is forbidden: '
+                'user "dev" is not allowed to bind cluster set "apac"',
+            )
         )
         dev = await hub.grant("dev", may_create, rule("create", "managedclustersets/bind", "apac"))
         await hub.create(binding, dev)

@@ -87,7 +87,7 @@ async def test_a_namespace_waits_for_the_finalizers_of_what_is_in_it() -> None:
             if "deletionTimestamp" in (await hub.get(PLACEMENTS, "held", "apps"))["metadata"]:
                 break
             await asyncio.sleep(0.005)
-        assert (await hub.get("namespaces", "apps"))["status"] == {"phase": "Terminating"}
+        assert (await hub.get("namespaces", "apps"))["status"]["phase"] == "Terminating"
         await hub.patch(hub.target(PLACEMENTS, "held", "apps"), {"metadata": {"finalizers": None}})
         assert await gone(hub, "apps")
 

@@ -88,4 +88,5 @@ def _resource_of(api_version: str, kind: str) -> Resource | None:
 
 def _forbidden(write: Write, why: str, needed: str = "") -> Finding:
     asked = f": user {go_quote(write.asker.name)} needs the permission to {needed}" if needed else ""
-    return refused(f"{write.resource} {go_quote(name_of(write))} is forbidden: {why}{asked}", 403, "Forbidden")
+    text = f"{write.resource} {go_quote(name_of(write))} is forbidden: {why}{asked}"
+    return refused(text, 403, "Forbidden", by_hook=False)

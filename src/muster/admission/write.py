@@ -70,6 +70,7 @@ class Refusal:
     reason: str
     message: str
     causes: tuple[Cause, ...] = ()
+    by_hook: bool = True  # of a kind's own checks, which a Kubernetes server has as webhooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,9 @@ class Finding:
 NOTHING = Finding()
 
 
-def refused(message: str, code: int = 400, reason: str = "BadRequest") -> Finding:
-    """The write is refused in these words."""
-    return Finding(refusal=Refusal(code, reason, message))
+def refused(message: str, code: int = 400, reason: str = "BadRequest", *, by_hook: bool = True) -> Finding:
+    """The write is refused in these words; `by_hook` as long as it is no server that refuses so by itself."""
+    return Finding(refusal=Refusal(code, reason, message, by_hook=by_hook))
 
 
 def invalid_object(causes: Sequence[Cause]) -> Finding:

@@ -13,10 +13,11 @@ from muster.api.table import CREATION_DESCRIPTION
 from muster.values.names import subdomain_problems
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from muster.api.parts import Schema
-    from muster.api.resource import NameCheck, Normalization, Rules
+    from muster.api.resource import Composition, Conversion, Family, NameCheck, Normalization, Rules, Selectable
 
 Object = dict[str, Any]
 
@@ -42,6 +43,7 @@ def builtin(
     group: str = "",
     namespaced: bool = True,
     short_names: tuple[str, ...] = (),
+    categories: tuple[str, ...] = (),
     status: bool = False,
     verbs: tuple[str, ...] = BUILTIN_VERBS,
     virtual: bool = False,
@@ -49,6 +51,14 @@ def builtin(
     normalize: Normalization | None = None,
     name_problems: NameCheck = subdomain_problems,
     selectable_fields: tuple[str, ...] = (),
+    selectable: Selectable | None = None,
+    zero: Mapping[str, Any] | None = None,
+    convert: Conversion | None = None,
+    family: Family | None = None,
+    parts: tuple[str, ...] = (),
+    compose: Composition | None = None,
+    reset: Mapping[str, Mapping[str, Any]] | None = None,
+    part_rules: Mapping[str, Rules] | None = None,
 ) -> Resource:
     """A built-in kind in version v1. Their metadata carries no generation."""
     return Resource(
@@ -58,8 +68,21 @@ def builtin(
         singular=kind.lower(),
         list_kind=f"{kind}List",
         namespaced=namespaced,
-        versions=(Version("v1", schema, columns, status=status, selectable_fields=selectable_fields, zero_items=True),),
+        versions=(
+            Version(
+                "v1",
+                schema,
+                columns,
+                status=status,
+                selectable_fields=selectable_fields,
+                zero_items=True,
+                zero=zero or {},
+                selectable=selectable,
+                parts=parts,
+            ),
+        ),
         short_names=short_names,
+        categories=categories,
         builtin=True,
         virtual=virtual,
         generation=False,
@@ -67,4 +90,9 @@ def builtin(
         rules=rules,
         normalize=normalize,
         name_problems=name_problems,
+        convert=convert,
+        family=family,
+        compose=compose,
+        reset=reset or {},
+        part_rules=part_rules or {},
     )

@@ -245,7 +245,7 @@ def _version(version: Version) -> dict[str, Any]:
     if version.status:
         shown["subresources"] = {"status": {}}
     if version.columns:
-        shown["additionalPrinterColumns"] = [_column(column) for column in version.columns]
+        shown["additionalPrinterColumns"] = [_column(column) for column in version.columns if column.path]
     if version.selectable_fields:
         shown["selectableFields"] = [{"jsonPath": path} for path in version.selectable_fields]
     return shown

@@ -35,7 +35,13 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "series": "EventSeries",
     "secrets": "ObjectReference",
     "imagePullSecrets": "LocalObjectReference",
+    "regarding": "ObjectReference",
+    "deprecatedSource": "EventSource",
 }
+# Fields of type MicroTime, which is written with six digits of a second and no other way.
+_MICRO_TIMES: Final = frozenset({"acquireTime", "eventTime", "lastObservedTime", "renewTime"})
+_SECONDS: Final = len("2006-01-02T15:04:05")
+_DIGITS: Final = len(".000000")
 
 
 def decode_problem(resource: Resource, version: Version, obj: Mapping[str, Any]) -> str | None:
@@ -107,11 +113,28 @@ def _string(value: Any, schema: Schema, owner: str, path: str) -> str | None:
             binascii.a2b_base64(value.replace("\n", "").replace("\r", ""), strict_mode=bool(value))
         except ValueError:  # binascii.Error, and its parent for text that is not ASCII
             return "illegal base64 data at input byte 0"
+    if form == "date-time" and path.rpartition(".")[2] in _MICRO_TIMES:
+        return _micro_time(value)
     # Go's types know only capital letters in times.
     if form == "date-time" and (isinstance(parse_time(value), Fault) or not value.isupper()):
         shown = quoted(value)
         return f'parsing time {shown} as "2006-01-02T15:04:05Z07:00": cannot parse {shown} as "2006"'
     return None
+
+
+def _micro_time(value: str) -> str | None:
+    """Why Go cannot read a MicroTime. The words name the first part that is wrong, and what was expected there."""
+    seconds, fraction, zone = value[:_SECONDS], value[_SECONDS : _SECONDS + _DIGITS], value[_SECONDS + _DIGITS :]
+    layout = "2006-01-02T15:04:05.000000Z07:00"
+    if parse_time(f"{seconds}Z") is None or not seconds.isupper():
+        wrong, wanted = value, "2006"
+    elif len(fraction) < _DIGITS or fraction[0] not in ".," or not (fraction[1:].isascii() and fraction[1:].isdigit()):
+        wrong, wanted = value[_SECONDS:], ".000000"
+    elif parse_time(f"{seconds}{zone}") is None or not (zone == "Z" or zone[:1] in ("+", "-")):
+        wrong, wanted = zone, "Z07:00"
+    else:
+        return None
+    return f'parsing time {quoted(value)} as "{layout}": cannot parse {quoted(wrong)} as "{wanted}"'
 
 
 def _refused(value: Any, owner: str, path: str, wanted: str) -> str:

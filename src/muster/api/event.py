@@ -1,4 +1,8 @@
-"""Event: something that happened to an object, for people to read."""
+"""Event: something that happened to an object, for people to read. In two groups: `v1` and `events.k8s.io/v1`.
+
+Both show the same objects, which are stored as `v1` has them: the newer group has other names for some fields, takes
+only events that are complete, and lets nothing of them change but their series. `event_forms` translates.
+"""
 
 from __future__ import annotations
 
@@ -7,77 +11,105 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.api import parts
 from muster.api.ages import UNKNOWN, age
 from muster.api.builtin import builtin
+from muster.api.event_forms import CORE, CORE_ZERO, GROUP, GROUP_ZERO, as_core, as_group, core_field
+from muster.api.event_rules import core_rules, group_rules
 from muster.api.resource import PrinterColumn
-from muster.values.causes import Cause, invalid
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from muster.api.parts import Schema
+    from muster.api.resource import Resource
+
 Object = dict[str, Any]
 
 
-def rules(new: Object, _: Object | None) -> list[Cause]:
-    """An event lives where its object does; events about cluster-scoped objects live in `default`."""
-    namespace = (new.get("metadata") or {}).get("namespace", "")
-    involved = (new.get("involvedObject") or {}).get("namespace", "")
-    if involved != namespace and not (involved == "" and namespace in {"", "default"}):
-        return [invalid("involvedObject.namespace", involved, "does not match event.namespace")]
-    return []
-
-
 def _last_seen(obj: Object, now: datetime) -> object:
-    series = obj.get("series") or {}
-    last = series.get("lastObservedTime") or obj.get("lastTimestamp") or obj.get("eventTime")
-    count = series.get("count") or obj.get("count") or 0
-    first = obj.get("firstTimestamp") or obj.get("eventTime")
-    if count > 1 and first:
-        return f"{_ago(last, now)} (x{count} over {_ago(first, now)})"
-    return _ago(last, now)
+    event = as_core(obj, CORE)
+    series = event.get("series") or {}
+    return _ago(series.get("lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime"), now)
+
+
+def _first_seen(obj: Object, now: datetime) -> object:
+    event = as_core(obj, CORE)
+    return _ago(event.get("firstTimestamp") or event.get("eventTime"), now)
 
 
 def _ago(moment: object, now: datetime) -> str:
     return age(moment, now) if moment else UNKNOWN
 
 
-def _first_seen(obj: Object, now: datetime) -> object:
-    return _ago(obj.get("firstTimestamp") or obj.get("eventTime"), now)
-
-
 def _object(obj: Object, _: datetime) -> object:
-    involved = obj.get("involvedObject") or {}
+    involved = as_core(obj, CORE).get("involvedObject") or {}
     kind, name = involved.get("kind", "").lower(), involved.get("name", "")
     return f"{kind}/{name}" if name else kind
 
 
 def _subobject(obj: Object, _: datetime) -> object:
-    return (obj.get("involvedObject") or {}).get("fieldPath", "")
+    return (as_core(obj, CORE).get("involvedObject") or {}).get("fieldPath", "")
 
 
 def _source(obj: Object, _: datetime) -> object:
-    source = obj.get("source") or {}
-    component = source.get("component") or obj.get("reportingComponent") or ""
-    host = source.get("host") or obj.get("reportingInstance") or ""
+    event = as_core(obj, CORE)
+    source = event.get("source") or {}
+    component = source.get("component") or event.get("reportingComponent") or ""
+    host = source.get("host") or event.get("reportingInstance") or ""
     return f"{component}, {host}" if host else component
 
 
 def _message(obj: Object, _: datetime) -> object:
-    return (obj.get("message") or "").strip()
+    return (as_core(obj, CORE).get("message") or "").strip()
 
 
 def _count(obj: Object, _: datetime) -> object:
-    return (obj.get("series") or {}).get("count") or obj.get("count") or 1
+    event = as_core(obj, CORE)
+    return (event.get("series") or {}).get("count") or event.get("count") or 1
 
 
 def _name(obj: Object, _: datetime) -> object:
     return (obj.get("metadata") or {}).get("name", "")
 
 
-_STRINGS = ("action", "message", "reason", "reportingComponent", "reportingInstance", "type")
-_REFERENCE = ("apiVersion", "fieldPath", "kind", "name", "namespace", "resourceVersion", "uid")
-
-
 def _text(field: str, title: str) -> PrinterColumn:
     return PrinterColumn(title, "string", description=f"The event's {field}.", cell=lambda obj, _: obj.get(field, ""))
+
+
+_COLUMNS: Final = (
+    PrinterColumn("Last Seen", "string", description="When it last happened.", cell=_last_seen),
+    _text("type", "Type"),
+    _text("reason", "Reason"),
+    PrinterColumn("Object", "string", description="The object it is about.", cell=_object),
+    PrinterColumn("Subobject", "string", description="The part it is about.", priority=1, cell=_subobject),
+    PrinterColumn("Source", "string", description="Who reported it.", priority=1, cell=_source),
+    PrinterColumn("Message", "string", description="What happened.", cell=_message),
+    PrinterColumn("First Seen", "string", description="When it first happened.", priority=1, cell=_first_seen),
+    PrinterColumn("Count", "string", description="How often it happened.", priority=1, cell=_count),
+    PrinterColumn("Name", "string", description="The event's name.", format="name", priority=1, cell=_name),
+)
+_REFERENCE: Final = ("apiVersion", "fieldPath", "kind", "name", "namespace", "resourceVersion", "uid")
+
+
+def _reference(description: str) -> Schema:
+    properties = {name: parts.string() for name in _REFERENCE}
+    return parts.obj(description, properties=properties) | {"x-kubernetes-map-type": "atomic"}
+
+
+def _source_schema() -> Schema:
+    return parts.obj("Who reported it.", properties={"component": parts.string(), "host": parts.string()})
+
+
+_SHARED: Final = {name: parts.string() for name in ("action", "reason", "reportingInstance", "type")} | {
+    "eventTime": parts.time("When it happened.", nullable=True),
+    "related": _reference("Another object that matters."),
+    "series": parts.obj(
+        "How often it happened.",
+        properties={"count": parts.integer(), "lastObservedTime": parts.time(nullable=True)},
+    ),
+}
+
+
+def _family() -> tuple[Resource, ...]:
+    return (EVENT, GROUP_EVENT)
 
 
 EVENT: Final = builtin(
@@ -86,45 +118,57 @@ EVENT: Final = builtin(
     parts.obj(
         "Something that happened to an object.",
         ("involvedObject",),
-        {name: parts.string() for name in _STRINGS}
+        _SHARED
         | {
             "count": parts.integer("How often it happened."),
-            "eventTime": parts.time("When it happened.", nullable=True),
             "firstTimestamp": parts.time("When it first happened.", nullable=True),
             "lastTimestamp": parts.time("When it last happened.", nullable=True),
-            "involvedObject": parts.obj("The object it is about.", properties={n: parts.string() for n in _REFERENCE}),
-            "related": parts.obj("Another object that matters.", properties={n: parts.string() for n in _REFERENCE}),
-            "source": parts.obj("Who reported it.", properties={"component": parts.string(), "host": parts.string()}),
-            "series": parts.obj(
-                "How often it happened.",
-                properties={"count": parts.integer(), "lastObservedTime": parts.time()},
-            ),
+            "involvedObject": _reference("The object it is about."),
+            "message": parts.string("What happened."),
+            "reportingComponent": parts.string("Who reported it."),
+            "source": _source_schema(),
         },
     ),
-    (
-        PrinterColumn("Last Seen", "string", description="When it last happened.", cell=_last_seen),
-        _text("type", "Type"),
-        _text("reason", "Reason"),
-        PrinterColumn("Object", "string", description="The object it is about.", cell=_object),
-        PrinterColumn("Subobject", "string", description="The part it is about.", priority=1, cell=_subobject),
-        PrinterColumn("Source", "string", description="Who reported it.", priority=1, cell=_source),
-        PrinterColumn("Message", "string", description="What happened.", cell=_message),
-        PrinterColumn("First Seen", "string", description="When it first happened.", priority=1, cell=_first_seen),
-        PrinterColumn("Count", "string", description="How often it happened.", priority=1, cell=_count),
-        PrinterColumn("Name", "string", description="The event's name.", format="name", priority=1, cell=_name),
-    ),
+    _COLUMNS,
     short_names=("ev",),
-    rules=rules,
+    rules=core_rules,
     selectable_fields=(
-        ".involvedObject.kind",
-        ".involvedObject.namespace",
-        ".involvedObject.name",
-        ".involvedObject.uid",
-        ".involvedObject.apiVersion",
-        ".involvedObject.resourceVersion",
-        ".involvedObject.fieldPath",
+        *(f".involvedObject.{name}" for name in _REFERENCE),
         ".reason",
         ".reportingComponent",
+        ".source",
         ".type",
     ),
+    selectable=core_field,
+    zero=CORE_ZERO,
+    convert=as_core,
+    family=_family,
+)
+
+GROUP_EVENT: Final = builtin(
+    "Event",
+    "events",
+    parts.obj(
+        "Something that happened to an object.",
+        ("eventTime",),
+        _SHARED
+        | {
+            "deprecatedCount": parts.integer("How often it happened, of an event that v1 took."),
+            "deprecatedFirstTimestamp": parts.time("When it first happened, of an event that v1 took.", nullable=True),
+            "deprecatedLastTimestamp": parts.time("When it last happened, of an event that v1 took.", nullable=True),
+            "deprecatedSource": _source_schema(),
+            "note": parts.string("What happened."),
+            "regarding": _reference("The object it is about."),
+            "reportingController": parts.string("Who reported it."),
+        },
+    ),
+    _COLUMNS,
+    group=GROUP,
+    short_names=("ev",),
+    rules=group_rules,
+    selectable_fields=(*(f".regarding.{name}" for name in _REFERENCE), ".reason", ".reportingController", ".type"),
+    selectable=core_field,
+    zero=GROUP_ZERO,
+    convert=as_group,
+    family=_family,
 )

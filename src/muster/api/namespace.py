@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
-from muster.api.resource import PrinterColumn
+from muster.api.resource import BUILTIN_VERBS, PrinterColumn
 from muster.values.names import dns_label_problems
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ FINALIZER: Final = "kubernetes"
 
 
 def normalize(obj: dict[str, Any]) -> None:
-    """Every namespace is labelled with its name, waits for its contents when deleted, and has a phase."""
+    """Every namespace is labelled with its name, and has a phase."""
     metadata = obj.setdefault("metadata", {})
     if name := metadata.get("name"):
         labels = metadata.get("labels") or {}
@@ -25,8 +25,8 @@ def normalize(obj: dict[str, Any]) -> None:
     spec = obj.get("spec")
     if not isinstance(spec, dict):
         spec = obj["spec"] = {}
-    if FINALIZER not in (finalizers := spec.get("finalizers") or []) and "deletionTimestamp" not in metadata:
-        spec["finalizers"] = [*finalizers, FINALIZER]
+    if not spec.get("finalizers"):
+        spec.pop("finalizers", None)
     status = obj.get("status")
     if not isinstance(status, dict):
         status = obj["status"] = {}
@@ -71,6 +71,8 @@ NAMESPACE: Final = builtin(
     namespaced=False,
     short_names=("ns",),
     status=True,
+    parts=("finalize",),
+    verbs=tuple(verb for verb in BUILTIN_VERBS if verb != "deletecollection"),
     normalize=normalize,
     name_problems=dns_label_problems,
     selectable_fields=(".status.phase",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -10,6 +10,9 @@ from muster.api import parts
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class ClusterDecision(Part, frozen=True):
@@ -29,6 +32,22 @@ class PlacementDecision(Node, frozen=True):
     status: PlacementDecisionStatus = PlacementDecisionStatus()
 
 
+def _names(obj: dict[str, Any]) -> list[str]:
+    return [str(each.get("clusterName", "")) for each in (obj.get("status") or {}).get("decisions") or ()]
+
+
+def _count(obj: dict[str, Any], _: datetime) -> object:
+    return len(_names(obj))
+
+
+def _clusters(obj: dict[str, Any], _: datetime) -> object:
+    """As many names as fit beside the other columns, and how many more there are."""
+    names = sorted(_names(obj))
+    more = len(names) - _SHOWN
+    return ",".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+_SHOWN: Final = 3
 _STATUS = parts.obj(
     "The clusters on this page.",
     ("decisions",),
@@ -63,6 +82,9 @@ PLACEMENT_DECISION: Final = Resource(
                 PrinterColumn(
                     "Placement", "string", r".metadata.labels.cluster\.open-cluster-management\.io/placement"
                 ),
+                PrinterColumn("Count", "integer", description="How many clusters are on this page.", cell=_count),
+                PrinterColumn("Clusters", "string", description="The first of them by name.", cell=_clusters),
+                PrinterColumn("Generation", "integer", ".metadata.generation", description="Of this page."),
                 parts.AGE,
             ),
             status=True,

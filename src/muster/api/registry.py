@@ -8,12 +8,13 @@ from muster.api.access_reviews import REVIEWS
 from muster.api.addon_placement_score import ADDON_PLACEMENT_SCORE
 from muster.api.agent import AGENT
 from muster.api.agent_classification import AGENT_CLASSIFICATION
+from muster.api.certificate_signing_request import CERTIFICATE_SIGNING_REQUEST
 from muster.api.cluster import CLUSTER
 from muster.api.cluster_profile import CLUSTER_PROFILE
 from muster.api.cluster_request import CLUSTER_REQUEST
 from muster.api.config_map import CONFIG_MAP
 from muster.api.crds import CUSTOM_RESOURCE_DEFINITION
-from muster.api.event import EVENT
+from muster.api.event import EVENT, GROUP_EVENT
 from muster.api.lease import LEASE
 from muster.api.managed_cluster import MANAGED_CLUSTER
 from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET
@@ -25,6 +26,7 @@ from muster.api.placement_history import PLACEMENT_HISTORY
 from muster.api.rbac import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
 from muster.api.resolution import RESOLUTION
 from muster.api.secret import SECRET
+from muster.api.service import SERVICE
 from muster.api.service_account import SERVICE_ACCOUNT
 
 if TYPE_CHECKING:
@@ -52,8 +54,11 @@ RESOURCES: Final[Mapping[str, Resource]] = {
         CONFIG_MAP,
         SECRET,
         SERVICE_ACCOUNT,
+        SERVICE,
         EVENT,
+        GROUP_EVENT,
         LEASE,
+        CERTIFICATE_SIGNING_REQUEST,
         CLUSTER_ROLE,
         CLUSTER_ROLE_BINDING,
         ROLE,

@@ -6,7 +6,7 @@ A `Resource` is data and pure functions; it does not know how objects are stored
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -26,12 +26,21 @@ if TYPE_CHECKING:
     Completion = Callable[[Object, Object | None], None]
     NameCheck = Callable[[str], list[str]]
     Cell = Callable[[Object, datetime], object]
+    Selectable = Callable[[Object, str], str]
+    Family = Callable[[], tuple["Resource", ...]]
+    Composition = Callable[[str, Object, Object, str], None]
 
 ALL_VERBS: Final = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 BUILTIN_VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 CREATE_ONLY: Final = ("create",)
 READ_ONLY: Final = ("get", "list", "watch")
 STATUS_VERBS: Final = ("get", "patch", "update")
+_PART_VERBS: Final = {"finalize": ("update",)}
+
+
+def part_verbs(subresource: str) -> tuple[str, ...]:
+    """What can be done to a part of an object that has a path of its own."""
+    return _PART_VERBS.get(subresource, STATUS_VERBS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +112,16 @@ class Version:
     zero_items: bool = False  # null items of lists are zero values, as Go decodes the structs of built-in kinds
     scale: Scale | None = None
     checks: OwnChecks | None = None
+    # Fields that objects of a built-in kind always show, with the value that says nothing; nobody owns that value.
+    zero: Mapping[str, Any] = field(default_factory=dict)
+    # What a field selector compares, given the stored object and the field; the value at its path if there is none.
+    selectable: Selectable | None = None
+    parts: tuple[str, ...] = ()  # more parts of the object that are written by themselves, such as `approval`
+
+    @property
+    def subresources(self) -> tuple[str, ...]:
+        """Parts of the object that are read and written under a path of their own."""
+        return (*self.parts, "status") if self.status else self.parts
 
     @cached_property
     def compiled(self) -> CompiledSchema:
@@ -122,7 +141,12 @@ class Resource:
     patches and protobuf bodies, and their unknown fields and wrong types are worded differently. `virtual` kinds are
     created and answered, never stored. `generation` says whether metadata.generation is kept. `custom` kinds are those
     that somebody has defined while the hub ran; `stored_as_shown` says that all that is stored of a kind is in the form
-    of its storage version. Checks of `heavy` kinds are never made where others would wait for them.
+    of its storage version. Checks of `heavy` kinds are never made where others would wait for them. `family` are kinds
+    of several groups that show the same objects, this one among them; the first of them stores these.
+
+    `compose` takes a subresource, a new state, the old one and the time, and puts back in place what a write there may
+    not change; `reset` names these fields by subresource, as managedFields writes them: nobody comes to own them that
+    way. `part_rules` stand in for `rules` where a write on a subresource is checked differently.
     """
 
     group: str
@@ -147,11 +171,20 @@ class Resource:
     normalize: Normalization | None = None
     complete: Completion | None = None
     name_problems: NameCheck = subdomain_problems
+    family: Family | None = None
+    compose: Composition | None = None
+    reset: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    part_rules: Mapping[str, Rules] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        """`plural.group`, or `plural` in the core group: the name storage and RBAC know the resource by."""
+        """`plural.group`, or `plural` in the core group: the name RBAC knows the resource by, and mostly storage."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def home(self) -> Resource:
+        """The kind under whose key the objects are stored: nearly always this one."""
+        return self if self.family is None else self.family()[0]
 
     @property
     def storage_version(self) -> Version:
@@ -173,4 +206,5 @@ class Resource:
 
     def to_storage(self, obj: Object) -> Object:
         """The object as it is stored."""
-        return self.to_version(obj, self.storage_version)
+        home = self.home
+        return home.to_version(obj, home.storage_version)

@@ -43,6 +43,9 @@ def prepare(resource: Resource, version: Version, obj: Object, live: Object | No
         obj["metadata"] = without_empty(metadata)
     if resource.normalize is not None and (more := resource.normalize(obj)):
         unknown = sorted([*unknown, *more])
+    for name, value in version.zero.items():
+        if obj.get(name) is None:
+            obj[name] = {} if value == {} else value
     return unknown
 
 
@@ -71,7 +74,7 @@ def judged_object(
 
 def _first_causes(resource: Resource, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
     """What is wrong with what every object has."""
-    if resource.virtual or (subresource and old is not None):
+    if resource.virtual or (subresource and old is not None and resource.compose is None):
         return []
     found = validate_metadata(obj, old, resource.namespaced, resource.name_problems)
     # On updates the real server checks metadata before the kind and again with it, and lists both findings.
@@ -81,7 +84,7 @@ def _first_causes(resource: Resource, obj: Object, old: Object | None, subresour
 def _causes(resource: Resource, version: Version, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
     causes = _first_causes(resource, obj, old, subresource)
     if resource.builtin:
-        return causes + _own_rules(resource, obj, old)
+        return causes + _own_rules(resource, obj, old, subresource)
     schema = version.compiled
     causes.extend(schema.validate(obj, old))
     if any(cause.reason in BLOCKING for cause in causes):
@@ -89,12 +92,13 @@ def _causes(resource: Resource, version: Version, obj: Object, old: Object | Non
     if old is not None and schema.has_rules:
         causes.extend(schema.transition(obj, old))
     if not causes:
-        causes.extend(_own_rules(resource, obj, old))
+        causes.extend(_own_rules(resource, obj, old, subresource))
     return causes
 
 
-def _own_rules(resource: Resource, obj: Object, old: Object | None) -> list[Cause]:
-    if resource.rules is None:
+def _own_rules(resource: Resource, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
+    rules = resource.part_rules.get(subresource, resource.rules)
+    if rules is None:
         return []
-    found = resource.rules(resource.to_storage(obj), None if old is None else resource.to_storage(old))
+    found = rules(resource.to_storage(obj), None if old is None else resource.to_storage(old))
     return list(islice(found, MOST_FOUND))

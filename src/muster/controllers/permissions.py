@@ -30,7 +30,7 @@ def _on(verbs: list[str], group: str, *resources: str) -> dict[str, Any]:
 
 def _on_everything(verbs: list[str]) -> Iterator[dict[str, Any]]:
     """Every kind that can have owners, by name: no subresources, and nothing that is yet to come."""
-    kinds = [each for each in RESOURCES.values() if "delete" in each.verbs and each.key != "events"]
+    kinds = [each for each in RESOURCES.values() if "delete" in each.verbs and each.home.key != "events"]
     for group in sorted({each.group for each in kinds}):
         yield _on(verbs, group, *sorted(each.plural for each in kinds if each.group == group))
 

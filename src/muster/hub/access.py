@@ -15,9 +15,10 @@ from muster.hub.admission import ObjectChecks
 from muster.hub.advice import FleetAdvice
 from muster.hub.audit import AuditLevel, AuditLog, AuditSettings
 from muster.hub.auth.account_secrets import AccountSecrets
-from muster.hub.auth.certificates import AUTHORITY
+from muster.hub.auth.certificates import AUTHORITY, certificate_text, client_authority
 from muster.hub.auth.door import Door
 from muster.hub.auth.fairness import UserLimits
+from muster.hub.auth.published import publish_authority
 from muster.hub.auth.rbac.aggregation import Aggregation
 from muster.hub.auth.rbac.authorizer import RbacAuthorizer
 from muster.hub.auth.rbac.bootstrap import ensure_roles
@@ -32,6 +33,8 @@ from muster.hub.later import Later
 from muster.hub.rest import explaining
 from muster.hub.rest.account_tokens import ADDRESS, AccountTokens
 from muster.hub.rest.explaining import PlacementExplaining
+from muster.hub.rest.identity import Identity
+from muster.hub.signing.admission import RequestAdmission
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,7 +77,10 @@ class Access:
         self._store = store
         self.authorizer = RbacAuthorizer(store)
         self._aggregation: Aggregation | None = None
+        self._directory = directory
+        self._clock = clock
         issuer = TokenIssuer(signing_key(directory / SIGNING_KEY))
+        self.identity = Identity([issuer.web_key])
         self.authenticator = Credentials(
             TokenAuthenticator(users),
             TokenFileAuthenticator(directory / TOKENS),
@@ -95,6 +101,7 @@ class Access:
         self.admission: tuple[Admission, ...] = (
             checks,
             secrets,
+            RequestAdmission(self.authorizer),
             EscalationGuard(self.authorizer, self.heavy_work),
             advice,
         )
@@ -113,9 +120,15 @@ class Access:
     async def start(self, api: Api, later: Later | None = None) -> None:
         """Follow roles and bindings, and make sure of those every hub has, now or later."""
         await self.authorizer.start()
-        await (later or Later()).do("the roles that every hub has", lambda: ensure_roles(api, self._store))
+        later = later or Later()
+        await later.do("the roles that every hub has", lambda: ensure_roles(api, self._store))
+        await later.do("the authority of client certificates", lambda: self._publish(api))
         self._aggregation = Aggregation(api, self.authorizer)
         self._aggregation.start()
+
+    async def _publish(self, api: Api) -> None:
+        certificate, _ = client_authority(self._directory, self._clock())
+        await publish_authority(api, self._store, certificate_text(certificate))
 
     async def close(self) -> None:
         """Before the API and the store are closed."""

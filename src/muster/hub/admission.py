@@ -61,7 +61,7 @@ class ObjectChecks:
         changing = partial(mutate, self._write(request), self._checks)
         finding = await self._heavy.done(request.user.name, request.weight, changing)
         if finding.refusal is not None:
-            raise _status_error(request.target, request.new, finding.refusal, finding.warnings)
+            raise _status_error(request.target, request.new, finding.refusal, finding.warnings, "mutators")
         return Admitted(finding.object, finding.warnings)
 
     async def validate(self, request: AdmissionRequest) -> Admitted:
@@ -75,7 +75,9 @@ class ObjectChecks:
 
         finding = await validate(self._write(request), world, self._checks, aside)
         if finding.refusal is not None:
-            raise _status_error(request.target, request.new or request.old, finding.refusal, finding.warnings)
+            raise _status_error(
+                request.target, request.new or request.old, finding.refusal, finding.warnings, "validators"
+            )
         return Admitted(warnings=finding.warnings, read=tuple(world.read))
 
     def _write(self, request: AdmissionRequest) -> Write:
@@ -148,10 +150,13 @@ class _Recorded:
 
 
 def _status_error(
-    target: Target, obj: JsonObject | None, refusal: Refusal, warnings: tuple[str, ...]
+    target: Target, obj: JsonObject | None, refusal: Refusal, warnings: tuple[str, ...], part: str
 ) -> status.StatusError:
+    """The refusal as clients know it: what a hook says comes with the words that a server puts before it."""
     if not refusal.causes:
-        return status.StatusError(refusal.code, refusal.reason, refusal.message, warnings=warnings)
+        hook = f"{target.resource.singular}{part}.admission.{target.resource.group}"
+        denied = f'admission webhook "{hook}" denied the request: ' if refusal.by_hook else ""
+        return status.StatusError(refusal.code, refusal.reason, f"{denied}{refusal.message}", warnings=warnings)
     name = str(((obj or {}).get("metadata") or {}).get("name") or target.name)
     error = status.invalid(target.resource.group, target.resource.kind, name, refusal.causes)
     error.warnings = warnings

@@ -67,6 +67,7 @@ _CREATED_BY_UPDATE = (
     "clusterrolebindings.rbac.authorization.k8s.io",
     "clusterroles.rbac.authorization.k8s.io",
     "events",
+    "events.events.k8s.io",
     "leases.coordination.k8s.io",
     "rolebindings.rbac.authorization.k8s.io",
     "roles.rbac.authorization.k8s.io",

@@ -113,7 +113,7 @@ def checked_result(
         problem = _type_problem(target, fresh(obj, live))
     if problem is not None:
         raise _bad_patch(_json(obj), problem)
-    text = _json(obj, ordered=not target.resource.builtin) if validation == STRICT else ""
+    text = _json(obj) if validation == STRICT else ""
     complaints = patch.unknown + _complaints(prepare(target.resource, target.version, obj, live), patch.duplicates)
     if complaints and validation == STRICT:
         raise _bad_patch(text, f"strict decoding error: {status.listed(complaints)}")
@@ -267,8 +267,9 @@ def _bad_patch(value: str, problem: str) -> status.StatusError:
     return status.invalid("", "", "", [Cause(cause.reason, cause.field, cause.message)])
 
 
-def _json(value: Any, *, ordered: bool = False) -> str:
-    return msgspec.json.encode(value, order="sorted" if ordered else None).decode()
+def _json(value: Any) -> str:
+    """A value as the real server quotes it: Go writes the keys of maps in order."""
+    return msgspec.json.encode(value, order="sorted").decode()
 
 
 def _text(value: object) -> str:

@@ -94,7 +94,7 @@ class Creation:
 
         Within a namespace that does not take it, that is what the client is told instead.
         """
-        kind = target.resource.key
+        kind = target.resource.home.key
         coming = self._coming.get(kind, 0)
         if self._store.count(kind) + coming >= self._objects_per_kind:
             namespaces.admitting_namespace(self._store, target, name)
@@ -127,6 +127,8 @@ class Creation:
             metadata["name"] = generated_name(metadata["generateName"])
         if target.version.status:
             obj.pop("status", None)
+        if "status" in target.version.zero:
+            obj["status"] = {}
         for field in _SERVER_OWNED:
             metadata.pop(field, None)
         metadata["uid"] = new_uid()
@@ -177,7 +179,8 @@ def _complete(target: Target, obj: JsonObject, owners: list[dict[str, Any]] | No
     """Record who owns what of a new object, and check it. Returns warnings. Raises 422."""
     metadata: JsonObject = obj["metadata"]
     if owners is None:
-        owners = managed_fields.created(obj, merge_versions(target.resource), writer)
+        reset = target.resource.reset.get("", {})
+        owners = managed_fields.created(obj, merge_versions(target.resource), writer, reset)
     if owners:
         metadata["managedFields"] = owners
     else:

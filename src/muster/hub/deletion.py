@@ -111,6 +111,7 @@ class Deletion:
         if ends_a_kind:
             marked = _ending(stored, marked, self._now())
         if namespaces.is_namespace(target.resource):
+            metadata.pop("deletionGracePeriodSeconds", None)  # nobody sets one for a namespace
             marked["status"] = {**stored.get("status", {}), "phase": "Terminating"}
         return await self._mark(target, record, marked, options, passed.guards, passed.warnings)
 

@@ -77,7 +77,7 @@ async def listed(
     if page is not None and page.revision != _INCONSISTENT:
         revision = page.revision
         try:
-            records = await store.scan_at(target.resource.key, namespace, revision, after)
+            records = await store.scan_at(target.resource.home.key, namespace, revision, after)
         except CompactedError:
             token = _encoded(Page(_INCONSISTENT, page.start))
             raise status.expired(_TOKEN_TOO_OLD, continue_token=token) from None
@@ -86,15 +86,15 @@ async def listed(
     elif exact:
         revision = wanted
         try:
-            records = await store.scan_at(target.resource.key, namespace, revision)
+            records = await store.scan_at(target.resource.home.key, namespace, revision)
         except CompactedError:
             raise status.expired(_TOO_OLD) from None
     else:
-        records = store.rows(target.resource.key, namespace, after)
+        records = store.rows(target.resource.home.key, namespace, after)
         present = records if after is None else None
     found: Sequence[Record] = records if selected.everything else await _matching(records, selected, limit)
     if not limit or len(found) <= limit:
-        size = store.size(target.resource.key, namespace) if found is present else _size(found)
+        size = store.size(target.resource.home.key, namespace) if found is present else _size(found)
         return ListAnswer(target, str(revision), Shown(found, target), size, warnings=warnings)
     found = found[:limit]
     last = found[-1].key

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Protocol
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Protocol
 
 from muster.api.codec import encode_split
 from muster.api.namespace import FINALIZER, NAME_LABEL
@@ -18,6 +19,8 @@ from muster.hub import status
 from muster.hub.identities import new_uid
 from muster.hub.objects import decode, is_deleting
 from muster.hub.pace import Pace
+from muster.hub.patches.managed_fields import UPDATE, Entry
+from muster.hub.remaining import conditions
 from muster.hub.storage import ConflictError, Delete, Key, Put, Unchanged
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from muster.hub.storage import Change, Record, Store
 
 NAMESPACES = "namespaces"
+SERVER = "kube-apiserver"  # the field manager of what the server itself writes, as clients know it
 IMMORTAL = ("default", "kube-public", "kube-system")
 BATCH, BATCH_BYTES = 200, 512 * 1024  # deleted in one transaction while a namespace is emptied
 
@@ -47,6 +51,8 @@ def new_namespace(name: str, api_version: str, now: str) -> JsonObject:
     metadata = {"name": name, "uid": new_uid(), "creationTimestamp": now}
     obj: JsonObject = {"apiVersion": api_version, "kind": "Namespace", "metadata": metadata}
     label(obj)
+    owned: dict[str, Any] = {"f:metadata": {"f:labels": {".": {}, f"f:{NAME_LABEL}": {}}}}
+    obj["metadata"]["managedFields"] = [Entry(SERVER, UPDATE, api_version, owned, now).encoded()]
     complete_new(obj)
     return obj
 
@@ -122,15 +128,13 @@ class HubCleaner:
     @property
     def _resources(self) -> list[Resource]:
         """The kinds there are now."""
-        return [kind for kind in self._kinds if kind.namespaced and not kind.virtual]
+        return [kind for kind in self._kinds if kind.namespaced and not kind.virtual and kind.home is kind]
 
     def namespace_deleted(self, name: str) -> None:
         if name in self._tasks:
             self._again.add(name)
             return
-        task = asyncio.get_running_loop().create_task(self._run(name))
-        self._tasks[name] = task
-        task.add_done_callback(lambda _: self._tasks.pop(name, None))
+        self._tasks[name] = asyncio.get_running_loop().create_task(self._run(name))
 
     def object_removed(self, key: Key) -> None:
         if key.namespace:
@@ -153,15 +157,40 @@ class HubCleaner:
         except StorageError as error:
             # The namespace stays terminating; the next change in it, or the next start, tries again.
             log.warning("namespace %s cannot be emptied: %s", name, error)
+        finally:
+            # At once, not when the loop comes to it: whoever calls from here on begins anew.
+            self._tasks.pop(name, None)
 
     async def empty(self, name: str) -> None:
         """Delete what the namespace holds; delete the namespace once nothing is left."""
-        while True:
+        while not self._is_back(name):
             if any([await self._emptied(resource, name) for resource in self._resources]):
                 continue  # look again: something may have changed under our hands
             if not (last := self._last(name)):
+                await self._tell(name)
                 return
             await self._commit(last)
+
+    async def _tell(self, name: str) -> None:
+        """Write down on a namespace that has to wait what it waits for."""
+        pace = Pace()
+        objects: Counter[tuple[str, str]] = Counter()
+        finalizers: Counter[str] = Counter()
+        for resource in self._resources:
+            for record in self._store.rows(resource.key, name):
+                objects[resource.plural, resource.group] += 1
+                finalizers.update(decode(record.value)["metadata"].get("finalizers") or ())
+                if pace.is_due():
+                    await pace.pause()
+        waiting = self._store.get(namespace_key(name))
+        if waiting is None or not is_deleting(waiting):
+            return
+        obj = decode(waiting.value)
+        told = obj.setdefault("status", {})
+        found = conditions(told.get("conditions", ()), objects, finalizers, self._now())
+        if found != told.get("conditions"):
+            told["conditions"] = found
+            await self._commit([Put(waiting.key, *encode_split(obj), waiting.revision)])
 
     async def _emptied(self, resource: Resource, name: str) -> bool:
         """Go over the objects of a kind once, in order and in slices; whether there was anything to do."""
@@ -175,13 +204,20 @@ class HubCleaner:
                 batch.append(change)
                 size += len(record.value)
             if len(batch) >= BATCH or size >= BATCH_BYTES:
+                if self._is_back(name):
+                    return False
                 await self._commit(batch)
                 batch, size = [], 0
             if pace.is_due():
                 await pace.pause()
-        if batch:
+        if batch and not self._is_back(name):
             await self._commit(batch)
         return changed
+
+    def _is_back(self, name: str) -> bool:
+        """Whether somebody has made the namespace anew: then what is in it is not ours to delete."""
+        record = self._store.get(namespace_key(name))
+        return record is not None and not is_deleting(record)
 
     async def _commit(self, batch: list[Change]) -> None:
         with contextlib.suppress(ConflictError):  # something changed under our hands: the next round looks again

@@ -59,12 +59,12 @@ def is_deleting(record: Record) -> bool:
 
 def key_of(target: Target, name: str = "") -> Key:
     namespace = target.namespace if target.resource.namespaced else ""
-    return Key(target.resource.key, namespace, name or target.name)
+    return Key(target.resource.home.key, namespace, name or target.name)
 
 
 def is_shown_as_stored(target: Target) -> bool:
     resource = target.resource
-    return resource.stored_as_shown and (resource.convert is None or target.version is resource.storage_version)
+    return resource.stored_as_shown and (resource.convert is None or target.version is resource.home.storage_version)
 
 
 def shown(value: bytes, target: Target) -> bytes:
@@ -139,7 +139,14 @@ def same(left: JsonObject, right: JsonObject) -> bool:
 
 @lru_cache(maxsize=2048)
 def merge_versions(resource: Resource) -> Versions:
-    """The merge types of a kind's versions, compiled once."""
-    by_name = {resource.api_version(version): version for version in resource.versions}
-    types = {name: object_type(version.schema) for name, version in by_name.items()}
-    return Versions(types, lambda obj, name: resource.to_version(obj, by_name[name]), resource.builtin)
+    """The merge types of a kind's versions, and of those of its family, compiled once."""
+    kinds = (resource,) if resource.family is None else resource.family()
+    served = {kind.api_version(version): (kind, version) for kind in kinds for version in kind.versions}
+    types = {name: object_type(version.schema) for name, (_, version) in served.items()}
+    zero = {name: version.zero for name, (_, version) in served.items()}
+
+    def convert(obj: JsonObject, name: str) -> JsonObject:
+        kind, version = served[name]
+        return kind.to_version(obj, version)
+
+    return Versions(types, convert, resource.builtin, zero)

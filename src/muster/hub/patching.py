@@ -149,8 +149,9 @@ def _applied(
     """kubectl may take over what it has applied itself, from the client's side, and nobody has changed since."""
     versions = merge_versions(target.resource)
     ignored = _not_written(target)
+    unclaimed = dict(target.resource.reset.get(target.subresource, {}))
     try:
-        return apply.applied(live, config, versions, writer, force=force, ignored=ignored)
+        return apply.applied(live, config, versions, writer, force=force, ignored=ignored, unclaimed=unclaimed)
     except apply.ApplyConflictError as error:
         if writer.manager != KUBECTL:
             raise
@@ -158,11 +159,13 @@ def _applied(
         left = [conflict for conflict in error.conflicts if conflict.path not in own]
         if left:
             raise apply.ApplyConflictError(left) from None
-        return apply.applied(live, config, versions, writer, force=True, ignored=ignored)
+        return apply.applied(live, config, versions, writer, force=True, ignored=ignored, unclaimed=unclaimed)
 
 
 def _not_written(target: Target) -> FieldSet:
     """The fields that this endpoint leaves alone, whatever a configuration says."""
+    if target.resource.compose is not None:
+        return {}  # it is put back later
     if target.subresource == "status":
         return {"f:metadata": {}, "f:spec": {}}
     return {"f:status": {}} if target.version.status else {}

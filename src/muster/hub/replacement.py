@@ -100,7 +100,7 @@ class Replacement:
         weight: int,
     ) -> Answer:
         # 1. The new state. Nobody changes what it shares with the old one.
-        proposing = partial(_proposed, target, record, propose)
+        proposing = partial(_proposed, target, record, propose, self._now())
         old, new, proposal, sent = await self._heavy.done(user.name, weight, proposing)
         try:
             return await self._attempt_proposal(user, target, record, old, new, proposal, sent, options, weight)
@@ -161,6 +161,8 @@ class Replacement:
             head, tail = encode_split(decode(record.value))
             await self._store.commit([Delete(record.key, head, tail, record.revision)], passed.guards)
             self._cleaner.object_removed(record.key)
+            if namespaces.is_namespace(target.resource):
+                self._cleaner.namespace_deleted(record.key.name)  # somebody let it go before it was empty
             return Answer(200, encode(new), warnings)
         head, tail = stored_form(target, new)
         records = await self._store.commit([Put(record.key, head, tail, record.revision)], passed.guards)
@@ -199,7 +201,8 @@ class Replacement:
             if managers:
                 writer = Writer(options.manager, target.api_version, self._now(), target.subresource)
                 versions = merge_versions(target.resource)
-                owners = managed_fields.encoded(managed_fields.tracked(old, new, managers, versions, writer))
+                reset = target.resource.reset.get(target.subresource, {})
+                owners = managed_fields.encoded(managed_fields.tracked(old, new, managers, versions, writer, reset))
         if owners:
             new["metadata"]["managedFields"] = owners
         else:
@@ -208,7 +211,7 @@ class Replacement:
 
 
 def _proposed(
-    target: Target, record: Record, propose: Callable[[JsonObject], Proposal]
+    target: Target, record: Record, propose: Callable[[JsonObject], Proposal], now: str
 ) -> tuple[JsonObject, JsonObject, Proposal, JsonObject]:
     """The stored state, the new one, and what was sent."""
     old = target.resource.to_version(decode(record.value), target.version)
@@ -216,7 +219,7 @@ def _proposed(
     sent = proposal.obj
     _check_lock(target, sent, old)
     _refuse_deletion_by_update(target, sent, old)
-    return old, _composed(target, sent, old), proposal, sent
+    return old, _composed(target, sent, old, now), proposal, sent
 
 
 def _check_lock(target: Target, sent: JsonObject, old: JsonObject) -> None:
@@ -247,16 +250,19 @@ def _refuse_deletion_by_update(target: Target, sent: JsonObject, old: JsonObject
     raise status.invalid(target.resource.group, target.resource.kind, target.name, causes)
 
 
-def _composed(target: Target, sent: JsonObject, old: JsonObject) -> JsonObject:
+def _composed(target: Target, sent: JsonObject, old: JsonObject, now: str) -> JsonObject:
     """What the client may write, on top of what it may not."""
-    if target.subresource == "status":
+    compose = target.resource.compose
+    if target.subresource == "status" and compose is None:
         new = {key: value for key, value in old.items() if key != "status"}
         new["metadata"] = dict(old["metadata"])
         if "status" in sent:
             new["status"] = sent["status"]
         return new
     new = sent
-    if target.version.status:
+    if compose is not None:
+        compose(target.subresource, new, old, now)
+    elif target.version.status:
         new.pop("status", None)
         if "status" in old:
             new["status"] = old["status"]
@@ -268,7 +274,7 @@ def _composed(target: Target, sent: JsonObject, old: JsonObject) -> JsonObject:
             metadata.pop(name, None)
     metadata["uid"] = stored["uid"]
     metadata["resourceVersion"] = stored["resourceVersion"]
-    if namespaces.is_namespace(target.resource) and "spec" in old:
+    if namespaces.is_namespace(target.resource) and target.subresource != "finalize" and "spec" in old:
         new["spec"] = {**new.get("spec", {}), "finalizers": old["spec"].get("finalizers", [])}
         if not new["spec"]["finalizers"]:
             del new["spec"]["finalizers"]

@@ -17,6 +17,7 @@ from muster.values.labels import InvalidSelectorError, Operator, parse_selector
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from muster.api.resource import Selectable
     from muster.hub.requests import Target
     from muster.hub.storage import Record
     from muster.values.labels import Requirement, Selector
@@ -78,6 +79,7 @@ class Selection:
     labels: LabelTest | None
     keys: FieldSelector | None
     fields: FieldSelector | None
+    selectable: Selectable | None = None  # what the kind compares, if not what is at the field's path
 
     @property
     def everything(self) -> bool:
@@ -97,7 +99,8 @@ class Selection:
             return False
         if self.fields is not None:
             obj = _read_object(record.value)
-            return self.fields.matches(lambda field: field_text(obj, field))
+            text = self.selectable or field_text
+            return self.fields.matches(lambda field: text(obj, field))
         return True
 
 
@@ -123,6 +126,7 @@ def selection(target: Target, label_selector: str, field_selector: str) -> Selec
         labels,
         FieldSelector(of_key) if of_key else None,
         FieldSelector(of_object) if of_object else None,
+        target.version.selectable,
     )
 
 

@@ -130,6 +130,12 @@ def method_not_allowed(verb: str, group: str, resource: str) -> StatusError:
     return StatusError(405, "MethodNotAllowed", message, details_of(group, resource))
 
 
+def no_such_method() -> StatusError:
+    """405 where a built-in kind has no such route at all."""
+    message = "the server does not allow this method on the requested resource"
+    return StatusError(405, "MethodNotAllowed", message, {})
+
+
 def not_acceptable(media_types: Iterable[str]) -> StatusError:
     message = f"only the following media types are accepted: {', '.join(media_types)}"
     return StatusError(406, "NotAcceptable", message)

@@ -40,11 +40,11 @@ class EventCache:
         self._most = most
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._events: dict[tuple[int, str, str, bool], WatchEvent] = {}
+        self._events: dict[tuple[int, str, str, str, bool], WatchEvent] = {}
 
     def event(self, type_: str, record: Record, target: Target, last_seen: Record | None = None) -> WatchEvent:
         """The event for a state; `last_seen` is the state to show instead when a watcher loses sight of the object."""
-        key = (record.revision, target.version.name, type_, last_seen is not None)
+        key = (record.revision, target.resource.group, target.version.name, type_, last_seen is not None)
         event = self._events.get(key)
         if event is None:
             value = record.value if last_seen is None else with_revision(last_seen.value, record.revision)
@@ -72,7 +72,7 @@ def opened(store: Store, cache: EventCache, target: Target, options: WatchOption
         if wanted > store.revision:
             raise status.future_revision(wanted, store.revision)
         after = store.revision
-        initial = store.rows(target.resource.key, namespace)
+        initial = store.rows(target.resource.home.key, namespace)
     else:
         after = wanted or store.revision
     timeout = options.timeout
@@ -80,12 +80,12 @@ def opened(store: Store, cache: EventCache, target: Target, options: WatchOption
         timeout = random.uniform(_SHORTEST, _LONGEST)  # noqa: S311 - spreads reconnects, keeps no secret
     view = View(cache, target, selected)
     try:
-        watch = store.watch(target.resource.key, namespace, after)
+        watch = store.watch(target.resource.home.key, namespace, after)
     except CompactedError as error:
         return Stream(store, view, None, failure=_too_old(error), timeout=timeout)
     stream = Stream(store, view, watch, initial=initial, start=after, bookmarks=options.bookmarks, timeout=timeout)
     if initial is not None:
-        stream.holds = store.size(target.resource.key, namespace)
+        stream.holds = store.size(target.resource.home.key, namespace)
     return stream
 
 

@@ -9,6 +9,7 @@ from tests.conformance.kube.crds import run_definitions
 from tests.conformance.kube.garbage import run_garbage
 from tests.conformance.kube.golden import API, WATCH
 from tests.conformance.kube.labels import LABELS
+from tests.conformance.kube.newer import run_certificates, run_events, run_surface
 from tests.conformance.kube.selectors import REFERENCES, SELECTORS
 from tests.conformance.kube.traces import TRACES
 
@@ -22,6 +23,9 @@ FILES: Mapping[str, Runner | Sequence[Runner]] = {
     "gc_observed.json": run_garbage,
     "golden_api.json": API,
     "golden_crds.json": run_definitions,
+    "golden_csr.json": run_certificates,
+    "golden_events.json": run_events,
+    "golden_surface.json": run_surface,
     "golden_watch.json": WATCH,
     "labels.json": LABELS,
     "selectors.json": [SELECTORS, REFERENCES],

@@ -1,7 +1,7 @@
 """The reader of recorded exchanges: requests and answers of a real kube-apiserver, replayed over HTTP against the hub.
 
-A file holds transcripts; a transcript belongs to a group, and every group stands alone, so that each is replayed against
-a hub of its own. Beside request and response a transcript may have
+A file holds transcripts; a transcript belongs to a group, and every group stands alone, so that each is replayed
+against a hub of its own. Beside request and response a transcript may have
   poll        the request was repeated until it gave this answer
   keep        the recorded body was cut by these rules; ours is cut likewise before the two are compared
   shape       values are the server's own: only names and types are compared
@@ -21,6 +21,7 @@ import re
 import tempfile
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -272,18 +273,28 @@ def kept(body: Any, rules: Sequence[Sequence[Any]]) -> Any:
     for rule in rules:
         match rule:
             case ["items", path, name, values]:
-                body = _replaced(body, path, lambda items, n=name, v=values: [i for i in items if _at(i, n) in v])
+                body = _replaced(body, path, partial(_items, name, values))
             case ["keys", path, names]:
-                body = _replaced(body, path, lambda obj, n=names: {k: v for k, v in obj.items() if k in n})
+                body = _replaced(body, path, partial(_keys, names.__contains__))
             case ["contains", path, text]:
-                body = _replaced(body, path, lambda obj, t=text: {k: v for k, v in obj.items() if t in k})
+                body = _replaced(body, path, partial(_keys, partial(_has, text)))
             case ["drop", path]:
-                body = _replaced(
-                    body, path[:-1], lambda obj, last=path[-1]: {k: v for k, v in obj.items() if k != last}
-                )
+                body = _replaced(body, path[:-1], partial(_keys, path[-1].__ne__))
             case _:
                 raise ValueError(f"a rule that this reader does not know: {rule}")
     return body
+
+
+def _items(name: Sequence[str], values: Sequence[Any], items: Any) -> Any:
+    return [item for item in items if _at(item, name) in values]
+
+
+def _keys(wanted: Callable[[str], bool], value: Any) -> Any:
+    return {name: item for name, item in value.items() if wanted(name)}
+
+
+def _has(part: str, name: str) -> bool:
+    return part in name
 
 
 def _at(value: Any, path: str | Sequence[str]) -> Any:

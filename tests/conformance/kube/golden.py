@@ -36,7 +36,7 @@ MERGE = "application/merge-patch+json"
 USER_AGENT = "python-httpx/0.28.1"
 _USERS = {"alicetoken": User("alice", "2", ("devs", "system:authenticated"))}
 _SERVED_GROUPS = re.compile(
-    r"/apis/(?:cluster\.open-cluster-management\.io|clusters\.openmcp\.cloud|(?:authorization|authentication)\.k8s\.io"
+    r"/apis/(?:cluster\.open-cluster-management\.io|clusters\.openmcp\.cloud|(?:authorization|authentication|certificates|events)\.k8s\.io"
     r"|rbac\.authorization\.k8s\.io|nope\.example\.com)(?:/|$|\?)"
 )
 

@@ -121,6 +121,7 @@ async def _with_access(
         door=access.door,
         audit=access.audit,
         subresources=access.subresources,
+        identity=access.identity,
         limits=limits,
     )
     return api, application

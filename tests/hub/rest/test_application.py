@@ -209,6 +209,7 @@ def unsupported(verb: str, kind: str) -> tuple[int, str, str]:
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+NO_ROUTE = (405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +222,7 @@ REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
         ("PUT", "/api/v1/namespaces", unsupported("update", "namespaces")),
         ("POST", "/api/v1/namespaces/default", unsupported("create", "namespaces")),
         ("OPTIONS", CLUSTERS, unsupported("", f"managedclusters.{OCM}")),
-        ("GET", REVIEWS, unsupported("list", "selfsubjectaccessreviews.authorization.k8s.io")),
+        ("GET", REVIEWS, NO_ROUTE),
         ("POST", f"{DEFINITIONS}/x", unsupported("create", "customresourcedefinitions.apiextensions.k8s.io")),
         ("GET", f"{DEFINITIONS}/x", (404, "NotFound", 'customresourcedefinitions.apiextensions.k8s.io "x" not found')),
     ],

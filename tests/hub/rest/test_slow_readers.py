@@ -163,7 +163,8 @@ def test_every_form_of_a_large_list_is_the_list() -> None:
             == whole["items"][0]["data"]
         )
         table = json.loads(hub.request("GET", f"{MAPS}?includeObject=Object", headers={"Accept": TABLE})[2])
-        assert [row["object"] for row in table["rows"]] == whole["items"]
+        typed = [{"apiVersion": "v1", "kind": "ConfigMap", **item} for item in whole["items"]]
+        assert [row["object"] for row in table["rows"]] == typed
         named = json.loads(hub.request("GET", MAPS, headers={"Accept": METADATA})[2])
         assert [item["metadata"] for item in named["items"]] == [item["metadata"] for item in whole["items"]]
 

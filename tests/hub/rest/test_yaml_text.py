@@ -30,6 +30,7 @@ from muster.hub.status import StatusError
         ("a: =", {"a": "="}),
         ("1: x\ntrue: z", {"1": "x", "true": "z"}),
         ("a: y\nb: N", {"a": True, "b": False}),
+        ("y: n", {"true": False}),
         ("base: &b {x: 1, z: 2}\nuse: {<<: *b, z: 3}", {"base": {"x": 1, "z": 2}, "use": {"x": 1, "z": 3}}),
         ("a: 99999999999999999999", {"a": 1e20}),
         ("", None),

@@ -123,6 +123,16 @@ def client_certificate(
     return ClientCertificate(_pem(certificate), _private_pem(key), certificate.not_valid_after_utc)
 
 
+def client_authority(directory: Path, now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """The authority whose certificates let clients in, and its key. Raises CertificateError."""
+    return _authority(directory, now)
+
+
+def certificate_text(certificate: x509.Certificate) -> str:
+    """A certificate in PEM."""
+    return _pem(certificate).decode("ascii")
+
+
 def _authority(directory: Path, now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     certificate_file, key_file = directory / AUTHORITY, directory / "ca.key"
     if certificate_file.exists() and key_file.exists():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import secrets
 import time
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from muster.hub.storage import Store
 
-_HEADER = {"alg": "ES256", "typ": "JWT"}
+_ALGORITHM = "ES256"
 _HALF = 32  # bytes of each number of a signature on this curve
 _MOST_REMEMBERED = 4096
 _SKEW = 10  # seconds by which a clock may have been set back since a token was issued
@@ -117,6 +118,9 @@ class TokenIssuer:
         self._key = key
         self._public = key.public_key()
         self._clock = clock
+        #: The public key, as others find it under its name.
+        self.web_key = _web_key(self._public)
+        self._head = _encode(msgspec.json.encode({"alg": _ALGORITHM, "kid": self.web_key["kid"], "typ": "JWT"}))
 
     def issue(
         self,
@@ -138,7 +142,7 @@ class TokenIssuer:
             kubernetes=_Kubernetes(namespace, _Account(*account), None if secret is None else _Account(*secret)),
             exp=None if seconds is None else now + seconds,
         )
-        signed = f"{_encode(msgspec.json.encode(_HEADER))}.{_encode(msgspec.json.encode(claims))}"
+        signed = f"{self._head}.{_encode(msgspec.json.encode(claims))}"
         r, s = decode_dss_signature(self._key.sign(signed.encode(), ec.ECDSA(hashes.SHA256())))
         return Issued(f"{signed}.{_encode(r.to_bytes(_HALF) + s.to_bytes(_HALF))}", claims.exp)
 
@@ -147,13 +151,28 @@ class TokenIssuer:
         try:
             head, body, tail = token.split(".")
             signature = _decode(tail)
-            if _read_header(_decode(head)).alg != "ES256" or len(signature) != 2 * _HALF:
+            if _read_header(_decode(head)).alg != _ALGORITHM or len(signature) != 2 * _HALF:
                 return None
             numbers = int.from_bytes(signature[:_HALF]), int.from_bytes(signature[_HALF:])
             self._public.verify(encode_dss_signature(*numbers), f"{head}.{body}".encode(), ec.ECDSA(hashes.SHA256()))
             return _read_claims(_decode(body))
         except (ValueError, binascii.Error, msgspec.MsgspecError, InvalidSignature):
             return None
+
+
+def _web_key(key: ec.EllipticCurvePublicKey) -> dict[str, str]:
+    """A public key as a JSON Web Key. Its name is a digest of it, as a Kubernetes server names its keys."""
+    encoded = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    point = key.public_numbers()
+    return {
+        "use": "sig",
+        "kty": "EC",
+        "kid": _encode(hashlib.sha256(encoded).digest()),
+        "crv": "P-256",
+        "alg": _ALGORITHM,
+        "x": _encode(point.x.to_bytes(_HALF)),
+        "y": _encode(point.y.to_bytes(_HALF)),
+    }
 
 
 class ServiceAccountAuthenticator:

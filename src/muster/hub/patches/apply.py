@@ -82,17 +82,19 @@ def applied(
     *,
     force: bool,
     ignored: FieldSet,
+    unclaimed: FieldSet | None = None,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The object with the configuration applied, and its managedFields.
 
-    `live` is `{}` for an object to be created; `ignored` are the fields this endpoint does not write.
+    `live` is `{}` for an object to be created; `ignored` are the fields this endpoint does not write, `unclaimed` those
+    that are taken from a new object and put back in an old one, so that nobody owns them.
     Raises InvalidConfigurationError and ApplyConflictError.
     """
     type_ = versions.types[writer.api_version]
     if found := list(islice(problems(config, type_), MOST_FOUND)):
         raise InvalidConfigurationError(found)
     managers = _managers_before(live, versions, writer)
-    claimed = without_below(applied_fields(config, type_), ignored)
+    claimed = without_below(without_below(applied_fields(config, type_), ignored), unclaimed or {})
     mine = Entry(writer.manager, APPLY, writer.api_version, claimed, writer.time, writer.subresource)
     last = managers.get(mine.id)
 

@@ -5,11 +5,11 @@ Called by the API machinery for create, update and patch (`tracked`), and by app
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muster.hub.patches.comparison import Comparison, compare, whole
-from muster.hub.patches.field_sets import SELF, FieldSet, difference, is_field_set, union, union_of
+from muster.hub.patches.field_sets import SELF, FieldSet, difference, is_field_set, union, union_of, without_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -69,12 +69,14 @@ Managers = dict[ManagerId, Entry]
 class Versions:
     """The kind's merge types by apiVersion, and how its objects look in another version.
 
-    Objects of `builtin` kinds always have a spec and a status, so that nobody owns these as such.
+    Objects of `builtin` kinds always have a spec and a status, so that nobody owns these as such; nor the values that
+    mean nothing (`zero`, by apiVersion) of fields that are always there.
     """
 
     types: Mapping[str, MapType]
     convert: Callable[[dict[str, Any], str], dict[str, Any]]
     builtin: bool = False
+    zero: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +143,15 @@ def managers_of(old: dict[str, Any], new: dict[str, Any], subresource: str) -> M
     return decoded(sent) or stored(before)
 
 
-def created(new: dict[str, Any], versions: Versions, writer: Writer) -> list[dict[str, Any]]:
-    """managedFields of an object that is being created: its creator owns all of it."""
+def created(
+    new: dict[str, Any], versions: Versions, writer: Writer, reset: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """managedFields of an object that is being created: its creator owns all of it but what the server sets anew."""
     managers = managers_of({}, new, "")
     if managers:
-        return encoded(tracked(_blank(new, versions), new, managers, versions, writer))
-    fields = owned_at_creation(new, versions, writer.api_version)
+        blank = _blank(new, versions, writer.api_version)
+        return encoded(tracked(blank, new, managers, versions, writer, reset))
+    fields = without_below(owned_at_creation(new, versions, writer.api_version), dict(reset or {}))
     if not fields:
         return []
     return [Entry(writer.manager, UPDATE, writer.api_version, fields, writer.time, writer.subresource).encoded()]
@@ -155,16 +160,18 @@ def created(new: dict[str, Any], versions: Versions, writer: Writer) -> list[dic
 def owned_at_creation(new: dict[str, Any], versions: Versions, api_version: str) -> FieldSet:
     """Everything that can be owned, as if it had just been written: a comparison with nothing, without the detour."""
     type_ = versions.types[api_version]
+    zero = versions.zero.get(api_version, {})
     fields: FieldSet = {}
     for key, value in new.items():
-        if key in type_.skipped:
+        if key in type_.skipped or (key in zero and value == zero[key]):
             continue
         below = type_.type_of(key)
         if below is None:
             continue
         node = whole(value, below)
-        # metadata is nobody's own; spec and status of built-in kinds always exist.
-        if key == "metadata" or (versions.builtin and key in ("spec", "status")):
+        # metadata is nobody's own; spec and status of built-in kinds always exist, and so do some other fields.
+        always = key == "metadata" or (versions.builtin and key in ("spec", "status"))
+        if always or (key in zero and SELF in node):
             node = {element: child for element, child in node.items() if element != SELF}
             if not node:
                 continue
@@ -172,14 +179,20 @@ def owned_at_creation(new: dict[str, Any], versions: Versions, api_version: str)
     return fields
 
 
-def _blank(new: dict[str, Any], versions: Versions) -> dict[str, Any]:
+def _blank(new: dict[str, Any], versions: Versions, api_version: str) -> dict[str, Any]:
     """The object before its creation."""
     present = ("metadata", "spec", "status") if versions.builtin else ("metadata",)
-    return {key: {} for key in present if isinstance(new.get(key), dict)}
+    blank: dict[str, Any] = {key: {} for key in present if isinstance(new.get(key), dict)}
+    return {**blank, **{key: value for key, value in versions.zero.get(api_version, {}).items() if key in new}}
 
 
 def tracked(
-    old: dict[str, Any], new: dict[str, Any], managers: Managers, versions: Versions, writer: Writer
+    old: dict[str, Any],
+    new: dict[str, Any],
+    managers: Managers,
+    versions: Versions,
+    writer: Writer,
+    reset: Mapping[str, Any] | None = None,
 ) -> Managers:
     """The managers after an update: the writer owns what it changed, and the others no longer do."""
     changes = ChangesByVersion(old, new, versions, writer.api_version)
@@ -194,7 +207,7 @@ def tracked(
             result[id_] = entry
         elif kept:
             result[id_] = entry.with_fields(kept)
-    taken = union(here.added, here.modified) if here is not None else {}
+    taken = without_below(union(here.added, here.modified), dict(reset or {})) if here is not None else {}
     if taken:
         mine = Entry(writer.manager, UPDATE, writer.api_version, taken, writer.time, writer.subresource)
         previous = result.get(mine.id)

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from muster.hub.pace import turn
+from muster.hub.rest.bodies import PROTOBUF
 from muster.hub.rest.negotiation import NotAcceptableError
 from muster.hub.rest.parts import PART, Streamed, packed
 from muster.hub.rest.protobuf import encode_status
+from muster.hub.rest.protobuf_answers import encoded, encoded_list
 from muster.hub.rest.yaml_text import encode_yaml
 from muster.hub.status import shortened
 
@@ -77,6 +79,8 @@ def audit_id() -> bytes:
 def object_reply(code: int, body: bytes, form: Form, warnings: tuple[str, ...] = ()) -> Reply:
     """An object's JSON in the media type the client asked for."""
     headers = warning_headers(warnings) if warnings else ()
+    if form.media_type == PROTOBUF:
+        return _packed(code, len(body), lambda: encoded(body), headers)
     in_yaml = form.media_type == "application/yaml"
     content_type = _YAML if in_yaml else _JSON
     if in_yaml or form.pretty:
@@ -96,12 +100,22 @@ def object_reply(code: int, body: bytes, form: Form, warnings: tuple[str, ...] =
 def list_reply(listing: Listing, size: int, form: Form, warnings: tuple[str, ...], length: int | None = None) -> Reply:
     """A list in the media type the client asked for; `size` is what its items have in the store."""
     headers = warning_headers(warnings) if warnings else ()
+    if form.media_type == PROTOBUF:
+        return _packed(200, size, lambda: encoded_list(listing.head, listing.items), headers)
     in_yaml = form.media_type == "application/yaml"
     content_type = _YAML if in_yaml else _JSON
     pieces = listing.yaml() if in_yaml else listing.indented() if form.pretty else listing.json()
     if size <= _RENDERED_AT_ONCE:
         return Reply(200, b"".join(pieces), content_type, headers)
     return Reply(200, b"", content_type, headers, streamed=Streamed(pieces, size, length, slow=in_yaml))
+
+
+def _packed(code: int, size: int, encode: Callable[[], bytes], headers: tuple[Header, ...]) -> Reply:
+    """An answer in protobuf, made aside if it is large."""
+    if size <= _RENDERED_AT_ONCE:
+        return Reply(code, encode(), PROTOBUF.encode(), headers)
+    later = (each() for each in (encode,))
+    return Reply(code, b"", PROTOBUF.encode(), headers, streamed=Streamed(later, size, slow=True))
 
 
 def _in_yaml(body: bytes) -> bytes:
@@ -113,12 +127,12 @@ def _indented(body: bytes) -> bytes:
     return body if body.endswith(b"\n") else body + b"\n"
 
 
-def status_reply(error: StatusError) -> Reply:
+def status_reply(error: StatusError, *, protobuf: bool = False) -> Reply:
     """A refusal as its Status."""
     headers = warning_headers(error.warnings) if error.warnings else ()
     if error.retry_after is not None:
         headers += ((b"retry-after", str(error.retry_after).encode()),)
-    if isinstance(error, NotAcceptableError) and error.protobuf:
+    if protobuf or (isinstance(error, NotAcceptableError) and error.protobuf):
         return Reply(error.code, encode_status(error.status), b"application/vnd.kubernetes.protobuf", headers)
     return Reply(error.code, msgspec.json.encode(error.status) + b"\n", headers=headers)
 
@@ -154,7 +168,8 @@ async def send_reply(
     send: Send, reply: Reply, accept_encoding: bytes, audit: bytes, is_gone: Callable[[], bool] = lambda: False
 ) -> None:
     """Send an answer, compressed if it is large and the client takes that. Gives up once `is_gone`."""
-    headers: list[Header] = [(b"audit-id", audit), reply.cache, (b"content-type", reply.content_type), *reply.headers]
+    typed = ((b"content-type", reply.content_type),) if reply.content_type else ()
+    headers: list[Header] = [(b"audit-id", audit), reply.cache, *typed, *reply.headers]
     body, streamed = reply.body, reply.streamed
     if streamed is None and len(body) > PART:
         streamed = Streamed((body,), len(body), len(body))

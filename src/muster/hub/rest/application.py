@@ -26,11 +26,13 @@ from muster.hub.gate import require
 from muster.hub.rest import health, scaling
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, Reply, audit_id, send_reply, status_reply
-from muster.hub.rest.bodies import JSON, ClientGoneError
+from muster.hub.rest.bodies import JSON, PROTOBUF, ClientGoneError
 from muster.hub.rest.connections import CLOSED
+from muster.hub.rest.identity import Identity
 from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import CONTENT_TYPE, Metrics
-from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError, form_of, prettier
+from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError, form_of, prettier, takes_only_protobuf
+from muster.hub.rest.protobuf_kinds import KINDS
 from muster.hub.rest.scaling import Scaling
 from muster.hub.rest.seen import Seen, audit_entry
 from muster.hub.rest.served import Served
@@ -89,6 +91,7 @@ class Application:
         door: Door | None = None,
         audit: AuditLog | None = None,
         subresources: Mapping[tuple[str, str], Subresource] | None = None,
+        identity: Identity | None = None,
         limits: Limits | None = None,
         metrics: Metrics | None = None,
         checks: Mapping[str, Callable[[], str | None]] | None = None,
@@ -101,6 +104,7 @@ class Application:
         self._door = door or Door(authenticator, authorizer)
         self._audit = audit
         self._subresources = subresources or {}
+        self._identity = identity or Identity()
         self._checks = {"ping": lambda: None, **(checks or {})}
         self._served = Served(api.kinds, _descriptions(self._subresources))
         self._scaling = Scaling(api)
@@ -189,7 +193,7 @@ class Application:
             self.metrics.observe(seen.counted, 200, None)
         except status.StatusError as error:
             if not watching:
-                return status_reply(error)
+                return status_reply(error, protobuf=takes_only_protobuf(headers.get(b"accept", b"")))
             # Too much of what was sent to this user is not read. The client lists again, as after any lost connection.
             self.metrics.refused.labels("unread answers").inc()
             await send({"type": "http.response.body", "body": b""})
@@ -264,10 +268,8 @@ class Application:
             resource = call.route.resource
             # Metrics are kept for ever, so that nothing a client makes up may be part of their names.
             subresource = call.route.subresource
-            if (
-                subresource not in ("", "status", scaling.NAME)
-                and (resource.key, subresource) not in self._subresources
-            ):
+            known = ("", scaling.NAME, *call.route.version.subresources)
+            if subresource not in known and (resource.key, subresource) not in self._subresources:
                 subresource = "other"
             seen.what = (call.verb, resource.group, call.route.version.name, resource.plural, subresource)
             seen.custom = resource.custom
@@ -293,7 +295,8 @@ class Application:
             return None
         query = queries.parse_query(scope["query_string"])
         user_agent = headers.get(b"user-agent", b"")[:_LONGEST_AGENT].decode("latin-1")
-        form = form_of(headers.get(b"accept", b"").decode("latin-1"))
+        known = (route.resource.group, route.resource.kind) in KINDS
+        form = form_of(headers.get(b"accept", b"").decode("latin-1"), protobuf=known)
         return Call(
             user,
             route,
@@ -321,6 +324,9 @@ class Application:
         if path.startswith("/openapi/v3"):
             query = queries.parse_query(scope["query_string"])
             return self._openapi_v3(path, headers, query)
+        found = self._identity.find(path, accept, _address(scope, headers))
+        if found is not None:
+            return found
         document = self._served.discovery.find(path, accept, _address(scope, headers))
         if document is None and path.startswith(_DEFINITIONS):
             raise status.StatusError(404, "NotFound", "the server could not find the requested resource", {})
@@ -331,10 +337,9 @@ class Application:
         return sorted(names)
 
     def _openapi_v2(self, headers: Headers) -> Reply:
-        """Those who read OpenAPI 2 ask for protobuf; for others there is OpenAPI 3."""
-        if b"protobuf" in headers.get(b"accept", b""):
-            return _document_reply(self._served.openapi.v2, headers)
-        return Reply(200, b'{"swagger":"2.0","info":{"title":"Muster","version":"v1"},"paths":{}}\n')
+        """OpenAPI 2, in protobuf for those who ask for it."""
+        in_protobuf = b"protobuf" in headers.get(b"accept", b"")
+        return _document_reply(self._served.openapi.v2 if in_protobuf else self._served.openapi.v2_json, headers)
 
     def _openapi_v3(self, path: str, headers: Headers, query: Query) -> Reply:
         name = path.removeprefix("/openapi/v3").strip("/")
@@ -342,7 +347,7 @@ class Application:
             return _document_reply(self._served.openapi.index, headers)
         document = self._served.openapi.find(name)
         if document is None:
-            return NOT_FOUND
+            return Reply(404, b"", b"")
         current = document.etag.strip('"')
         asked = queries.text(query, "hash")
         if asked and asked != current:
@@ -367,7 +372,7 @@ class Application:
             raise status.not_found(route.resource.group, route.resource.plural, route.name)
         if "watch" not in route.resource.verbs:
             raise status.method_not_allowed("watch", route.resource.group, route.resource.plural)
-        if call.form.media_type != JSON:
+        if call.form.media_type not in (JSON, PROTOBUF):
             raise NotAcceptableError(STREAM_TYPES)
         options = queries.watch_options(call.query, route)
         target = call.target(named=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from muster.api.resource import STATUS_VERBS
+from muster.api.resource import part_verbs
 from muster.hub.rest.negotiation import clauses_of
 from muster.hub.rest.subresources import SCALE
 
@@ -179,16 +179,16 @@ def _resource_list(
         if not resource.virtual:
             entry["storageVersionHash"] = storage_version_hash(resource)
         resources.append(entry)
-        if served.status:
-            resources.append(
-                {
-                    "name": f"{resource.plural}/status",
-                    "singularName": "",
-                    "namespaced": resource.namespaced,
-                    "kind": resource.kind,
-                    "verbs": list(STATUS_VERBS),
-                }
-            )
+        resources += [
+            {
+                "name": f"{resource.plural}/{part}",
+                "singularName": "",
+                "namespaced": resource.namespaced,
+                "kind": resource.kind,
+                "verbs": list(part_verbs(part)),
+            }
+            for part in served.subresources
+        ]
         resources += [
             {
                 "name": f"{resource.plural}/{special.name}",
@@ -223,7 +223,9 @@ def _aggregated_resource(
         entry["shortNames"] = list(resource.short_names)
     if resource.categories:
         entry["categories"] = list(resource.categories)
-    shown = [{"subresource": "status", "responseKind": kind, "verbs": list(STATUS_VERBS)}] if version.status else []
+    shown = [
+        {"subresource": part, "responseKind": kind, "verbs": list(part_verbs(part))} for part in version.subresources
+    ]
     for special in (*subresources, *scaled(version)):
         answered = {"group": special.group, "version": special.version, "kind": special.kind}
         shown.append({"subresource": special.name, "responseKind": answered, "verbs": list(special.verbs)})

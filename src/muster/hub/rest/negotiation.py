@@ -61,11 +61,21 @@ class _Clause:
     parameters: dict[str, str]
 
 
-def form_of(accept: str) -> Form:
-    """The best form for an Accept header. Raises NotAcceptableError (406)."""
+def form_of(accept: str, *, protobuf: bool = False) -> Form:
+    """The best form for an Accept header; protobuf, for what can be sent so, if the client takes nothing else.
+
+    Raises NotAcceptableError (406).
+    """
     if accept in ("", JSON, "*/*"):
         return PLAIN
-    return _negotiated(accept[:8192])
+    return _negotiated(accept[:8192], protobuf)
+
+
+def takes_only_protobuf(accept: bytes) -> bool:
+    """Whether a client can read nothing else, so that even refusals have to be in that form."""
+    if PROTOBUF.encode() not in accept:
+        return False
+    return all(each.subtype == PROTOBUF.partition("/")[2] for each in clauses_of(accept[:8192].decode("latin-1")))
 
 
 def prettier(form: Form, wanted: str, user_agent: str) -> Form:
@@ -78,14 +88,15 @@ def prettier(form: Form, wanted: str, user_agent: str) -> Form:
 
 
 @lru_cache(maxsize=256)
-def _negotiated(accept: str) -> Form:
+def _negotiated(accept: str, protobuf: bool) -> Form:
     clauses = clauses_of(accept)
-    for clause in clauses:
-        for media_type in (JSON, YAML):
-            if _matches(clause, media_type):
-                form = _form(media_type, clause.parameters)
-                if form is not None:
-                    return form
+    for media_types in ((JSON, YAML), (PROTOBUF,) if protobuf else ()):
+        for clause in clauses:
+            for media_type in media_types:
+                if _matches(clause, media_type):
+                    form = _form(media_type, clause.parameters)
+                    if form is not None and not (form.table and media_type == PROTOBUF):
+                        return form
     if not clauses:
         return PLAIN
     raise NotAcceptableError(protobuf=all(_matches(clause, PROTOBUF) for clause in clauses))

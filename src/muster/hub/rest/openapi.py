@@ -1,7 +1,7 @@
 """OpenAPI: an index and one document per group and version, generated from the registry when first asked for.
 
 kubectl reads them to explain kinds and to see that the server validates fields and knows dry runs; schemathesis reads
-them to attack the hub. Older clients get the same in OpenAPI 2, in protobuf only (`openapi_v2`).
+them to attack the hub. Older clients get the same in OpenAPI 2, in protobuf or JSON (`openapi_v2`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from muster import __version__
+from muster.api.resource import part_verbs
 from muster.hub.requests import PatchType
 from muster.hub.rest import openapi_shared as shared
 from muster.hub.rest import openapi_v2
@@ -71,6 +72,7 @@ class OpenApi:
         for name in sorted(names):
             digest = self._document(name).etag.strip('"')
             paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"}
+        # A real server says so too: it never says what it sends, and leaves that to be guessed.
         return Document(msgspec.json.encode({"paths": paths}) + b"\n", "text/plain; charset=utf-8")
 
     def find(self, name: str) -> Document | None:
@@ -81,23 +83,29 @@ class OpenApi:
 
     @cached_property
     def v2(self) -> Document:
-        """All kinds in one document of OpenAPI 2."""
+        """All kinds in one document of OpenAPI 2, in protobuf."""
+        return _kept(openapi_v2.document("Muster", f"v{__version__}", *self._everything()), V2_CONTENT_TYPE)
+
+    @cached_property
+    def v2_json(self) -> Document:
+        """The same in JSON."""
+        found = openapi_v2.plain_document("Muster", f"v{__version__}", *self._everything())
+        return _kept(msgspec.json.encode(found) + b"\n", "application/json")
+
+    def _everything(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The paths and schemas of all documents."""
         paths: dict[str, Any] = {}
         schemas: dict[str, Any] = {}
         for name in self._kinds:
             content = self._content(name)
             paths |= content["paths"]
             schemas |= content["components"]["schemas"]
-        body = openapi_v2.document("Muster", f"v{__version__}", paths, schemas)
-        etag = hashlib.sha512(body).hexdigest().upper()
-        return Document(body, V2_CONTENT_TYPE, f'"{etag}"')
+        return paths, schemas
 
     def _document(self, name: str) -> Document:
         found = self._documents.get(name)
         if found is None:
-            body = msgspec.json.encode(self._content(name)) + b"\n"
-            etag = hashlib.sha512(body).hexdigest().upper()
-            found = self._documents[name] = Document(body, etag=f'"{etag}"')
+            found = self._documents[name] = _kept(msgspec.json.encode(self._content(name)) + b"\n", "application/json")
         return found
 
     def _content(self, name: str) -> dict[str, Any]:
@@ -124,6 +132,11 @@ class OpenApi:
             },
             "security": [{"BearerToken": []}],
         }
+
+
+def _kept(body: bytes, content_type: str) -> Document:
+    """A document that clients may keep until it is another."""
+    return Document(body, content_type, f'"{hashlib.sha512(body).hexdigest().upper()}"')
 
 
 def schema_name(resource: Resource, version: Version, kind: str) -> str:
@@ -204,13 +217,12 @@ def _paths(base: str, resource: Resource, version: Version, special: Iterable[De
             single["delete"] = operations.delete()
             single["patch"] = operations.patch("")
         paths[f"{scoped}/{{name}}"] = single | {"parameters": named}
-        if version.status:
-            paths[f"{scoped}/{{name}}/status"] = {
-                "get": operations.read("Status"),
-                "put": operations.write("replace", "PUT", "Status"),
-                "patch": operations.patch("Status"),
-                "parameters": named,
-            }
+        for part in version.subresources:
+            allowed = part_verbs(part)
+            read = {"get": operations.read(part.title())} if "get" in allowed else {}
+            patch = {"patch": operations.patch(part.title())} if "patch" in allowed else {}
+            put = {"put": operations.write("replace", "PUT", part.title())}
+            paths[f"{scoped}/{{name}}/{part}"] = {**read, **put, **patch, "parameters": named}
         for described in special:
             paths[f"{scoped}/{{name}}/{described.name}"] = operations.special(described) | {"parameters": named}
     return paths

@@ -1,4 +1,5 @@
-"""OpenAPI 2 in its protobuf form, for kubectl up to 1.26: it explains, validates and diffs by this document only.
+"""OpenAPI 2, in protobuf for kubectl up to 1.26, which explains, validates and diffs by this document only, and in JSON
+for other clients of that age.
 
 Made by `openapi` from the same schemas as the OpenAPI 3 documents. It holds what those clients look for: the
 definitions, and on each PATCH the parameters and the kind, by which they see that dry runs work. The field numbers are
@@ -44,6 +45,80 @@ def document(title: str, version: str, paths: Mapping[str, Any], schemas: Mappin
             length_delimited(9, definitions),
         )
     )
+
+
+def plain_document(title: str, version: str, paths: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """The same document as a value: with every operation, because nothing here has to be encoded by hand."""
+    return {
+        "swagger": "2.0",
+        "info": {"title": title, "version": version},
+        "paths": {path: _plain_item(item) for path, item in paths.items()},
+        "definitions": {name: _plain_schema(schema) for name, schema in schemas.items()},
+        "securityDefinitions": {
+            "BearerToken": {"type": "apiKey", "name": "authorization", "in": "header", "description": "Bearer token."}
+        },
+        "security": [{"BearerToken": []}],
+    }
+
+
+def _plain_item(item: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {name: _plain_operation(each) for name, each in item.items() if name != "parameters"}
+    parameters = [_plain_parameter(each) for each in item.get("parameters", ())]
+    return {**shown, "parameters": parameters} if parameters else shown
+
+
+def _plain_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
+    """OpenAPI 2 has one schema per answer, whatever its media type, and a body among the parameters."""
+    responses: Mapping[str, Any] = operation["responses"]
+    parameters = [_plain_parameter(each) for each in operation.get("parameters", ())]
+    takes = operation.get("requestBody", {}).get("content", {})
+    if takes:
+        schema = _plain_schema(next(iter(takes.values()))["schema"])
+        parameters.append({"name": "body", "in": "body", "required": True, "schema": schema})
+    gives: Mapping[str, Any] = next(
+        (each.get("content", {}) for code, each in responses.items() if code.startswith("2")), {}
+    )
+    shown = {name: value for name, value in operation.items() if name not in ("parameters", "requestBody", "responses")}
+    return {
+        **shown,
+        **({"consumes": list(takes)} if takes else {}),
+        "produces": list(gives),
+        "parameters": parameters,
+        "responses": {code: _plain_response(each) for code, each in responses.items()},
+    }
+
+
+def _plain_response(response: Mapping[str, Any]) -> dict[str, Any]:
+    content = response.get("content", {})
+    shown = {"description": response.get("description", "")}
+    return {**shown, "schema": _plain_schema(next(iter(content.values()))["schema"])} if content else shown
+
+
+def _plain_parameter(parameter: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {name: value for name, value in parameter.items() if name != "schema"}
+    return {**shown, **_plain_schema(parameter["schema"])}
+
+
+def _plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema in the words of OpenAPI 2, which knows neither alternatives nor null."""
+    reference = _reference(schema)
+    if reference:
+        described = {"description": schema["description"]} if "description" in schema else {}
+        return {**described, "$ref": _V2_PREFIX + reference.removeprefix(_V3_PREFIX)}
+    shown: dict[str, Any] = {}
+    for name, value in schema.items():
+        match name:
+            case "properties":
+                shown[name] = {each: _plain_schema(below) for each, below in value.items()}
+            case "items" | "additionalProperties" if isinstance(value, dict):
+                shown[name] = _plain_schema(value)
+            case "anyOf" | "oneOf" | "allOf" | "not" | "nullable" | "default":
+                continue
+            case _:
+                shown[name] = value
+    if schema.get("x-kubernetes-int-or-string"):
+        shown.pop("type", None)
+    return shown
 
 
 def _text(number: int, text: str) -> bytes:

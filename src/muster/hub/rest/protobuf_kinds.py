@@ -43,7 +43,7 @@ _MANAGED_FIELDS = Message(
         8: Field("subresource", _S),
     }
 )
-_METADATA = Message(
+METADATA = Message(
     {
         1: Field("name", _S),
         2: Field("generateName", _S),
@@ -71,7 +71,7 @@ _OBJECT_REFERENCE = _texts("kind", "namespace", "name", "uid", "apiVersion", "re
 
 def _object(fields: Mapping[int, Field]) -> Message:
     """A top-level kind: field 1 is always its metadata."""
-    return Message({1: Field("metadata", _METADATA), **fields})
+    return Message({1: Field("metadata", METADATA), **fields})
 
 
 # core/v1
@@ -114,6 +114,7 @@ _SERVICE_ACCOUNT = _object(
         4: Field("automountServiceAccountToken", _B, pointer=True),
     }
 )
+_EVENT_SERIES = Message({1: Field("count", _I), 2: Field("lastObservedTime", Scalar.MICRO_TIME)})
 _EVENT = _object(
     {
         2: Field("involvedObject", _OBJECT_REFERENCE),
@@ -125,11 +126,71 @@ _EVENT = _object(
         8: Field("count", _I),
         9: Field("type", _S),
         10: Field("eventTime", Scalar.MICRO_TIME),
-        11: Field("series", Message({1: Field("count", _I), 2: Field("lastObservedTime", Scalar.MICRO_TIME)})),
+        11: Field("series", _EVENT_SERIES),
         12: Field("action", _S),
         13: Field("related", _OBJECT_REFERENCE),
         14: Field("reportingComponent", _S),
         15: Field("reportingInstance", _S),
+    }
+)
+
+# events.k8s.io/v1
+_GROUP_EVENT = _object(
+    {
+        2: Field("eventTime", Scalar.MICRO_TIME),
+        3: Field("series", _EVENT_SERIES),
+        4: Field("reportingController", _S),
+        5: Field("reportingInstance", _S),
+        6: Field("action", _S),
+        7: Field("reason", _S),
+        8: Field("regarding", _OBJECT_REFERENCE),
+        9: Field("related", _OBJECT_REFERENCE),
+        10: Field("note", _S),
+        11: Field("type", _S),
+        12: Field("deprecatedSource", _texts("component", "host")),
+        13: Field("deprecatedFirstTimestamp", Scalar.TIME),
+        14: Field("deprecatedLastTimestamp", Scalar.TIME),
+        15: Field("deprecatedCount", _I),
+    }
+)
+
+# certificates.k8s.io/v1
+_CERTIFICATE_CONDITION = Message(
+    {
+        1: Field("type", _S),
+        2: Field("reason", _S),
+        3: Field("message", _S),
+        4: Field("lastUpdateTime", Scalar.TIME),
+        5: Field("lastTransitionTime", Scalar.TIME),
+        6: Field("status", _S),
+    }
+)
+_CERTIFICATE_SIGNING_REQUEST = _object(
+    {
+        2: Field(
+            "spec",
+            Message(
+                {
+                    1: Field("request", Scalar.BYTES),
+                    2: Field("username", _S),
+                    3: Field("uid", _S),
+                    4: Field("groups", _S, repeated=True),
+                    5: Field("usages", _S, repeated=True),
+                    6: Field("extra", Scalar.STRINGS, mapping=True),
+                    7: Field("signerName", _S),
+                    8: Field("expirationSeconds", _I, pointer=True),
+                }
+            ),
+        ),
+        3: Field(
+            "status",
+            Message(
+                {
+                    1: Field("conditions", _CERTIFICATE_CONDITION, repeated=True),
+                    2: Field("certificate", Scalar.BYTES),
+                }
+            ),
+        ),
     }
 )
 
@@ -201,12 +262,62 @@ _ACCESS_REVIEW_SPEC = Message(
         6: Field("uid", _S),
     }
 )
-_ACCESS_REVIEW = _object({2: Field("spec", _ACCESS_REVIEW_SPEC)})
-_RULES_REVIEW = _object({2: Field("spec", _texts("namespace"))})
+_ACCESS_REVIEW_STATUS = Message(
+    {
+        1: Field("allowed", _B, pointer=True),
+        2: Field("reason", _S),
+        3: Field("evaluationError", _S),
+        4: Field("denied", _B),
+    }
+)
+_ACCESS_REVIEW = _object({2: Field("spec", _ACCESS_REVIEW_SPEC), 3: Field("status", _ACCESS_REVIEW_STATUS)})
+_RULES_REVIEW = _object(
+    {
+        2: Field("spec", _texts("namespace")),
+        3: Field(
+            "status",
+            Message(
+                {
+                    1: Field("resourceRules", _POLICY_RULE, repeated=True),
+                    2: Field(
+                        "nonResourceRules",
+                        Message({1: Field("verbs", _S, repeated=True), 2: Field("nonResourceURLs", _S, repeated=True)}),
+                        repeated=True,
+                    ),
+                    3: Field("incomplete", _B, pointer=True),
+                    4: Field("evaluationError", _S),
+                }
+            ),
+        ),
+    }
+)
 
 # authentication.k8s.io/v1
-_TOKEN_REVIEW = _object({2: Field("spec", Message({1: Field("token", _S), 2: Field("audiences", _S, repeated=True)}))})
-_SELF_SUBJECT_REVIEW = _object({})
+_USER_INFO = Message(
+    {
+        1: Field("username", _S),
+        2: Field("uid", _S),
+        3: Field("groups", _S, repeated=True),
+        4: Field("extra", Scalar.STRINGS, mapping=True),
+    }
+)
+_TOKEN_REVIEW = _object(
+    {
+        2: Field("spec", Message({1: Field("token", _S), 2: Field("audiences", _S, repeated=True)})),
+        3: Field(
+            "status",
+            Message(
+                {
+                    1: Field("authenticated", _B),
+                    2: Field("user", _USER_INFO),
+                    3: Field("error", _S),
+                    4: Field("audiences", _S, repeated=True),
+                }
+            ),
+        ),
+    }
+)
+_SELF_SUBJECT_REVIEW = _object({2: Field("status", Message({1: Field("userInfo", _USER_INFO)}))})
 
 DELETE_OPTIONS = Message(
     {
@@ -235,15 +346,19 @@ _TOKEN_REQUEST = _object(
                 }
             ),
         ),
+        3: Field("status", Message({1: Field("token", _S), 2: Field("expirationTimestamp", Scalar.TIME)})),
     }
 )
 
 KINDS: Mapping[tuple[str, str], Message] = {
+    ("", "Service"): _object({}),  # of which there are none
     ("", "Namespace"): _NAMESPACE,
     ("", "ConfigMap"): _CONFIG_MAP,
     ("", "Secret"): _SECRET,
     ("", "ServiceAccount"): _SERVICE_ACCOUNT,
     ("", "Event"): _EVENT,
+    ("events.k8s.io", "Event"): _GROUP_EVENT,
+    ("certificates.k8s.io", "CertificateSigningRequest"): _CERTIFICATE_SIGNING_REQUEST,
     ("coordination.k8s.io", "Lease"): _LEASE,
     ("rbac.authorization.k8s.io", "Role"): _ROLE,
     ("rbac.authorization.k8s.io", "ClusterRole"): _CLUSTER_ROLE,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from muster.api.resource import part_verbs
 from muster.hub import status
 from muster.hub.gate import attributes_of
 from muster.hub.objects import is_shown_as_stored
@@ -15,6 +16,7 @@ from muster.hub.requests import Target
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, list_reply, object_reply
 from muster.hub.rest.bodies import body_of, delete_body, patch_of, receive_body
+from muster.hub.rest.tables import Tables, untyped_bytes
 
 if TYPE_CHECKING:
     from muster.hub.api import Api
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from muster.hub.rest.negotiation import Form
     from muster.hub.rest.query import Query
     from muster.hub.rest.routes import Route
-    from muster.hub.rest.tables import Tables
 
 _VERBS = {
     "GET": ("list", "get"),
@@ -155,7 +156,7 @@ class Verbs:
         listing = self._tables.list(target, answer, call.form, queries.text(call.query, "includeObject"))
         length = None
         if call.form.plain and is_shown_as_stored(target):
-            length = listing.length(len(answer.items), answer.size)
+            length = listing.length(len(answer.items), answer.size - untyped_bytes(target) * len(answer.items))
         return list_reply(listing, answer.size, call.form, answer.warnings, length)
 
 
@@ -165,13 +166,12 @@ def _refusal(call: Call) -> Reply | None:
     # Only lists and watches reach across namespaces; an object lives in one.
     if resource.namespaced and not route.namespace and call.verb != "list":
         return NOT_FOUND
-    if route.subresource and not (route.subresource == "status" and route.version.status):
+    if route.subresource and route.subresource not in route.version.subresources:
         raise status.not_found(resource.group, resource.plural, route.name)
-    if (
-        not call.verb
-        or call.verb not in resource.verbs
-        or (route.subresource and call.verb not in ("get", "update", "patch"))
-    ):
+    allowed = part_verbs(route.subresource) if route.subresource else resource.verbs
+    if not call.verb or call.verb not in allowed or call.verb not in resource.verbs:
+        if resource.builtin:
+            raise status.no_such_method()
         raise status.method_not_allowed(call.verb, resource.group, resource.plural)
     if resource.builtin and (call.verb == "create") == bool(route.name) and call.verb in ("create", "update", "patch"):
         raise status.method_not_allowed(call.verb, resource.group, resource.plural)

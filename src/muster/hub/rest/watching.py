@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from starlette.websockets import WebSocketDisconnect
 
 from muster.hub.rest.answers import audit_id, warning_headers
+from muster.hub.rest.bodies import JSON, PROTOBUF
 from muster.hub.rest.parts import PART, packed
 from muster.hub.status import StatusError
 from muster.values.limits import named
@@ -106,7 +107,7 @@ class Watches:
         headers = [
             (b"audit-id", audit_id()),
             (b"cache-control", b"no-cache, private"),
-            (b"content-type", b"application/json"),
+            (b"content-type", b"application/json" if form.media_type == JSON else f"{PROTOBUF};stream=watch".encode()),
         ]
         if target.version.deprecated:
             headers.extend(warning_headers((target.version.deprecated,)))

@@ -91,7 +91,8 @@ async def test_roles_of_an_older_hub_are_completed_at_the_start_of_a_newer_one()
 
 
 def stored(hub: Hub, obj: dict[str, Any]) -> dict[str, Any]:
-    record = hub.store.get(Key(f"{obj['kind'].lower()}s.{RBAC}", "", obj["metadata"]["name"]))
+    namespace = obj["metadata"].get("namespace", "")
+    record = hub.store.get(Key(f"{obj['kind'].lower()}s.{RBAC}", namespace, obj["metadata"]["name"]))
     assert record is not None
     return decode(record.value)
 

@@ -15,6 +15,7 @@ from muster.controllers.permissions import roles as controller_roles
 from muster.hub.auth.rbac.policy import GROUP
 from muster.hub.auth.rbac.rules import rules_of, uncovered
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from muster.hub.namespaces import SERVER
 from muster.hub.objects import decode
 from muster.hub.requests import Given, Target, WriteOptions
 from muster.hub.status import StatusError
@@ -32,6 +33,7 @@ _OCM = "cluster.open-cluster-management.io"
 _AGENTS = "agent-install.openshift.io"
 _OPENMCP = "clusters.openmcp.cloud"
 _RESOLUTION = "resolution.muster.dev"
+_CERTIFICATES = "certificates.k8s.io"
 _HISTORY = "placement.muster.dev"
 _DISCOVERY = [
     "/api",
@@ -47,8 +49,10 @@ _DISCOVERY = [
     "/version/",
 ]
 _PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
+_ISSUER = [f"{path}{end}" for path in ("/.well-known/openid-configuration", "/openid/v1/jwks") for end in ("", "/")]
 _LABEL = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
+_UPDATED = {AUTO_UPDATE: "true"}
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
 
 Rules = list[dict[str, Any]]
@@ -64,7 +68,8 @@ def _paths(*urls: str) -> dict[str, Any]:
 
 # Everybody's kinds in a namespace: what may be seen, and what those who edit may change.
 _SEEN: Mapping[str, tuple[str, ...]] = {
-    "": ("configmaps", "events", "namespaces", "namespaces/status", "serviceaccounts"),
+    "": ("configmaps", "events", "namespaces", "namespaces/status", "serviceaccounts", "services"),
+    "events.k8s.io": ("events",),
     _OCM: (
         "addonplacementscores",
         "managedclustersetbindings",
@@ -82,6 +87,7 @@ _SEEN: Mapping[str, tuple[str, ...]] = {
 }
 _EDITED: Mapping[str, tuple[str, ...]] = {
     "": ("configmaps", "events", "secrets", "serviceaccounts"),
+    "events.k8s.io": ("events",),
     _OCM: ("managedclustersetbindings", "placements"),
     _AGENTS: ("agentclassifications", "agents"),
     _OPENMCP: ("clusterrequests",),
@@ -106,6 +112,20 @@ _ROLES: Mapping[str, Rules] = {
         _paths("/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis", "/readyz", "/readyz/*")
     ],
     "system:public-info-viewer": [_paths(*_PUBLIC)],
+    "system:service-account-issuer-discovery": [_paths(*_ISSUER)],
+    # Who gives verdicts, for one signer each; what signs is the hub itself.
+    "system:certificates.k8s.io:certificatesigningrequests:nodeclient": [
+        _on(["create"], _CERTIFICATES, "certificatesigningrequests/nodeclient")
+    ],
+    "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient": [
+        _on(["create"], _CERTIFICATES, "certificatesigningrequests/selfnodeclient")
+    ],
+    **{
+        f"system:certificates.k8s.io:{signer}-approver": [
+            {**_on(["approve"], _CERTIFICATES, "signers"), "resourceNames": [f"kubernetes.io/{signer}"]}
+        ]
+        for signer in ("kube-apiserver-client", "kube-apiserver-client-kubelet", "kubelet-serving")
+    },
 }
 _AGGREGATED: Mapping[str, tuple[str, Rules]] = {
     # A role, the role it becomes part of, and its rules.
@@ -137,6 +157,15 @@ _BINDINGS: Mapping[str, tuple[str, ...]] = {
     "system:discovery": (AUTHENTICATED,),
     "system:monitoring": ("system:monitoring",),
     "system:public-info-viewer": (AUTHENTICATED, UNAUTHENTICATED),
+    "system:service-account-issuer-discovery": ("system:serviceaccounts",),
+}
+_EXTENSION = "extension-apiserver-authentication"
+_AUTHENTICATION_READER: Mapping[str, Any] = {
+    # Programs that serve kinds of their own behind this server find there whose certificates it believes.
+    "apiVersion": f"{GROUP}/v1",
+    "kind": "Role",
+    "metadata": {"name": f"{_EXTENSION}-reader", "namespace": "kube-system"},
+    "rules": [{**_on(_READ, "", "configmaps"), "resourceNames": [_EXTENSION]}],
 }
 
 
@@ -150,11 +179,13 @@ def bootstrap_objects() -> Iterator[dict[str, Any]]:
         labels = {f"{_AGGREGATE}{part_of}": "true" for part_of in part_of_each}
         selectors = [{"matchLabels": {f"{_AGGREGATE}{name}": "true"}}]
         yield _role(name, labels) | {"aggregationRule": {"clusterRoleSelectors": selectors}}
+    metadata = {**_AUTHENTICATION_READER["metadata"], "labels": dict(_LABEL), "annotations": dict(_UPDATED)}
+    yield {**_AUTHENTICATION_READER, "metadata": metadata}
     for name, groups in _BINDINGS.items():
         yield {
             "apiVersion": f"{GROUP}/v1",
             "kind": "ClusterRoleBinding",
-            "metadata": {"name": name, "labels": dict(_LABEL)},
+            "metadata": {"name": name, "labels": dict(_LABEL), "annotations": dict(_UPDATED)},
             "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": name},
             "subjects": [{"apiGroup": GROUP, "kind": "Group", "name": group} for group in groups],
         }
@@ -165,7 +196,7 @@ def _role(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
     return {
         "apiVersion": f"{GROUP}/v1",
         "kind": "ClusterRole",
-        "metadata": {"name": name, "labels": {**_LABEL, **labels}},
+        "metadata": {"name": name, "labels": {**_LABEL, **labels}, "annotations": dict(_UPDATED)},
     }
 
 
@@ -173,9 +204,10 @@ async def ensure_roles(api: Api, store: Store) -> None:
     """Create those that are missing, and add what the others lack."""
     for obj in bootstrap_objects():
         resource = RESOURCES[f"{obj['kind'].lower()}s.{GROUP}"]
-        record = store.get(Key(resource.key, "", obj["metadata"]["name"]))
-        given = Target(resource, resource.storage_version)
-        options = WriteOptions(field_manager="muster")
+        namespace = obj["metadata"].get("namespace", "")
+        record = store.get(Key(resource.key, namespace, obj["metadata"]["name"]))
+        given = Target(resource, resource.storage_version, namespace)
+        options = WriteOptions(field_manager=SERVER)
         try:
             if record is None:
                 await api.create(ADMINISTRATOR, given, Given(obj), options)
@@ -198,9 +230,12 @@ def with_what_it_lacks(present: dict[str, Any], wanted: Mapping[str, Any]) -> di
     ):
         return None
     lacking: dict[str, Any] = {}
-    labels = {**wanted["metadata"]["labels"], **(metadata.get("labels") or {})}
-    if labels != (metadata.get("labels") or {}):
-        lacking["metadata"] = {**metadata, "labels": labels}
+    noted = {
+        field: {**(wanted["metadata"].get(field) or {}), **(metadata.get(field) or {})}
+        for field in ("labels", "annotations")
+    }
+    if any(noted[field] != (metadata.get(field) or {}) for field in noted):
+        lacking["metadata"] = {**metadata, **{field: texts for field, texts in noted.items() if texts}}
     if "aggregationRule" in wanted:
         selectors = (present.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
         missing = [each for each in wanted["aggregationRule"]["clusterRoleSelectors"] if each not in selectors]

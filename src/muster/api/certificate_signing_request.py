@@ -1,0 +1,167 @@
+"""CertificateSigningRequest: somebody asks for a certificate; somebody else approves or denies; a signer issues it.
+
+Who asks is written by the hub (`hub.signing`), and so are the times of conditions. A request never changes: a write of
+the object reaches its metadata, one of `approval` its conditions, one of `status` its certificate and conditions that
+are no verdict.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api import parts
+from muster.api.ages import human_duration
+from muster.api.builtin import AGE, builtin
+from muster.api.certificate_rules import approval_rules, request_rules, status_rules
+from muster.api.resource import PrinterColumn
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+Object = dict[str, Any]
+
+GROUP: Final = "certificates.k8s.io"
+APPROVED, DENIED, FAILED = "Approved", "Denied", "Failed"
+VERDICTS: Final = (APPROVED, DENIED)
+_NONE: Final = "<none>"
+
+
+def compose(subresource: str, new: Object, old: Object, now: str) -> None:
+    """Put back what a write there may not change."""
+    sent, before = new.get("status") or {}, old.get("status") or {}
+    new["spec"] = old.get("spec") or {}
+    match subresource:
+        case "approval":
+            conditions = [_dated(each, before, now) for each in sent.get("conditions") or ()]
+            new["status"] = _with_conditions(before, conditions)
+        case "status":
+            kept = _with_verdicts(sent.get("conditions") or [], before.get("conditions") or [])
+            new["status"] = _with_conditions(sent, [_dated(each, before, now) for each in kept])
+        case _:
+            new["status"] = before
+
+
+def _with_conditions(status: Object, conditions: list[Object]) -> Object:
+    rest = {name: value for name, value in status.items() if name != "conditions"}
+    return {"conditions": conditions, **rest} if conditions else rest
+
+
+def _with_verdicts(sent: list[Object], before: list[Object]) -> list[Object]:
+    """The conditions with those that say yes or no as they were, where there are as many of them as before."""
+    for verdict in VERDICTS:
+        known = [each for each in before if each.get("type") == verdict]
+        if len(known) == len([each for each in sent if each.get("type") == verdict]):
+            left = iter(known)
+            sent = [next(left) if each.get("type") == verdict else each for each in sent]
+    return sent
+
+
+def _dated(condition: Object, before: Object, now: str) -> Object:
+    """The condition with the times that it lacks: a status that it already had is as old as it was."""
+    dated = dict(condition)
+    if not dated.get("lastUpdateTime"):
+        dated["lastUpdateTime"] = now
+    if not dated.get("lastTransitionTime"):
+        same = (
+            each["lastTransitionTime"]
+            for each in before.get("conditions") or ()
+            if all(each.get(name) == dated.get(name) for name in ("type", "status")) and each.get("lastTransitionTime")
+        )
+        dated["lastTransitionTime"] = next(same, now)
+    return dated
+
+
+def has_condition(obj: Object, kind: str) -> bool:
+    return any(each.get("type") == kind for each in (obj.get("status") or {}).get("conditions") or ())
+
+
+def _spec(name: str, title: str, description: str) -> PrinterColumn:
+    def cell(obj: Object, _: datetime) -> object:
+        return (obj.get("spec") or {}).get(name) or ("" if name == "username" else _NONE)
+
+    return PrinterColumn(title, "string", description=description, cell=cell)
+
+
+def _duration(obj: Object, _: datetime) -> object:
+    seconds = (obj.get("spec") or {}).get("expirationSeconds")
+    return _NONE if seconds is None else human_duration(timedelta(seconds=seconds))
+
+
+def _condition(obj: Object, _: datetime) -> object:
+    verdict = DENIED if has_condition(obj, DENIED) else APPROVED if has_condition(obj, APPROVED) else "Pending"
+    failed = f",{FAILED}" if has_condition(obj, FAILED) else ""
+    issued = ",Issued" if (obj.get("status") or {}).get("certificate") else ""
+    return f"{verdict}{failed}{issued}"
+
+
+CERTIFICATE_SIGNING_REQUEST: Final = builtin(
+    "CertificateSigningRequest",
+    "certificatesigningrequests",
+    parts.kind(
+        "A request for a certificate, what was decided about it, and what was issued.",
+        parts.obj(
+            "The request. It never changes.",
+            ("request", "signerName"),
+            {
+                "request": parts.string("A PKCS #10 request in PEM, as base64.", format="byte"),
+                "signerName": parts.string("Who is to sign it, such as kubernetes.io/kube-apiserver-client."),
+                "expirationSeconds": parts.integer("How long the certificate should be good, 600 at least."),
+                "usages": parts.array(parts.string(), "What the certificate is for.")
+                | {"x-kubernetes-list-type": "atomic"},
+                "username": parts.string("Who asks. Set by the hub, like the next three."),
+                "uid": parts.string("Which user of that name."),
+                "groups": parts.array(parts.string(), "The groups of who asks.") | {"x-kubernetes-list-type": "atomic"},
+                "extra": {
+                    "type": "object",
+                    "description": "More about who asks.",
+                    "additionalProperties": parts.array(parts.string()),
+                },
+            },
+        ),
+        parts.obj(
+            "What was decided, and what was issued.",
+            properties={
+                "conditions": parts.map_list(
+                    parts.obj(
+                        "A verdict, or what became of the request.",
+                        ("status", "type"),
+                        {
+                            "type": parts.string("Approved, Denied, Failed, or another word."),
+                            "status": parts.string("True; other words may be False or Unknown too."),
+                            "reason": parts.string("Why, for programs."),
+                            "message": parts.string("Why, for people."),
+                            "lastUpdateTime": parts.time("When it was last written.", nullable=True),
+                            "lastTransitionTime": parts.time("When its status last changed.", nullable=True),
+                        },
+                    ),
+                    ("type",),
+                ),
+                "certificate": parts.string("What was issued: certificates in PEM, as base64.", format="byte"),
+            },
+        ),
+    ),
+    (
+        AGE,
+        _spec("signerName", "SignerName", "Who is to sign it."),
+        _spec("username", "Requestor", "Who asks."),
+        PrinterColumn("RequestedDuration", "string", description="How long it should be good.", cell=_duration),
+        PrinterColumn("Condition", "string", description="What was decided, and what came of it.", cell=_condition),
+    ),
+    group=GROUP,
+    namespaced=False,
+    short_names=("csr",),
+    status=True,
+    parts=("approval",),
+    rules=request_rules,
+    part_rules={"approval": approval_rules, "status": status_rules},
+    compose=compose,
+    reset={
+        "": {"f:spec": {}, "f:status": {}},
+        "approval": {"f:spec": {}, "f:status": {"f:certificate": {}}},
+        "status": {"f:spec": {}, "f:status": {"f:conditions": {}}},
+    },
+    selectable_fields=(".spec.signerName",),
+    zero={"spec": {}, "status": {}},
+    name_problems=lambda _: [],
+)

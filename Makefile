@@ -13,7 +13,7 @@ LONG   ?=
 DIFFERENTIAL_SECONDS ?= 15
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format conformance bench contract faults fuzz hostile soak damage differential coverage lock clean
+.PHONY: help run test quick check format conformance bench contract faults fuzz hostile soak damage differential clients coverage lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ damage: $(VENV)/.dev ## damaged files after kill -9 (200 places), 1,000 kills un
 
 differential: $(VENV)/.dev ## cel-go, gojq, OLM and OCM beside ours over generated programs (LONG=1 for 100,000 each; SEED=N repeats)
 	@$(BIN)/python -m tests.differential $(AREA) $(if $(LONG),--long,--seconds $(DIFFERENTIAL_SECONDS)) $(if $(SEED),--seed $(SEED))
+
+clients: $(VENV)/.dev ## clients times verbs against a running hub (kubectl oldest to newest, k9s, Python, client-go)
+	@$(BIN)/python -m tests.clients $(AREA)
 
 bench: $(VENV)/.dev ## run the benchmarks and print their tables (AREA=cel|jq|storage|…)
 	@$(BIN)/python -m benchmarks $(AREA)

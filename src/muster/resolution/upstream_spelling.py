@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 _UNEXPECTED_END: Final = "unexpected end of JSON input"
+_NEVER: Final = "\x01"  # stands nowhere in JSON
 _FIELDS: Final = {
     "Constraint": {
         "failureMessage": "string",
@@ -89,13 +90,21 @@ def _first_value(prop: Property) -> Any:
 
 
 def _go_syntax_error(text: str) -> str:
+    """What Go's decoder of streams says: where the text ends too early, that it ends."""
     if not text.strip():
         return "EOF"
+    error = _whole_error(text)
+    # A fault at the end is another one when something follows that stands nowhere in JSON.
+    return error if error and error == _whole_error(text + _NEVER) else "unexpected EOF"
+
+
+def _whole_error(text: str) -> str:
+    """What Go's decoder of whole texts says; empty if it reads the text."""
     try:
         parse_json(text)
     except InvalidJsonError as error:
-        return str(error).replace(_UNEXPECTED_END, "unexpected EOF")
-    return "unexpected EOF"
+        return str(error)
+    return ""
 
 
 def _struct(
@@ -208,12 +217,8 @@ def _legacy(prop: Property) -> c.Constraint:
 
 
 def _unmarshal_error(text: str) -> str:
-    """Where the decoder of streams says that the text ends, that of whole texts tries a space after it."""
-    error = _go_syntax_error(text)
-    if error not in {"EOF", "unexpected EOF"}:
-        return error
-    spaced = _go_syntax_error(f"{text} ")
-    return _UNEXPECTED_END if spaced in {"EOF", "unexpected EOF"} else spaced
+    """The decoder of whole texts tries a space after the end; a text of nothing else just ends."""
+    return _whole_error(text) if text.strip() else _UNEXPECTED_END
 
 
 def _go_kind(value: Any) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from tests.builders import a_time
 from tests.conformance.ocm_world import World
 from tests.differential.lockstep import Outcome, answer_of
@@ -203,7 +205,7 @@ def _actual(ours: ScheduleResult) -> dict[str, Any]:
         "ranked": ours.selected_by_rank,
         "unscheduled": ours.unscheduled,
         "pages": [[page.name, page.group_name, str(page.group_index), list(page.clusters)] for page in ours.pages()],
-        "groups": ours.decision_groups(),
+        "groups": msgspec.json.decode(msgspec.json.encode(ours.decision_groups())),
         "number": len(ours.ranked),
         "conditions": {
             name: {"status": each.status, "reason": each.reason, "message": each.message}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -152,9 +152,25 @@ def _kind_of(resource: Resource, version: Version, kind: str) -> dict[str, str]:
     return {"group": resource.group, "kind": kind, "version": version.name}
 
 
+_EITHER: Final = ({"type": "integer"}, {"type": "string"})
+
+
+def _spelled_out(schema: Mapping[str, Any]) -> Schema:
+    """A definition's schema for readers that do not know its shorthands: what may be a number or a text says so."""
+    told = dict(schema)
+    if told.get("x-kubernetes-int-or-string") and not told.keys() & {"anyOf", "allOf"}:
+        told["anyOf"] = list(_EITHER)
+    if isinstance(parts := told.get("properties"), dict):
+        told["properties"] = {name: _spelled_out(part) for name, part in parts.items()}
+    for name in ("items", "additionalProperties"):
+        if isinstance(part := told.get(name), dict):
+            told[name] = _spelled_out(part)
+    return told
+
+
 def _schemas(resource: Resource, version: Version) -> dict[str, Schema]:
     name = schema_name(resource, version, resource.kind)
-    schema: Schema = dict(version.schema)
+    schema: Schema = _spelled_out(version.schema) if resource.custom else dict(version.schema)
     properties = {
         "apiVersion": {"type": "string", "description": "The version of this object's schema."},
         "kind": {"type": "string", "description": "The kind of this object."},

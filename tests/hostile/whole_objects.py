@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,13 +73,50 @@ def whole_object(resource: Resource, version: Version) -> dict[str, Any]:
             obj[name] = value
     if resource.kind == "ManagedClusterSet":
         obj["spec"]["clusterSelector"]["selectorType"] = "LabelSelector"
+    if resource.key == "events.events.k8s.io":
+        # What this group has no more can be read, and not be written.
+        obj = {name: value for name, value in obj.items() if not name.startswith("deprecated")}
+        obj |= {"type": "Normal", "series": {**obj["series"], "count": 2}}
+    if resource.kind == "CertificateSigningRequest":
+        spec = {"request": _certificate_request(), "signerName": "example.com/a", "usages": ["client auth"]}
+        obj = {**obj, "spec": spec}
+        obj.pop("status", None)
+    if resource.kind == "CustomResourceDefinition":
+        obj = {**obj, "metadata": {**obj["metadata"], "name": name_of(resource)}, "spec": _definition()}
+        obj.pop("status", None)
     return obj
+
+
+def name_of(resource: Resource) -> str:
+    """What an object of the kind may be called: definitions are called after their kinds."""
+    return "widgets.example.com" if resource.kind == "CustomResourceDefinition" else NAME
+
+
+def _definition() -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {"type": "string"}}}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"}
+    return {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]}
+
+
+@cache
+def _certificate_request() -> str:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a")])
+    request = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(key, hashes.SHA256())
+    return base64.b64encode(request.public_bytes(serialization.Encoding.PEM)).decode()
+
+
+#: With six digits after the second, or a server takes them for none.
+_MICRO_TIMES = ("acquireTime", "eventTime", "lastObservedTime", "renewTime")
 
 
 def _value(schema: Mapping[str, Any], path: str) -> Any:
     for end, value in _GOOD.items():
         if path.endswith(end):
             return value
+    if path.rpartition(".")[2] in _MICRO_TIMES:
+        return "2026-01-01T00:00:00.000000Z"
     if "enum" in schema:
         return schema["enum"][0]
     if schema.get("x-kubernetes-int-or-string"):

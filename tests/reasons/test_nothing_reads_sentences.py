@@ -62,6 +62,7 @@ OF_OTHERS: Final = {
     ("selectors/purposes.py", "str(error)"),  # msgspec's: where in a document a value has the wrong type
     ("client/loop_errors.py", "message"),  # asyncio's: which of its complaints are about broken transports
     ("hub/expiry.py", "str(error)"),  # the disk's: the same complaint is logged once
+    ("hub/following.py", "str(error)"),  # the same
 }
 
 

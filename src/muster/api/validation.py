@@ -16,6 +16,8 @@ from muster.api.resource import Verdict
 from muster.values.causes import MOST_FOUND, NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, Cause, invalid
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from muster.api.resource import Resource, Version
 
 __all__ = ["decode_problem", "judged_object", "prepare", "validate_object"]
@@ -23,7 +25,7 @@ __all__ = ["decode_problem", "judged_object", "prepare", "validate_object"]
 Object = dict[str, Any]
 
 # With one of these, rules that look at the whole object cannot be trusted to find what they expect.
-BLOCKING: Final = frozenset({NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
+_BLOCKING: Final = frozenset({NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
 NOT_CHECKED: Final = invalid(
     "<nil>",
     None,
@@ -72,6 +74,11 @@ def judged_object(
     return Verdict((*causes, *found.causes), found.warnings)
 
 
+def is_blocked(causes: Iterable[Cause]) -> bool:
+    """Whether an object is so wrong that rules which look at several fields are not asked."""
+    return any(cause.reason in _BLOCKING for cause in causes)
+
+
 def _first_causes(resource: Resource, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
     """What is wrong with what every object has."""
     if resource.virtual or (subresource and old is not None and resource.compose is None):
@@ -87,7 +94,7 @@ def _causes(resource: Resource, version: Version, obj: Object, old: Object | Non
         return causes + _own_rules(resource, obj, old, subresource)
     schema = version.compiled
     causes.extend(schema.validate(obj, old))
-    if any(cause.reason in BLOCKING for cause in causes):
+    if is_blocked(causes):
         return [*causes, NOT_CHECKED] if schema.has_rules else causes
     if old is not None and schema.has_rules:
         causes.extend(schema.transition(obj, old))

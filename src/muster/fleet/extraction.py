@@ -32,7 +32,8 @@ def extractor(path: Path) -> Extractor:
         return lambda objects: [_projected(encoded, path) for encoded in objects]
     last = path[-1]
     if isinstance(last, Element):
-        return _extractor(keys, list[msgspec.Raw], _element_finder(last), path)
+        gone = len(keys) if path[:-1] in GONE_WHEN_EMPTY else None
+        return _extractor(keys, list[msgspec.Raw], _element_finder(last, gone), path)
     if isinstance(last, str):
         return _extractor(keys, Any, _plain, path)
     finish = _presence(len(keys)) if path[:-1] in GONE_WHEN_EMPTY else _there
@@ -108,16 +109,18 @@ def _plain(value: Any) -> Hashable:
     return value if type(value) is str else frozen(value)
 
 
-def _element_finder(element: Element) -> Callable[[list[msgspec.Raw]], Hashable]:
+def _element_finder(element: Element, gone: int | None) -> Callable[[list[msgspec.Raw]], Hashable]:
     """The elements in question, written as `project` writes them: the JSON they came in may say the same differently.
 
-    An element without such a field is a ValidationError.
+    An element without such a field is a ValidationError. `gone` is the depth of a list that is not there when empty.
     """
     field = msgspec.defstruct("Field", [("step", str)], rename={"step": element.field}, gc=False)
     decode: Callable[[Any], Any] = msgspec.json.Decoder(field).decode
     wanted = element.value
 
     def find(elements: list[msgspec.Raw]) -> Hashable:
+        if not elements and gone is not None:
+            return (gone, EMPTY)
         return frozen([_WHOLE.decode(each) for each in elements if decode(each).step == wanted])
 
     return find

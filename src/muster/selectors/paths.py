@@ -42,7 +42,17 @@ WHOLE: Final[Path] = ()
 
 # With nothing in them, expressions see these as if they were not there.
 GONE_WHEN_EMPTY: Final[frozenset[Path]] = frozenset(
-    {("metadata", LABELS), ("metadata", "annotations"), ("spec", "taints")}
+    {
+        ("metadata", LABELS),
+        ("metadata", "annotations"),
+        ("metadata", "finalizers"),
+        ("metadata", "ownerReferences"),
+        ("spec", "taints"),
+        ("spec", "managedClusterClientConfigs"),
+        ("status", "clusterClaims"),
+        ("status", "capacity"),
+        ("status", "allocatable"),
+    }
 )
 
 
@@ -90,6 +100,8 @@ def project(obj: Any, path: Path) -> Hashable:
         if isinstance(step, Element):
             if type(value) is not list:
                 return (depth, frozen(value))
+            if not value and path[:depth] in GONE_WHEN_EMPTY:
+                return (depth, EMPTY)
             # What is not a map with that field can make an expression fail, so it belongs to the projection too.
             value = [
                 each

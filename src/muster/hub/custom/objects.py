@@ -13,7 +13,7 @@ from muster.api.resource import Verdict
 from muster.api.schema import CompiledSchema
 from muster.api.schema.checks import located as located_lists
 from muster.api.schema.lists import compile_lists
-from muster.api.validation import BLOCKING, NOT_CHECKED
+from muster.api.validation import NOT_CHECKED, is_blocked
 from muster.cel import CompileBudget
 from muster.hub.custom.embedded import embedded_causes, embedded_problem, embedded_unknown, has_embedded
 from muster.hub.custom.nodes import ABSENT, Node, located, under
@@ -120,7 +120,7 @@ class CustomChecks:
             causes += twice
         if not self._ruled:
             return Verdict(tuple(causes))
-        if any(cause.reason in BLOCKING for cause in (*found, *causes)):
+        if is_blocked((*found, *causes)):
             return Verdict((*causes, NOT_CHECKED))
         if self._rules is None:
             return Verdict(tuple(causes))

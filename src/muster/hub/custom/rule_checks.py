@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.cel import DEFAULT_COST_LIMIT
-from muster.cel.runtime_cost import LIMIT_MESSAGE
 from muster.cel.values import OPTIONAL_NONE, optional
-from muster.errors import EvaluationError
+from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 from muster.hub.custom.cel_types import declared, escaped, is_embedded
 from muster.hub.custom.field_paths import InvalidPathError, read_path
 from muster.hub.custom.nodes import list_key, same
@@ -193,10 +192,10 @@ class RuleNode:
         if not isinstance(result, EvaluationError):
             return result is not True
         text = str(result)
-        if text.startswith("no such overload"):
+        if result.kind is FailureKind.NO_SUCH_OVERLOAD:
             fault = "call arguments did not match a supported operator, function or macro signature"
             why = f"'{text}': {fault} for rule: {named}"
-        elif text.startswith(LIMIT_MESSAGE):
+        elif isinstance(result, BudgetExceededError):
             why = f"'{text}': no further validation rules will be run due to call cost exceeds limit for rule: {named}"
             asked.budget = -1
         else:
@@ -231,7 +230,7 @@ class RuleNode:
                 "no further validation rules will be run",
                 True,
             )
-        if isinstance(result, EvaluationError) and str(result).startswith(LIMIT_MESSAGE):
+        if isinstance(result, BudgetExceededError):
             written = rule.written["messageExpression"]
             why = "no further validation rules will be run due to call cost exceeds limit for messageExpression"
             return f'{why}: "{written}"', True

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from muster.api import RESOURCES
+from muster.api.resource import Resource, Scale, Version
 from muster.hub.rest.discovery import Discovery
 from muster.hub.rest.openapi import OpenApi
 
@@ -90,3 +91,23 @@ def test_only_built_in_kinds_take_strategic_patches() -> None:
     patch = clusters["/apis/cluster.open-cluster-management.io/v1/managedclusters/{name}"]["patch"]
     assert strategic in namespaces["requestBody"]["content"]
     assert strategic not in patch["requestBody"]["content"]
+
+
+def test_a_part_that_another_kind_answers_is_not_taken_for_the_kind() -> None:
+    """kubectl chooses the type of a patch by the first operation that names the kind."""
+    widgets = Resource(
+        group="example.com",
+        kind="Widget",
+        plural="widgets",
+        singular="widget",
+        list_kind="WidgetList",
+        namespaced=True,
+        custom=True,
+        versions=(Version("v1", {"type": "object"}, (), scale=Scale(".spec.replicas", ".status.replicas")),),
+    )
+    found = OpenApi([widgets]).find("apis/example.com/v1")
+    assert found is not None
+    paths = json.loads(found.body)["paths"]
+    scale = paths["/apis/example.com/v1/namespaces/{namespace}/widgets/{name}/scale"]["patch"]
+    named = scale["x-kubernetes-group-version-kind"]
+    assert named == {"group": "autoscaling", "kind": "Scale", "version": "v1"}

@@ -330,6 +330,10 @@ class _Operations:
                 requestBody={"required": True, "content": {kind.value: {"schema": body} for kind in kinds}},
                 responses=dict(answer),
             )
+        # kubectl chooses how to patch a kind by these: they are not about the kind whose part this is.
+        shown_kind = {"group": described.group, "kind": described.kind, "version": described.version}
+        for operation in found.values():
+            operation["x-kubernetes-group-version-kind"] = shown_kind
         return found
 
     def patch(self, suffix: str) -> Schema:

@@ -7,6 +7,7 @@ columns and masks; knows nothing of stages.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from muster.values.labels import Requirement
 
 MISSING: Final = "missing"
+_WAYS_TO_BE_MISSING: Final = 4
 _MOST_VALUES: Final = 4
 _LONGEST_VALUE: Final = 40
 
@@ -187,8 +189,13 @@ def common_values(fleet: Fleet, path: Path, rows: NDArray[np.intp]) -> tuple[Val
     """The values that these clusters have at a path, the most frequent first, as far as they are few."""
     column = fleet.column(path)
     counts = np.bincount(column.codes[rows], minlength=1)
-    order = np.argsort(-counts, kind="stable")[:_MOST_VALUES]
-    return tuple(ValueCount(_value_text(column.values[at]), int(counts[at])) for at in order.tolist() if counts[at])
+    # A value may be missing in several ways, which are one to people: some more are looked at than are shown.
+    order = np.argsort(-counts, kind="stable")[: _MOST_VALUES + _WAYS_TO_BE_MISSING]
+    shown: Counter[str] = Counter()
+    for at in order.tolist():
+        if counts[at]:
+            shown[_value_text(column.values[at])] += int(counts[at])
+    return tuple(ValueCount(text, count) for text, count in shown.most_common(_MOST_VALUES))
 
 
 def _value_text(projection: Hashable) -> str:

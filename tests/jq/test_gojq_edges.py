@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from muster.jq import Host, compile_query, from_json
+from muster.jq import Host, Limits, compile_query, from_json
 from tests.jq.test_queries import outcome
 
 
@@ -304,4 +304,4 @@ def test_json_is_read_to_ten_thousand_levels() -> None:
         r"""("[" * 9000 + "{\"k\":[\"\\u00e9\\ud83d\\ude00\\ud800\",-1.5e3,{}, null]}" + "]" * 9000)
             | fromjson | tojson | ltrimstr("[" * 9000) | rtrimstr("]" * 9000)"""
     )
-    assert deep.run(None) == ['{"k":["é😀\ufffd",-1500,{},null]}']
+    assert deep.run(None, limits=Limits(seconds=None)) == ['{"k":["é😀\ufffd",-1500,{},null]}']

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -63,6 +66,18 @@ def test_one_hub_at_a_time_runs_in_a_directory(tmp_path: Path) -> None:
         ):
             pass
     assert hub_directory.process(tmp_path) is None
+
+
+def test_whoever_asks_whether_a_hub_runs_does_not_keep_one_from_starting(tmp_path: Path) -> None:
+    with hub_directory.running(tmp_path):
+        pass
+    descriptor = os.open(tmp_path / "hub.running", os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    asked = threading.Timer(0.05, os.close, [descriptor])
+    asked.start()
+    with hub_directory.running(tmp_path):
+        assert hub_directory.process(tmp_path) == os.getpid()
+    asked.join()
 
 
 @pytest.mark.parametrize("command", ["run", "serve"])

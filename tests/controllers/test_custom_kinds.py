@@ -36,7 +36,7 @@ def test_controllers_start_beside_custom_kinds() -> None:
 
 def _own(hub: Driver, name: str, api_version: str, owner: Any) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
-    body["metadata"]["ownerReferences"] = [_reference(api_version, owner)]  # type: ignore[index]
+    body["metadata"]["ownerReferences"] = [_reference(api_version, owner)]  # type: ignore[index]  # an object as JSON has it
     code, _, text = hub.hub.request("POST", "/api/v1/namespaces/default/configmaps", json.dumps(body).encode())
     assert code == 201, text
 

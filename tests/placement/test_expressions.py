@@ -83,7 +83,7 @@ def test_an_expression_is_compiled_once_however_many_placements_have_it() -> Non
     placement = a_placement(predicates=[{"requiredClusterSelector": {"celSelector": {"celExpressions": [text]}}}])
     compiler = cel_compiler()
     plans = [plan_of({**placement, "metadata": {"name": name, "namespace": "apps"}}, compiler) for name in "ab"]
-    first, second = (plan.predicates[0][-1].programs[0] for plan in plans)  # type: ignore[attr-defined]
+    first, second = (plan.predicates[0][-1].programs[0] for plan in plans)  # type: ignore[attr-defined]  # CEL selectors have programs
     assert first is second
 
 

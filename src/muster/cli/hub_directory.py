@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -30,6 +31,7 @@ Data = Annotated[
     ),
 ]
 _IN_CLONE: Final = ".muster"
+_ATTEMPTS, _MOMENT = 10, 0.02  # seconds between them
 _RUNNING: Final = "hub.running"  # locked by the supervisor while it runs, with its process's number in it
 
 
@@ -88,15 +90,24 @@ def running(directory: Path) -> Iterator[None]:
         yield
         return
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _locked(descriptor):
             holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip(" \0\n")
             raise InvalidObjectError(
                 "--data", f"a hub runs in {directory} already, process {holder}; `muster hub stop` ends it"
-            ) from None
+            )
         with contextlib.suppress(OSError):
             os.pwrite(descriptor, f"{os.getpid()}\n".ljust(32).encode(), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    """Whether the lock could be had. Whoever asks whether a hub runs holds it for a moment: that is no hub."""
+    for attempt in range(_ATTEMPTS):
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        if attempt + 1 < _ATTEMPTS:
+            time.sleep(_MOMENT)
+    return False

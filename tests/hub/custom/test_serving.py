@@ -200,6 +200,6 @@ def test_metrics_do_not_grow_with_names_that_clients_make_up(hub: Shop) -> None:
 
 def _until(hub: Shop, question: object) -> None:
     deadline = time.monotonic() + 20
-    while not question():  # type: ignore[operator]
+    while not question():  # type: ignore[operator]  # any function without arguments
         assert time.monotonic() < deadline, "it does not happen"
         time.sleep(0.01)

@@ -108,7 +108,7 @@ def checked_result(
         raise _bad_patch(patch.text, f"exceeded max depth of {MAX_DEPTH}")
     _check_type(target, obj, patch, IGNORE)
     if obj["metadata"] is live.get("metadata"):
-        problem = _embedded_problem(target, fresh(obj, live))
+        problem = embedded_problem(target, fresh(obj, live))
     else:
         problem = _type_problem(target, fresh(obj, live))
     if problem is not None:
@@ -175,12 +175,13 @@ def _type_problem(target: Target, obj: JsonObject) -> str | None:
         except msgspec.ValidationError:
             pass  # something else is in it, or something is wrong: look closely
         else:
-            return _embedded_problem(target, obj)
+            return embedded_problem(target, obj)
     problem = decode_problem(target.resource, target.version, obj)
-    return problem if problem is not None else _embedded_problem(target, obj)
+    return problem if problem is not None else embedded_problem(target, obj)
 
 
-def _embedded_problem(target: Target, obj: JsonObject) -> str | None:
+def embedded_problem(target: Target, obj: JsonObject) -> str | None:
+    """What Go could not have decoded in the part of an object that is more than its schema says."""
     checks = target.version.checks
     return None if checks is None else checks.embedded_problem(obj)
 

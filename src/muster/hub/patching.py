@@ -126,10 +126,7 @@ def applied(
     try:
         obj, owners = _applied(target, live, config, writer, force=options.force)
     except apply.InvalidConfigurationError as error:
-        metadata = config.get("metadata", {})
-        address = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        subject = f"{address}; {target.api_version}, Kind={target.resource.kind}"
-        raise status.internal(f"failed to create typed patch object ({subject}): {error}") from None
+        raise _untyped(target, config, str(error)) from None
     except apply.ApplyConflictError as error:
         raise _conflict(error) from None
     # The configuration is shared between attempts and the live object is compared with later: work on a copy.
@@ -139,8 +136,18 @@ def applied(
     if writer.manager == KUBECTL and LAST_APPLIED in (metadata.get("annotations") or {}):
         metadata["annotations"][LAST_APPLIED] = last_applied(config)
     bodies.check_address(target, obj)
+    problem = bodies.embedded_problem(target, obj)
+    if problem is not None:
+        raise _untyped(target, config, problem)
     prepare(target.resource, target.version, obj)
     return obj, owners
+
+
+def _untyped(target: Target, config: JsonObject, why: str) -> status.StatusError:
+    metadata = config.get("metadata", {})
+    address = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    subject = f"{address}; {target.api_version}, Kind={target.resource.kind}"
+    return status.internal(f"failed to create typed patch object ({subject}): {why}")
 
 
 def _applied(

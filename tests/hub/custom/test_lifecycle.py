@@ -186,3 +186,18 @@ def test_a_definition_may_have_so_many_bytes(hub: Shop) -> None:
     wide = {f"field-{n}": {"type": "string", "description": "x" * 1000} for n in range(1600)}
     answer = hub.send("POST", DEFINITIONS, definition(schema(fields(**wide))))
     assert (hub.code, "definition-bytes" in answer["message"]) == (413, True)
+
+
+def test_an_applied_definition_that_go_could_not_decode_is_refused_with_the_field(hub: Shop) -> None:
+    broken = definition(of={"type": "object", "properties": {"spec": []}})
+    answer = hub.send("PATCH", f"{DEFINITIONS}/{NAME}?fieldManager=m", broken, APPLY)
+    assert (hub.code, answer.get("reason")) == (500, None)  # as a real server: without a reason
+    assert answer["message"] == (
+        f"failed to create typed patch object (/{NAME}; apiextensions.k8s.io/v1, Kind=CustomResourceDefinition): "
+        "json: cannot unmarshal array into Go struct field "
+        "CustomResourceDefinition.spec.versions.schema.openAPIV3Schema.properties.spec of type "
+        "v1.JSONSchemaProps"
+    )
+    hub.define(definition())
+    hub.send("PATCH", f"{DEFINITIONS}/{NAME}?fieldManager=m&force=true", broken, APPLY)
+    assert hub.code == 500

@@ -116,7 +116,8 @@ def clean(schema: Any, path: str, struct: str = "JSONSchemaProps") -> tuple[Sche
 
 def _cleaned(value: Any, fields: Mapping[str, str], path: str, struct: str, unknown: list[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _mismatch(value, path, f"v1.{struct}", struct)
+        wanted = "JSONSchemaProps" if fields is FIELDS else struct
+        raise _mismatch(value, path, f"v1.{wanted}", struct)
     found: dict[str, Any] = {}
     for name, each in value.items():
         form = fields.get(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from muster.cel.meter import new_meter
+from muster.cel.costs.meter import new_meter
 from muster.cel.traversals import equals as metered_equals
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from muster.cel import InvalidProgramError, Variable, environment, make_program
-from muster.cel.types import BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, list_of, map_of
+from muster.cel.checking.types import BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, list_of, map_of
 from muster.cel.values import Duration, Timestamp, optional
 from muster.errors import EvaluationError, InvalidExpressionError
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from muster.cel import Program, Range, Variable, environment, make_program
-from muster.cel.ranges import MAX
-from muster.cel.types import DYN, INT, STRING, Type, list_of, map_of
+from muster.cel.checking.types import DYN, INT, STRING, Type, list_of, map_of
+from muster.cel.costs.ranges import MAX
 from muster.errors import BudgetExceededError
 
 if TYPE_CHECKING:
-    from muster.cel.cost_estimate import Path
+    from muster.cel.costs.estimate import Path
 
 VARIABLES = (
     Variable("s", STRING),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from muster.cel.checker import compile_expression
+from muster.cel.checking.checker import compile_expression
+from muster.cel.checking.types import BOOL, INT, STRING, struct
 from muster.cel.declarations import Function, Library, Overload, Variable
 from muster.cel.environment import Env, ObjectTypes
 from muster.cel.libraries.standard import STANDARD
-from muster.cel.types import BOOL, INT, STRING, struct
 
 ENV = Env().extend(STANDARD)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import muster.cel
 from muster.cel import Variable, compile_program, environment
-from muster.cel.types import DYN
+from muster.cel.checking.types import DYN
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "cel.md"
 

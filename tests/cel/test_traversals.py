@@ -10,7 +10,7 @@ import pytest
 
 import muster.cel
 from muster.cel import NAMES, environment
-from muster.cel.types import Kind, Type
+from muster.cel.checking.types import Kind, Type
 
 ROOT = Path(muster.cel.__file__).parent
 # Modules that handle values at run time. The rest of the package works on trees and types, which compiling pays for.

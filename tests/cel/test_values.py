@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muster.cel import types
-from muster.cel.qualify import lookup
+from muster.cel.checking import types
+from muster.cel.running.qualify import lookup
 from muster.cel.traversals import go_text
 from muster.cel.values import (
     MISSING,

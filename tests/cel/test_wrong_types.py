@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from muster.cel import Variable, environment, make_program
-from muster.cel.charging import charging_of
-from muster.cel.dispatch import Invocation
-from muster.cel.interpreter import interpret
+from muster.cel.checking.types import DYN, STRING
+from muster.cel.costs.charging import charging_of
+from muster.cel.costs.meter import new_meter
 from muster.cel.libraries.kubernetes.formats import named
 from muster.cel.libraries.kubernetes.quantity import quantity
 from muster.cel.libraries.kubernetes.semver import semver
 from muster.cel.libraries.kubernetes.urls import url
 from muster.cel.libraries.network import parse_cidr, parse_ip
-from muster.cel.meter import new_meter
-from muster.cel.types import DYN, STRING
+from muster.cel.running.dispatch import Invocation
+from muster.cel.running.interpreter import interpret
 from muster.cel.values import OPTIONAL_NONE, Duration, MapValue, Timestamp, TypeValue, Uint, optional
 from muster.errors import EvaluationError, InvalidExpressionError
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.checker import check
+from muster.cel.checking.checker import check
+from muster.cel.checking.unification import displayed
 from muster.cel.environments import environment
-from muster.cel.parser import parse
-from muster.cel.unification import displayed
+from muster.cel.syntax.parser import parse
 from muster.errors import InvalidExpressionError
 from muster.values.labels import InvalidSelectorError, from_label_selector
 from tests.builders import a_time

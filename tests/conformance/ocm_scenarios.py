@@ -10,7 +10,7 @@ import copy
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.cel.charging import charging_of
+from muster.cel.costs.charging import charging_of
 from muster.cel.environments import environment
 from muster.controllers.mirror import Stored
 from muster.controllers.placement_mirrors import PLACEMENTS

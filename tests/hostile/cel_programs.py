@@ -20,9 +20,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from muster.cel import Variable, environment, make_program, unparse
+from muster.cel.checking.types import ANY, DYN, STRING, list_of, map_of
 from muster.cel.libraries.ocm_sizes import managed_cluster_sizes
 from muster.cel.traversals import value_text
-from muster.cel.types import ANY, DYN, STRING, list_of, map_of
 from muster.errors import EvaluationError, InvalidExpressionError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from muster.cel import types
+from muster.cel.checking import types
 from muster.cel.declarations import Variable
 from muster.cel.environments import environment
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from muster.cel.interpreter import interpret
-from muster.cel.planner import InvalidProgramError
 from muster.cel.program import Program, make_program
+from muster.cel.running.interpreter import interpret
+from muster.cel.running.planner import InvalidProgramError
 from muster.cel.values import OptionalValue
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
 from tests.properties.cel_expressions import ENVIRONMENTS, expressions, inputs

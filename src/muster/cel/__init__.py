@@ -12,20 +12,20 @@ up), codegen (one Python function) and interpreter (the reference, which remembe
 runtime_cost, reads, and program, which ties them together.
 """
 
-from muster.cel.checker import check, compile_expression
-from muster.cel.compile_budget import COMPILE_LIMIT, CompileBudget
-from muster.cel.cost_estimate import Path, SizeHints, no_hints
+from muster.cel.checking.checker import check, compile_expression
+from muster.cel.checking.unification import displayed
+from muster.cel.costs.compile_budget import COMPILE_LIMIT, CompileBudget
+from muster.cel.costs.estimate import Path, SizeHints, no_hints
+from muster.cel.costs.ranges import Range
 from muster.cel.declarations import Constant, Function, Library, Macro, Overload, Variable
 from muster.cel.environment import Env, Limits, ObjectTypes, Options
 from muster.cel.environments import NAMES, UnknownEnvironmentError, environment
-from muster.cel.interpreter import Trace
-from muster.cel.parser import parse
-from muster.cel.planner import InvalidProgramError
 from muster.cel.program import DEFAULT_COST_LIMIT, Program, compile_program, make_program
-from muster.cel.ranges import Range
 from muster.cel.reads import PRESENT, Absent, ReadPath, Where, freeze, project, show_path
-from muster.cel.unification import displayed
-from muster.cel.unparser import unparse
+from muster.cel.running.interpreter import Trace
+from muster.cel.running.planner import InvalidProgramError
+from muster.cel.syntax.parser import parse
+from muster.cel.syntax.unparser import unparse
 
 __all__ = [
     "COMPILE_LIMIT",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from muster.cel.types import Type
+    from muster.cel.checking.types import Type
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from muster.cel.checking.types import Type, struct
 from muster.cel.declarations import Constant, Function, Library, Macro, Overload, Variable
-from muster.cel.types import Type, struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from muster.cel.tree import CheckedTree
+    from muster.cel.syntax.tree import CheckedTree
     from muster.source import Diagnostic
 
     Validator = Callable[[CheckedTree, "Env"], Iterable[Diagnostic]]

@@ -10,6 +10,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from muster.cel.checking.types import ANY, DYN, STRING, list_of, map_of
+from muster.cel.checking.validators import duration_literals, homogeneous_literals, regex_literals, timestamp_literals
 from muster.cel.declarations import Library, Variable
 from muster.cel.environment import Env, Options
 from muster.cel.libraries import ocm, olm
@@ -30,9 +32,7 @@ from muster.cel.libraries.regex import REGEX
 from muster.cel.libraries.sets import SETS
 from muster.cel.libraries.standard import STANDARD
 from muster.cel.libraries.strings import strings_library
-from muster.cel.macros import STANDARD_MACROS
-from muster.cel.types import ANY, DYN, STRING, list_of, map_of
-from muster.cel.validators import duration_literals, homogeneous_literals, regex_literals, timestamp_literals
+from muster.cel.syntax.macros import STANDARD_MACROS
 from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:

@@ -10,25 +10,25 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.charging import Charging, charging_of
-from muster.cel.checker import compile_expression
-from muster.cel.codegen import generate
-from muster.cel.compile_budget import CompileBudget, limited
-from muster.cel.cost_estimate import SizeHints, estimate_cost, no_hints, part_costs
-from muster.cel.interpreter import Trace, interpret
-from muster.cel.planner import plan
+from muster.cel.checking.checker import compile_expression
+from muster.cel.costs.charging import Charging, charging_of
+from muster.cel.costs.compile_budget import CompileBudget, limited
+from muster.cel.costs.estimate import SizeHints, estimate_cost, no_hints, part_costs
+from muster.cel.generating import generate
 from muster.cel.reads import reads_of
+from muster.cel.running.interpreter import Trace, interpret
+from muster.cel.running.planner import plan
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from muster.cel.checking.types import Type
+    from muster.cel.costs.ranges import Range
     from muster.cel.environment import Env
-    from muster.cel.plan import Plan
-    from muster.cel.ranges import Range
     from muster.cel.reads import ReadPath
-    from muster.cel.tree import CheckedTree
-    from muster.cel.types import Type
+    from muster.cel.running.plan import Plan
+    from muster.cel.syntax.tree import CheckedTree
 
 DEFAULT_COST_LIMIT = 1_000_000  # per evaluation, as Kubernetes has it
 CACHED_PROGRAMS = 2048

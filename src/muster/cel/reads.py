@@ -24,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from muster.cel import plan as p
+from muster.cel.running import plan as p
+from muster.cel.syntax.walking import Walk, run
 from muster.cel.values import MISSING, equal_plain, find, type_of
-from muster.cel.walking import Walk, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

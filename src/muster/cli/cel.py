@@ -27,8 +27,8 @@ from muster.cel import (
     parse,
     show_path,
 )
-from muster.cel.ranges import MAX
-from muster.cel.types import DYN
+from muster.cel.checking.types import DYN
+from muster.cel.costs.ranges import MAX
 from muster.cel.values import check_input
 from muster.cli.cel_show import explained, shown
 from muster.cli.exits import Exit

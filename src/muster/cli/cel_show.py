@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.cel import unparse
-from muster.cel.traversal import children
+from muster.cel.syntax.traversal import children
+from muster.cel.syntax.tree import Ident, Literal
 from muster.cel.traversals import value_text as shown
-from muster.cel.tree import Ident, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muster.cel import Trace
-    from muster.cel.tree import CheckedTree, Expr
+    from muster.cel.syntax.tree import CheckedTree, Expr
 
 __all__ = ["explained", "shown"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.cel.traversal import children, descendants
-from muster.cel.tree import Call, Literal
-from muster.cel.unparser import unparse
+from muster.cel.syntax.traversal import children, descendants
+from muster.cel.syntax.tree import Call, Literal
+from muster.cel.syntax.unparser import unparse
 from muster.placement.clauses import plain_value
 from muster.placement.findings import Finding
 from muster.placement.lint_requirements import some_of
@@ -18,8 +18,8 @@ from muster.values.nearest import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from muster.cel.interpreter import Trace
-    from muster.cel.tree import Expr
+    from muster.cel.running.interpreter import Trace
+    from muster.cel.syntax.tree import Expr
     from muster.placement.survey import Survey, Vocabulary
     from muster.selectors.cel import CelSelector
 

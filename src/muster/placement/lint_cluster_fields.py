@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.managed_cluster import MANAGED_CLUSTER
 from muster.api.schema.object_meta import OBJECT_META
-from muster.cel.traversal import descendants
-from muster.cel.tree import Call, Literal, Select
+from muster.cel.syntax.traversal import descendants
+from muster.cel.syntax.tree import Call, Literal, Select
 from muster.placement.findings import Finding, meant
 from muster.placement.lint_fields import property_names
 from muster.selectors.cel import path_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from muster.cel.program import Program
-    from muster.cel.tree import Expr
+    from muster.cel.syntax.tree import Expr
     from muster.placement.survey import Vocabulary
     from muster.selectors.paths import Path
 

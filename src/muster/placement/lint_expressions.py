@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.cel.checking.types import Kind
 from muster.cel.environments import environment
 from muster.cel.libraries.ocm_sizes import managed_cluster_sizes
 from muster.cel.program import compile_program
-from muster.cel.traversal import descendants
-from muster.cel.tree import Call, Comprehension, Literal, Select
-from muster.cel.types import Kind
-from muster.cel.unparser import unparse
+from muster.cel.syntax.traversal import descendants
+from muster.cel.syntax.tree import Call, Comprehension, Literal, Select
+from muster.cel.syntax.unparser import unparse
 from muster.errors import EvaluationError, FailureKind, InvalidExpressionError, InvalidObjectError
 from muster.placement.comparisons import never_true
 from muster.placement.findings import Finding, close_to
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from muster.cel.program import Program
-    from muster.cel.tree import Expr
+    from muster.cel.syntax.tree import Expr
     from muster.placement.survey import Vocabulary
     from muster.selectors.cel import CelLimits
 

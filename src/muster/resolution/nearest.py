@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.traversal import descendants
-from muster.cel.tree import Call, Literal
-from muster.cel.unparser import unparse
+from muster.cel.syntax.traversal import descendants
+from muster.cel.syntax.tree import Call, Literal
+from muster.cel.syntax.unparser import unparse
 from muster.errors import EvaluationError
 from muster.resolution import constraints as c
 from muster.resolution.rules import COST_LIMIT, compile_rule
@@ -16,7 +16,7 @@ from muster.resolution.versions import merged
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muster.cel.tree import Expr
+    from muster.cel.syntax.tree import Expr
     from muster.resolution.bundles import Bundle
     from muster.resolution.matching import Matcher
 

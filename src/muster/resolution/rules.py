@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.cel.checking.types import BOOL, DYN, STRING, list_of, map_of
 from muster.cel.declarations import Variable
 from muster.cel.environment import Env
 from muster.cel.environments import environment
 from muster.cel.libraries.olm import SEMVER_COMPARE
 from muster.cel.libraries.standard import STANDARD
 from muster.cel.program import compile_program
-from muster.cel.types import BOOL, DYN, STRING, list_of, map_of
 from muster.errors import EvaluationError, InvalidExpressionError
 from muster.resolution.constraints import InvalidConstraintError
 from muster.resolution.properties import as_doubles

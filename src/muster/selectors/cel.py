@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from muster.cel.checking.types import Kind
 from muster.cel.environments import environment
 from muster.cel.libraries.ocm_sizes import STATIC_COST_LIMIT, managed_cluster_sizes
 from muster.cel.program import compile_program
 from muster.cel.reads import PRESENT as CEL_PRESENT
 from muster.cel.reads import Where
-from muster.cel.types import Kind
 from muster.cel.values.model import type_of
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind, InvalidExpressionError, InvalidObjectError
 from muster.reasons import Code, Reason, Subject

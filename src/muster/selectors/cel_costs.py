@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.cel.libraries.ocm_sizes import managed_cluster_sizes
-from muster.cel.tree import Call
-from muster.cel.unparser import unparse
+from muster.cel.syntax.tree import Call
+from muster.cel.syntax.unparser import unparse
 
 if TYPE_CHECKING:
     from muster.cel.program import Program
-    from muster.cel.tree import Expr
+    from muster.cel.syntax.tree import Expr
 
 _MOST_OF_IT: Final = 0.6
 _SHOWN: Final = 120  # characters

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from muster.cel.reads import Where, show_path
-from muster.cel.traversal import children
+from muster.cel.syntax.traversal import children
+from muster.cel.syntax.tree import Call, Comprehension, Ident, ListExpr, Literal, MapExpr, Select
+from muster.cel.syntax.unparser import unparse
 from muster.cel.traversals import value_text
-from muster.cel.tree import Call, Comprehension, Ident, ListExpr, Literal, MapExpr, Select
-from muster.cel.unparser import unparse
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from muster.cel.interpreter import Trace
     from muster.cel.program import Program
-    from muster.cel.tree import Expr
+    from muster.cel.running.interpreter import Trace
+    from muster.cel.syntax.tree import Expr
 
 _LONGEST: Final = 80
 _MOST: Final = 12

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from muster.cel.checking.types import INT
+from muster.cel.costs.meter import new_meter
 from muster.cel.environments import environment
 from muster.cel.libraries.kubernetes.formats import named
 from muster.cel.libraries.kubernetes.quantity import quantity
 from muster.cel.libraries.network import CidrValue, IpValue, parse_cidr, parse_ip
-from muster.cel.messages import EmptyValue
-from muster.cel.meter import new_meter
-from muster.cel.types import INT
 from muster.cel.values import OPTIONAL_NONE, Duration, MapValue, Timestamp, TypeValue, Uint, optional
+from muster.cel.values.messages import EmptyValue
 from muster.cel.values.model import MIN_TIMESTAMP_NS
 from muster.errors import EvaluationError
 from tests.cel.comparing import equals

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from muster.cel.checking.types import INT
+from muster.cel.costs.meter import new_meter
 from muster.cel.libraries.formatting import format_with
 from muster.cel.libraries.go_formatting import localized_format
-from muster.cel.meter import new_meter
-from muster.cel.types import INT
 from muster.cel.values import OPTIONAL_NONE, Duration, MapValue, Timestamp, TypeValue, Uint
 from muster.errors import EvaluationError
 from tests.cel.libraries.evaluation import diagnostics_of, error_of, value_of

@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from muster.cel import types
-from muster.cel.charging import STANDARD_CHARGING
-from muster.cel.checker import check
-from muster.cel.cost_estimate import CallEstimate, EstimateModel, estimate_cost
+from muster.cel.checking import types
+from muster.cel.checking.checker import check
+from muster.cel.checking.unification import displayed
+from muster.cel.costs.charging import STANDARD_CHARGING
+from muster.cel.costs.estimate import CallEstimate, EstimateModel, estimate_cost
+from muster.cel.costs.library_estimates import KUBERNETES_ESTIMATES
+from muster.cel.costs.ranges import Range, exactly
 from muster.cel.declarations import Variable
-from muster.cel.library_estimates import KUBERNETES_ESTIMATES
-from muster.cel.parser import parse
-from muster.cel.ranges import Range, exactly
-from muster.cel.unification import displayed
+from muster.cel.syntax.parser import parse
 from muster.errors import InvalidExpressionError
 from tests.conformance.cel.calls import calls
 from tests.conformance.cel.environments import (
@@ -32,9 +32,9 @@ from tests.conformance.suites import PLAIN, Apart, Kind, Suite, Verdict, by, key
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muster.cel.cost_estimate import Operand
+    from muster.cel.checking.types import Type
+    from muster.cel.costs.estimate import Operand
     from muster.cel.environment import Env
-    from muster.cel.types import Type
 
 
 @dataclass

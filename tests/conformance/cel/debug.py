@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from muster.cel.tree import (
+from muster.cel.checking.unification import displayed
+from muster.cel.syntax.tree import (
     Call,
     CheckedTree,
     Comprehension,
@@ -17,7 +18,6 @@ from muster.cel.tree import (
     Select,
     StructExpr,
 )
-from muster.cel.unification import displayed
 from muster.cel.values import Uint
 
 if TYPE_CHECKING:

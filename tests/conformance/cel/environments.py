@@ -6,9 +6,12 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from muster.cel import types
-from muster.cel.charging import KUBERNETES_CHARGING, STANDARD_CHARGING, Charging
-from muster.cel.cost_estimate import EstimateModel
+from muster.cel.checking import types
+from muster.cel.checking.validators import duration_literals, homogeneous_literals, regex_literals, timestamp_literals
+from muster.cel.costs.charging import KUBERNETES_CHARGING, STANDARD_CHARGING, Charging
+from muster.cel.costs.estimate import EstimateModel
+from muster.cel.costs.library_costs import CLUSTER_FUNCTIONS
+from muster.cel.costs.runtime import CostModel, fixed
 from muster.cel.declarations import Function, Library, Macro, Overload, Variable
 from muster.cel.environment import Env, ObjectTypes, Options
 from muster.cel.environments import environment
@@ -30,10 +33,7 @@ from muster.cel.libraries.regex import REGEX
 from muster.cel.libraries.sets import SETS
 from muster.cel.libraries.standard import STANDARD
 from muster.cel.libraries.strings import strings_library
-from muster.cel.library_costs import CLUSTER_FUNCTIONS
-from muster.cel.runtime_cost import CostModel, fixed
-from muster.cel.tree import Expr, Ident, Literal
-from muster.cel.validators import duration_literals, homogeneous_literals, regex_literals, timestamp_literals
+from muster.cel.syntax.tree import Expr, Ident, Literal
 from muster.cel.values import type_of
 from tests.conformance.cel.calls import calls, words
 from tests.conformance.cel.values import parse_type
@@ -42,8 +42,8 @@ from tests.conformance.suites import keys
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from muster.cel.nodes import Builder
-    from muster.cel.types import Type
+    from muster.cel.checking.types import Type
+    from muster.cel.syntax.nodes import Builder
 
 _LITERALS = Library(
     "kubernetes.validators",

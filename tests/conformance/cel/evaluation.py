@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.checker import check
-from muster.cel.codegen import generate
-from muster.cel.interpreter import interpret
-from muster.cel.parser import parse
-from muster.cel.planner import plan
-from muster.cel.unification import displayed
+from muster.cel.checking.checker import check
+from muster.cel.checking.unification import displayed
+from muster.cel.generating import generate
+from muster.cel.running.interpreter import interpret
+from muster.cel.running.planner import plan
+from muster.cel.syntax.parser import parse
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
 from tests.conformance.cel.errors import is_same_class
 from tests.conformance.cel.messages import NotRepresentedError
@@ -20,7 +20,7 @@ from tests.conformance.suites import Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muster.cel.charging import Charging
+    from muster.cel.costs.charging import Charging
     from muster.cel.environment import Env
 
 NO_LIMIT = 2**64

@@ -6,7 +6,7 @@ import base64
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.cel.charging import charging_of
+from muster.cel.costs.charging import charging_of
 from muster.cel.environments import environment
 from muster.cel.values import OptionalValue
 from tests.conformance.cel.errors import is_same_class

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.cel import types
-from muster.cel.checker import check
+from muster.cel.checking import types
+from muster.cel.checking.checker import check
+from muster.cel.checking.unification import displayed
 from muster.cel.declarations import Function, Overload, Variable
 from muster.cel.environment import Env, Limits
 from muster.cel.libraries.optionals import optional_library
 from muster.cel.libraries.standard import STANDARD
 from muster.cel.libraries.strings import strings_library
-from muster.cel.macros import STANDARD_MACROS
-from muster.cel.parser import parse
-from muster.cel.unification import displayed
+from muster.cel.syntax.macros import STANDARD_MACROS
+from muster.cel.syntax.parser import parse
 from muster.errors import InvalidExpressionError
 from muster.source import Source
 from tests.conformance.cel import debug

@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.cel.checker import check
-from muster.cel.cost_estimate import estimate_cost
-from muster.cel.parser import parse
-from muster.cel.ranges import Range
+from muster.cel.checking.checker import check
+from muster.cel.costs.estimate import estimate_cost
+from muster.cel.costs.ranges import Range
+from muster.cel.syntax.parser import parse
 from tests.conformance.cel import rules
 from tests.conformance.cel.calls import calls, words
 from tests.conformance.cel.environments import (

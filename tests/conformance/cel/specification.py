@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.cel.charging import charging_of
-from muster.cel.checker import check
-from muster.cel.parser import parse
-from muster.cel.unification import displayed
+from muster.cel.checking.checker import check
+from muster.cel.checking.unification import displayed
+from muster.cel.costs.charging import charging_of
+from muster.cel.syntax.parser import parse
 from muster.errors import InvalidExpressionError
 from tests.conformance.cel import rules
 from tests.conformance.cel.environments import conformance_environment, declared_types

@@ -7,13 +7,14 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from muster.cel import compile_program, types
+from muster.cel import compile_program
+from muster.cel.checking import types
 from muster.cel.environments import environment
 from muster.cel.values import Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint, make_map
 from tests.conformance.cel.messages import NotRepresentedError, well_known_value
 
 if TYPE_CHECKING:
-    from muster.cel.types import Type
+    from muster.cel.checking.types import Type
 
 NANOSECONDS = 10**9
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from muster.cel.runtime_cost import LIMIT_MESSAGE
+from muster.cel.costs.runtime import LIMIT_MESSAGE
 from tests.differential.cel.ours import COST_LIMIT, Answer
 from tests.differential.cel.world import canonical
 from tests.differential.peer import Lost

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from muster.cel import make_program
-from muster.cel import types as t
-from muster.cel.types import Kind, Type
+from muster.cel.checking import types as t
+from muster.cel.checking.types import Kind, Type
 from muster.errors import InvalidExpressionError
 from tests.differential.cel import literals
 from tests.differential.cel.corpus import EXPRESSIONS

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muster.cel import PRESENT, InvalidProgramError, Where, make_program
+from muster.cel.costs.runtime import LIMIT_MESSAGE
 from muster.cel.reads import _may_matter
-from muster.cel.runtime_cost import LIMIT_MESSAGE
 from muster.cel.values import MISSING, find
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
 from tests.differential.cel.world import SETS, encode, sizes

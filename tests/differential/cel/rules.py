@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.cel import make_program
-from muster.cel.traversal import children
-from muster.cel.tree import Call, Comprehension, MapExpr, StructExpr
+from muster.cel.syntax.traversal import children
+from muster.cel.syntax.tree import Call, Comprehension, MapExpr, StructExpr
 from muster.cel.values import OpaqueValue, OptionalValue, TypeValue
 from muster.errors import EvaluationError, InvalidExpressionError
 from tests.differential.cel.comparing import aspects, outcome
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muster.cel import Program
-    from muster.cel.tree import Expr
+    from muster.cel.syntax.tree import Expr
 
 OLDER: Final = "One cel-go for all versions"
 _SHUFFLES: Final = 100

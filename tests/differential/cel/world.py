@@ -13,7 +13,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.cel import Range, Variable, environment
-from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of, map_of
+from muster.cel.checking.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Type,
+    list_of,
+    map_of,
+)
 from muster.cel.values import Duration, MapValue, OptionalValue, Timestamp, TypeValue, Uint, type_of
 from muster.cel.values.timestamps import parse_timestamp
 

@@ -6,9 +6,9 @@ import math
 from operator import add, mul, sub
 from typing import Any
 
+from muster.cel.checking.types import BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT
 from muster.cel.declarations import Function
 from muster.cel.libraries.declare import LIST_A, call
-from muster.cel.types import BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT
 from muster.cel.values import Duration, Timestamp, Uint, check_int, check_uint
 from muster.errors import EvaluationError, FailureKind
 

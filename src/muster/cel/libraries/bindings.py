@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from muster.cel.checking.types import DYN, list_of
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import T, call
-from muster.cel.macros import BINDING_MACROS
-from muster.cel.types import DYN, list_of
+from muster.cel.syntax.macros import BINDING_MACROS
 
 LATEST = 1
 _BLOCK = Function(

@@ -6,7 +6,7 @@ from typing import Any
 
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import MAP_KV, K, V, call
-from muster.cel.macros import MAP_INSERT, TWO_VARIABLE_MACROS
+from muster.cel.syntax.macros import MAP_INSERT, TWO_VARIABLE_MACROS
 from muster.cel.traversals import go_text
 from muster.cel.values import contains, make_map
 from muster.errors import EvaluationError, FailureKind

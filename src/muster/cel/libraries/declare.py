@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import list_of, map_of, optional_of, type_param
 from muster.cel.declarations import Overload
-from muster.cel.types import list_of, map_of, optional_of, type_param
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muster.cel.types import Type
+    from muster.cel.checking.types import Type
 
 A = type_param("A")
 B = type_param("B")

@@ -8,18 +8,18 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import BYTES, DYN, STRING
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call
 from muster.cel.traversals import Style, go_text, written
 from muster.cel.traversals.styles import go_leaf
-from muster.cel.types import BYTES, DYN, STRING
 from muster.cel.values import Duration, OptionalValue, Timestamp, TypeValue, Uint, format_double, format_plain, type_of
 from muster.cel.values.numbers import int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 LATEST = 1
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")

@@ -10,7 +10,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.meter import spend_on_text
+from muster.cel.costs.meter import spend_on_text
 from muster.cel.traversals import Style, written
 from muster.cel.values import Duration, Timestamp, TypeValue, Uint, format_plain, type_of
 from muster.cel.values.numbers import int_text
@@ -20,7 +20,7 @@ from muster.errors import BudgetExceededError, EvaluationError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
     Clause = Callable[[int, str, int | None], str]  # index of the argument, verb, precision -> text
 

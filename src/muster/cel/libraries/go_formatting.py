@@ -18,7 +18,7 @@ from muster.errors import EvaluationError
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _NAMED_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}

@@ -9,19 +9,19 @@ from dataclasses import replace
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, list_of
+from muster.cel.costs.meter import spend
 from muster.cel.declarations import Function, Library, Macro
 from muster.cel.libraries.declare import LIST_T, call, method
-from muster.cel.macros import STANDARD_MACROS
-from muster.cel.meter import spend
+from muster.cel.syntax.macros import STANDARD_MACROS
+from muster.cel.syntax.tree import Call, Comprehension, Expr, Ident, ListExpr, Select
 from muster.cel.traversals import distinct
-from muster.cel.tree import Call, Comprehension, Expr, Ident, ListExpr, Select
-from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, list_of
 from muster.cel.values import Duration, Timestamp, Uint, compare, type_of
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
-    from muster.cel.nodes import Builder
+    from muster.cel.costs.meter import Meter
+    from muster.cel.syntax.nodes import Builder
 
 LATEST = 3
 MAX_RANGE = 1_000_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
 from muster.cel.declarations import Function, Library, Overload
 from muster.cel.libraries.declare import call
-from muster.cel.macros import MATH_MACROS
-from muster.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
+from muster.cel.syntax.macros import MATH_MACROS
 from muster.cel.values import MAX_UINT, Uint, check_int, compare
 from muster.cel.values.conversions import identity
 from muster.errors import EvaluationError, FailureKind

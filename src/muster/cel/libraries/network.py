@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import BOOL, INT, STRING, opaque, type_of_type
 from muster.cel.declarations import Constant, Function, Library, Overload
 from muster.cel.libraries.declare import call, method
-from muster.cel.traversal import descendants
-from muster.cel.tree import Call, Literal
-from muster.cel.types import BOOL, INT, STRING, opaque, type_of_type
+from muster.cel.syntax.traversal import descendants
+from muster.cel.syntax.tree import Call, Literal
 from muster.cel.values import OpaqueValue, TypeValue
 from muster.errors import EvaluationError, FailureKind
 from muster.source import Diagnostic
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from muster.cel.environment import Env
-    from muster.cel.tree import CheckedTree
+    from muster.cel.syntax.tree import CheckedTree
 
 IP = opaque("net.IP")
 CIDR = opaque("net.CIDR")

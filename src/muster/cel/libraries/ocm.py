@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import BOOL, DYN, STRING, list_of
+from muster.cel.costs.meter import spend
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.json_text import BrokenJsonError, InvalidJsonError, decode_json, fault_of
-from muster.cel.meter import spend
-from muster.cel.types import BOOL, DYN, STRING, list_of
 from muster.cel.values import MISSING
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 SCORES_KEY = "@scores"
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muster.cel.ranges import Range
+from muster.cel.costs.ranges import Range
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muster.cel.cost_estimate import Path
-    from muster.cel.types import Type
+    from muster.cel.checking.types import Type
+    from muster.cel.costs.estimate import Path
 
 STATIC_COST_LIMIT = 10_000_000  # of one expression, as Kubernetes has it for a rule of a CRD
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import ANY, INT
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call
 from muster.cel.traversals import Style, go_text, written
 from muster.cel.traversals.styles import go_leaf
-from muster.cel.types import ANY, INT
 from muster.cel.values import Duration, Timestamp
 from muster.cel.values.timestamps import go_duration, go_time
 from muster.errors import EvaluationError, FailureKind
 from muster.values.semver import InvalidVersionError, Version, parse_tolerant
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 
 def compare_versions(meter: Meter, left: Any, right: Any) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from muster.cel.checking.types import BOOL, DYN, INT, STRING, list_of, optional_of, type_of_type
 from muster.cel.declarations import Constant, Function, Library
 from muster.cel.libraries.declare import LIST_V, MAP_KV, OPTIONAL_V, K, V, call, method
 from muster.cel.libraries.relations import index_list
-from muster.cel.macros import OPTIONAL_FLAT_MAP_MACROS, OPTIONAL_MAP_MACROS
-from muster.cel.messages import EmptyValue
-from muster.cel.qualify import lookup
+from muster.cel.running.qualify import lookup
+from muster.cel.syntax.macros import OPTIONAL_FLAT_MAP_MACROS, OPTIONAL_MAP_MACROS
 from muster.cel.traversals import go_text
-from muster.cel.types import BOOL, DYN, INT, STRING, list_of, optional_of, type_of_type
 from muster.cel.values import (
     MISSING,
     OPTIONAL_NONE,
@@ -23,6 +22,7 @@ from muster.cel.values import (
     find,
     optional,
 )
+from muster.cel.values.messages import EmptyValue
 from muster.cel.values.model import MIN_TIMESTAMP_NS
 from muster.errors import EvaluationError, FailureKind
 

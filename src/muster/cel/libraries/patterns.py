@@ -8,14 +8,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from muster.cel.meter import spend
+from muster.cel.costs.meter import spend
 from muster.errors import EvaluationError
 from muster.values.regexes import InvalidRegexError, Regex, compile_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
     from muster.values.regexes import Span
 
 COMPILING = 20  # units of work per instruction of the program that a pattern becomes

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muster.cel.checking.types import INT, STRING, list_of, optional_of
+from muster.cel.costs.meter import spend_on_text
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call
 from muster.cel.libraries.patterns import each_match, regex
-from muster.cel.meter import spend_on_text
 from muster.cel.traversals import go_text
-from muster.cel.types import INT, STRING, list_of, optional_of
 from muster.cel.values import OPTIONAL_NONE, OptionalValue, optional
 from muster.errors import EvaluationError
 from muster.values.quoting import go_quote
 from muster.values.regexes import Regex, decode, encode
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
     from muster.values.regexes import Span
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
 from muster.cel.declarations import Function, Overload
-from muster.cel.dispatch import list_index
 from muster.cel.libraries.declare import LIST_A, MAP_AB, A, B, call, method
-from muster.cel.qualify import lookup
+from muster.cel.running.dispatch import list_index
+from muster.cel.running.qualify import lookup
 from muster.cel.traversals import equals, has_element
-from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
 from muster.cel.values import compare, contains
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 
 def not_equals(meter: Meter, a: Any, b: Any) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import BOOL
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import LIST_T, call
 from muster.cel.traversals import has_element, shares_element
-from muster.cel.types import BOOL
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 
 def contains_all(meter: Meter, items: Any, wanted: Any) -> bool:

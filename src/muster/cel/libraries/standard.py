@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from muster.cel import types
+from muster.cel.checking import types
+from muster.cel.checking.types import BOOL, type_of_type
 from muster.cel.declarations import Constant, Function, Library
 from muster.cel.libraries import arithmetic, relations, standard_conversions, text, times
 from muster.cel.libraries.declare import A, call
-from muster.cel.macros import STANDARD_MACROS
-from muster.cel.messages import EmptyValue
-from muster.cel.types import BOOL, type_of_type
+from muster.cel.syntax.macros import STANDARD_MACROS
 from muster.cel.values import TypeValue
+from muster.cel.values.messages import EmptyValue
 from muster.cel.values.model import LIST_OF_DYN, MAP_OF_DYN
 
 

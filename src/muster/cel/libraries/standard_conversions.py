@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, type_of_type
 from muster.cel.declarations import Function
 from muster.cel.libraries.declare import A, call
-from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, type_of_type
 from muster.cel.values import TypeValue, Uint, format_double, type_of
 from muster.cel.values import conversions as to
 from muster.cel.values.timestamps import format_duration, format_timestamp

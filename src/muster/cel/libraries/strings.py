@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import DYN, INT, STRING, list_of
+from muster.cel.checking.validators import CLAUSES, OLD_CLAUSES, format_literals
+from muster.cel.costs.meter import spend, spend_on_text
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries import formatting, go_formatting
 from muster.cel.libraries.declare import call, method
-from muster.cel.meter import spend, spend_on_text
 from muster.cel.traversals import go_text
-from muster.cel.types import DYN, INT, STRING, list_of
-from muster.cel.validators import CLAUSES, OLD_CLAUSES, format_literals
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 LATEST = 5
 _LIST_OF_STRING = list_of(STRING)

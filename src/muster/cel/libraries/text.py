@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muster.cel.checking.types import BOOL, STRING
 from muster.cel.declarations import Function
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.patterns import regex
-from muster.cel.types import BOOL, STRING
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 
 def matches(meter: Meter, text: str, pattern: str) -> bool:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muster.cel.checking.types import DURATION, INT, STRING, TIMESTAMP
+from muster.cel.costs.meter import spend
 from muster.cel.declarations import Function
 from muster.cel.libraries.declare import method
-from muster.cel.meter import spend
-from muster.cel.types import DURATION, INT, STRING, TIMESTAMP
 from muster.cel.values.timestamps import Moment, hours_of, knows_zone, minutes_of, moment_in, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muster.cel.costs.meter import Meter
     from muster.cel.declarations import Overload
-    from muster.cel.meter import Meter
     from muster.cel.values import Duration, Timestamp
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.meter import exceeded, spend
+from muster.cel.costs.meter import exceeded, spend
 from muster.cel.values import MISSING, OptionalValue, find
 from muster.cel.values.equality import PLAIN, equal_plain
 from muster.errors import BudgetExceededError, EvaluationError
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 _CONTAINER = 4  # units beside those of what is in it
 _LONG_TEXT = 1024  # comparing as many characters takes about as long as a visit

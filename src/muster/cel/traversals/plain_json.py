@@ -10,13 +10,13 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.meter import spend, spend_on_text
+from muster.cel.costs.meter import spend, spend_on_text
 from muster.cel.values import Duration, OptionalValue, Timestamp, TypeValue, Uint, type_of
 from muster.cel.values.numbers import int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 _EXACT = 2**53 - 1  # larger whole numbers become texts, as in protocol buffers' JSON
 _JSON_VALUE = "*structpb.Value"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.meter import exceeded, spend, spend_on_text
-from muster.cel.runtime_cost import LIST, MAP, TRAVERSAL
+from muster.cel.costs.meter import exceeded, spend, spend_on_text
+from muster.cel.costs.runtime import LIST, MAP, TRAVERSAL
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 
 def tree_traversal(meter: Meter, value: Any) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from muster.cel.syntax.unparser import literal_text
 from muster.cel.traversals.writing import Style, brief
-from muster.cel.unparser import literal_text
 from muster.cel.values import Duration, OptionalValue, Timestamp, TypeValue
 from muster.cel.values.numbers import format_double, int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp

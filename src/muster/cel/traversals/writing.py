@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.meter import new_meter, spend, spend_on_text
+from muster.cel.costs.meter import new_meter, spend, spend_on_text
 from muster.cel.values import OptionalValue
 from muster.errors import BudgetExceededError
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 PER_ELEMENT = 6  # units: writing an element takes that much longer than looking at it
 _LONG_TEXT = 256

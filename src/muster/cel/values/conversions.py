@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any
 
-from muster.cel.types import BOOL, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
+from muster.cel.checking.types import BOOL, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
 from muster.cel.values.model import NANOSECONDS, Duration, Timestamp, Uint
 from muster.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, check_int, check_uint
 from muster.cel.values.timestamps import parse_duration, parse_timestamp

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from muster.cel import types
+from muster.cel.checking import types
 from muster.cel.values.maps import MapValue
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
-    from muster.cel.types import Kind, Type
+    from muster.cel.checking.types import Kind, Type
 
 Value: TypeAlias = Any  # a CEL value in its Python form
 

@@ -10,14 +10,26 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.cel.ranges import Range
-from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, list_of, map_of, struct
+from muster.cel.checking.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    STRING,
+    TIMESTAMP,
+    list_of,
+    map_of,
+    struct,
+)
+from muster.cel.costs.ranges import Range
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muster.cel.cost_estimate import Path, SizeHints
-    from muster.cel.types import Type
+    from muster.cel.checking.types import Type
+    from muster.cel.costs.estimate import Path, SizeHints
 
 Schema = dict[str, Any]
 

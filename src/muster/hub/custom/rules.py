@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.cel import CompileBudget, ObjectTypes, Variable, environment, make_program
-from muster.cel.types import BOOL, STRING, optional_of
+from muster.cel.checking.types import BOOL, STRING, optional_of
 from muster.errors import InvalidExpressionError
 from muster.hub.custom.cel_types import most_of, named_types, sizes
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muster.cel.checking.types import STRING, list_of, optional_of, struct
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
-from muster.cel.types import STRING, list_of, optional_of, struct
 from muster.cel.values import OPTIONAL_NONE, OptionalValue, optional
 from muster.values.formats import FORMATS, NamedFormat
 

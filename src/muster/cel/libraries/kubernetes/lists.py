@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.arithmetic import add_durations, add_int, add_uint
 from muster.cel.libraries.declare import LIST_A, A, method
 from muster.cel.traversals import equals, first_index, last_index
-from muster.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of
 from muster.cel.values import Duration, Uint, compare, kind_of
 from muster.cel.values.equality import ORDERED
 from muster.errors import EvaluationError, FailureKind
@@ -16,7 +16,7 @@ from muster.errors import EvaluationError, FailureKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 LATEST = 1
 _COMPARABLE: tuple[tuple[str, Type], ...] = (

@@ -5,10 +5,10 @@ Equality holds also between computed quantities; Kubernetes fails there because 
 
 from __future__ import annotations
 
+from muster.cel.checking.types import BOOL, DOUBLE, INT, STRING, struct
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
-from muster.cel.types import BOOL, DOUBLE, INT, STRING, struct
 from muster.errors import EvaluationError, FailureKind
 from muster.values.quantity import InvalidQuantityError, Quantity, is_quantity, of_int, parse
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from muster.cel.checking.types import INT, STRING, list_of
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import method
 from muster.cel.libraries.patterns import compiled, each_match, regex
-from muster.cel.types import INT, STRING, list_of
 from muster.errors import EvaluationError, FailureKind
 from muster.values.regexes import InvalidRegexError, Regex, decode, encode
 
 if TYPE_CHECKING:
-    from muster.cel.meter import Meter
+    from muster.cel.costs.meter import Meter
 
 
 def _regex(meter: Meter, pattern: str, length: int) -> Regex:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from muster.cel.checking.types import BOOL, INT, STRING, struct
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
-from muster.cel.types import BOOL, INT, STRING, struct
 from muster.errors import EvaluationError
 from muster.values.semver import InvalidVersionError, Version, is_version, parse, parse_normalized
 

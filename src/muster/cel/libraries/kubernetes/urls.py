@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from muster.cel.checking.types import BOOL, STRING, list_of, map_of, struct
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
-from muster.cel.types import BOOL, STRING, list_of, map_of, struct
 from muster.errors import EvaluationError, FailureKind
 from muster.values.urls import InvalidUrlError, Url, parse_request_uri, parse_url
 

@@ -1,0 +1,1 @@
+"""What a tree means: types, names, overloads, and what types cannot express."""

@@ -1,0 +1,83 @@
+"""Which overloads of a function a call can mean, and what type that gives.
+
+Called by the checker for every call. Several overloads fit when arguments are dyn; then the back ends choose by value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from muster.cel.checking.types import DYN, Kind
+from muster.cel.checking.unification import has_parameters, is_dyn, renamed
+from muster.cel.costs.compile_budget import PER_OVERLOAD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from muster.cel.checking.types import Type
+    from muster.cel.checking.unification import Substitution
+    from muster.cel.declarations import Function, Overload
+
+_NUMBERS = ("int64", "uint64", "double")
+CROSS_TYPE_COMPARISONS = frozenset(
+    f"{relation}_{left}_{right}"
+    for relation in ("less", "less_equals", "greater", "greater_equals")
+    for left in _NUMBERS
+    for right in _NUMBERS
+    if left != right
+)
+
+
+class Resolution(NamedTuple):
+    """The overloads that fit, and the type of the call: dyn when they disagree."""
+
+    type: Type
+    overload_ids: tuple[str, ...]
+
+
+def _parameters(overload: Overload) -> Iterator[str]:
+    """The names of the type parameters, each once, in the order of their appearance."""
+    seen: set[str] = set()
+    waiting = [overload.result, *reversed(overload.args)]
+    while waiting:
+        found = waiting.pop()
+        if found.kind is Kind.TYPE_PARAM and found.name not in seen:
+            seen.add(found.name)
+            yield found.name
+        waiting.extend(reversed(found.params))
+
+
+def _instance(overload: Overload, fresh_variable: Callable[[], Type]) -> tuple[tuple[Type, ...], Type]:
+    """The signature with type variables of its own."""
+    if not any(map(has_parameters, overload.args)) and not has_parameters(overload.result):
+        return overload.args, overload.result
+    names = {name: fresh_variable() for name in _parameters(overload)}
+    return tuple(renamed(argument, names) for argument in overload.args), renamed(overload.result, names)
+
+
+def resolved(
+    function: Function,
+    given: Sequence[Type],
+    substitution: Substitution,
+    fresh_variable: Callable[[], Type],
+    *,
+    member: bool,
+    hide_cross_type: bool,
+) -> Resolution | None:
+    """What a call with these arguments means, or None when no overload fits."""
+    result: Type | None = None
+    overload_ids: list[str] = []
+    for overload in function.overloads:
+        if overload.member is not member or (hide_cross_type and overload.id in CROSS_TYPE_COMPARISONS):
+            continue
+        substitution.budget.spend(PER_OVERLOAD)
+        wanted, returned = _instance(overload, fresh_variable)
+        if not substitution.all_assignable(given, wanted):
+            continue
+        overload_ids.append(overload.id)
+        returned = substitution.apply(returned)
+        if result is None:
+            result = returned
+        elif not is_dyn(result) and returned != result:
+            result = DYN
+    return None if result is None else Resolution(result, tuple(overload_ids))

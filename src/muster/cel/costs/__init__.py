@@ -1,0 +1,1 @@
+"""What compiling and evaluating may take: estimates, runtime costs, meters and budgets."""

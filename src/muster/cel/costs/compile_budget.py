@@ -1,0 +1,78 @@
+"""What compiling may take: a budget that every stage charges before it grows.
+
+An expression of 200 characters can become a tree of 250,000 nodes (`optMap` doubles it), a type can hold itself 2^60
+times, and a pattern of 17 characters can become half a million instructions. Whoever admits an object makes one budget
+for all of its expressions and hands it to `compile_program`; without one, every expression gets its own.
+
+A unit is about 10 microseconds, whichever stage takes it: reading, checking, planning, estimating, writing Python.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from muster.cel.costs.meter import new_meter
+from muster.errors import BudgetExceededError, InvalidExpressionError
+from muster.source import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muster.cel.costs.meter import Meter
+    from muster.source import Source
+
+COMPILE_LIMIT = 40_000  # units: about half a second; ordinary expressions take a hundredth of it
+WORK_PER_UNIT = 100  # units of work (see meter.py) that take as long as one of these
+
+PER_NODE = 2  # read, checked, planned, estimated
+PER_OVERLOAD = 1  # tried by the checker, priced by the estimate
+PER_LINE = 2  # of Python, written and compiled
+PER_RULE = 2  # of the grammar, when a text is read again to find all that is wrong with it
+TYPES_PER_UNIT = 4  # types visited while they are compared
+
+
+class CompileBudgetSpentError(Exception):
+    """Ends a compilation; `limited` makes it an InvalidExpressionError."""
+
+
+class CompileBudget:
+    """A counter that goes down. One per object, or per expression; not to be shared between threads."""
+
+    __slots__ = ("left", "limit")
+
+    def __init__(self, limit: int = COMPILE_LIMIT) -> None:
+        self.limit = limit
+        self.left = limit
+
+    @property
+    def spent(self) -> int:
+        return self.limit - self.left
+
+    def spend(self, units: int) -> None:
+        self.left -= units
+        if self.left < 0:
+            raise CompileBudgetSpentError
+
+    def meter(self) -> Meter:
+        """A meter for calls that are made while compiling; `settle` takes what they used off the budget."""
+        return new_meter(max(self.left, 0) * WORK_PER_UNIT)
+
+    def settle(self, meter: Meter) -> None:
+        self.spend((meter[1] - meter[0]) // WORK_PER_UNIT + 1)
+
+
+@contextmanager
+def limited(budget: CompileBudget, source: Source) -> Iterator[None]:
+    """Tells a spent budget as what is wrong with the expression."""
+    try:
+        yield
+    except (CompileBudgetSpentError, BudgetExceededError):
+        message = (
+            f"compiling takes more than the {budget.limit} steps that the expressions of one object may take together: "
+            "shorten it, chain fewer optMap() and optFlatMap(), or use smaller patterns"
+        )
+        raise InvalidExpressionError(source, (Diagnostic(message),)) from None
+    except RecursionError:
+        message = "the expression or the types in it nest too deeply"
+        raise InvalidExpressionError(source, (Diagnostic(message),)) from None

@@ -1,0 +1,506 @@
+"""Calls and equality in generated code: Python's own operators where the classes fit, the implementation otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from muster.cel.checking.types import Kind
+from muster.cel.costs.meter import PARSING, PARSING_UNITS, new_meter
+from muster.cel.costs.runtime import EQUALITY, traversal
+from muster.cel.generating.support import MEMO_TEXT, memoized
+from muster.cel.generating.writer import Val
+from muster.cel.running import plan as p
+from muster.errors import BudgetExceededError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.cel.checking.types import Type
+    from muster.cel.costs.compile_budget import CompileBudget
+    from muster.cel.costs.meter import Meter
+    from muster.cel.declarations import Overload
+    from muster.cel.generating.writer import Constants, Writer
+    from muster.cel.syntax.walking import Walk
+
+MAX_FOLDED = 100  # calls of constants that cost more are left to run time
+MAX_FOLDING = 10_000  # and so are those that take more work
+_LARGEST_TABLE = 4096  # the cost of comparing with a constant text up to this length is looked up
+_BIG = 256  # characters or elements; less is not counted as work
+
+
+class Template(NamedTuple):
+    """A call in Python, for operands of the given classes. `checked` results must fit into 64 bits."""
+
+    classes: tuple[str, ...]
+    code: str
+    kind: str
+    checked: bool = False
+
+
+def _relations() -> dict[str, Template]:
+    operators = {"less": "<", "less_equals": "<=", "greater": ">", "greater_equals": ">="}
+    return {
+        f"{name}_{suffix}": Template((kind, kind), f"{{0}} {operator} {{1}}", "bool")
+        for name, operator in operators.items()
+        for suffix, kind in (("int64", "int"), ("string", "str"))
+    }
+
+
+TEMPLATES: dict[str, Template] = {
+    "add_int64": Template(("int", "int"), "{0} + {1}", "int", checked=True),
+    "subtract_int64": Template(("int", "int"), "{0} - {1}", "int", checked=True),
+    "multiply_int64": Template(("int", "int"), "{0} * {1}", "int", checked=True),
+    "add_string": Template(("str", "str"), "{0} + {1}", "str"),
+    **_relations(),
+    **dict.fromkeys(("size_string", "string_size"), Template(("str",), "len({0})", "int")),
+    **dict.fromkeys(("size_list", "list_size"), Template(("list",), "len({0})", "int")),
+    **dict.fromkeys(("size_map", "map_size"), Template(("dict",), "len({0})", "int")),
+    "starts_with_string": Template(("str", "str"), "{0}.startswith({1})", "bool"),
+    "ends_with_string": Template(("str", "str"), "{0}.endswith({1})", "bool"),
+    "contains_string": Template(("str", "str"), "{1} in {0}", "bool"),
+    "in_map": Template(("str", "dict"), "{0} in {1}", "bool"),
+}
+# Operators that give whatever their operands are, should those not be what was declared.
+_VARYING = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_", "-_"})
+# Of the comparisons of dynamic values, those with a constant are worth writing out.
+_DYNAMIC = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
+# Functions that parse a text: their results for short texts are remembered, within bounds.
+_REMEMBERED = frozenset(
+    {"matches", "find", "semver", "isSemver", "quantity", "isQuantity", "parseJSON", "url", "isURL", "ip", "isIP"}
+    | {"cidr", "isCIDR", "timestamp", "duration"}
+)
+_ANYTHING = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
+_NAMED = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.TIMESTAMP, Kind.DURATION})
+_SIZED = frozenset({Kind.STRING, Kind.BYTES, Kind.LIST, Kind.MAP})
+_EXACT_IN_FLOATS = 2**53  # ints up to here compare with doubles as the doubles they are
+_RESULT_KINDS = {Kind.BOOL: "bool", Kind.INT: "int", Kind.STRING: "str", Kind.DOUBLE: "float"}
+
+
+class CallWriter:
+    """The part of the generator that writes calls."""
+
+    writer: Writer
+    constants: Constants
+    growing: set[int]
+    budget: CompileBudget
+    types: Mapping[int, Type]
+
+    if TYPE_CHECKING:
+
+        def node(self, node: p.Node) -> Walk[Val]: ...
+        def named(self, value: Val) -> str: ...
+        def constant(self, value: Any) -> Val: ...
+        def expected(self, node_id: int) -> str | None: ...
+
+    # --- equality
+
+    def equality(self, node: p.Equality) -> Walk[Val]:
+        left: Val = yield self.node(node.left)
+        right: Val = yield self.node(node.right)
+        return self.compared(node, left, right)
+
+    def compared(self, node: p.Equality, left: Val, right: Val) -> Val:
+        """The operands are there: whether they are equal, or an error."""
+        writer = self.writer
+        target = writer.temporary()
+        operator = "!=" if node.negated else "=="
+        kind = self._compared_class(node, left, right)
+        left_name, right_name = self.named(left), self.named(right)
+        sides = ((left_name, left), (right_name, right))
+        also_doubles = kind == "int" and any(_is_small(side) for side in (node.left, node.right))
+        guards = [
+            f"({name}.__class__ is int or {name}.__class__ is float)" if also_doubles else f"{name}.__class__ is {kind}"
+            for name, value in sides
+            if not _is_surely(value, kind)
+        ]
+        if kind is None:
+            self._slow_equality(node, left_name, right_name, target)
+            return Val(target, "bool")
+        if not guards:
+            writer.line(f"{target} = {left_name} {operator} {right_name}")
+            self.charge_comparison(kind, node.left, node.right, left_name, right_name)
+            return Val(target, "bool", fails=False)
+        with writer.block(f"if {' and '.join(guards)}:"):
+            writer.line(f"{target} = {left_name} {operator} {right_name}")
+            self.charge_comparison(kind, node.left, node.right, left_name, right_name)
+        with writer.block("else:"):
+            self._slow_equality(node, left_name, right_name, target)
+        writer.joined()
+        return Val(target, "bool")
+
+    def _compared_class(self, node: p.Equality, left: Val, right: Val) -> str | None:
+        """The class that both operands probably have: a constant's, or what the checked types say."""
+        for value in (left, right):
+            if value.constant:
+                return value.kind if value.kind in {"str", "int", "bool", "float"} else None
+        for side in (node.left, node.right):
+            expected = self.expected(side.id)
+            if expected is not None:
+                return expected if expected in {"str", "int", "bool", "float"} else None
+        return "str"
+
+    def charge_comparison(self, kind: str, left: p.Node, right: p.Node, left_name: str, right_name: str) -> None:
+        """A tenth of the shorter text, rounded up; 1 for everything that has no length."""
+        writer = self.writer
+        if kind != "str":
+            writer.charge(1)
+            return
+        for side, other in ((left, right_name), (right, left_name)):
+            if isinstance(side, p.Const) and isinstance(side.value, str):
+                size = len(side.value)
+                if size == 0:
+                    return
+                before, writer.pending = writer.pending, 0
+                if size <= 10:
+                    writer.line(f"c += {before + 1} if {other} else {before}")
+                    return
+                if size <= _LARGEST_TABLE:
+                    table = self.constants.add(tuple(before + traversal(length) for length in range(size)))
+                    writer.line(f"n = len({other})")
+                    writer.line(f"c += {table}[n] if n < {size} else {before + traversal(size)}")
+                    return
+                writer.pending = before
+        writer.line(f"n = len({left_name})")
+        writer.line(f"if len({right_name}) < n: n = len({right_name})")
+        writer.charge_now("ceil(n * 0.1)")
+
+    def _slow_equality(self, node: p.Equality, left: str, right: str, target: str) -> None:
+        writer = self.writer
+        price = self.constants.add(node.cost)
+        writer.line(f"{target}, n = equal({left}, {right}, {node.negated}, {price}, w)")
+        writer.charge_now("n")
+
+    # --- calls
+
+    def invoke(self, node: p.Invoke) -> Walk[Val]:
+        function = node.invocation.function
+        if all(isinstance(arg, p.Const) for arg in node.args):
+            folded = self._folded(node)
+            if folded is not None:
+                return folded
+        if function == "!_":
+            return (yield from self._not(node))
+        if self._is_growth(node):
+            return (yield from self._growth(node))
+        if node.invocation.until_error and len(node.args) > 1:
+            return (yield from self._until_error(node))
+        values: list[Val] = []
+        for arg in node.args:
+            value = yield self.node(arg)
+            values.append(value if value.constant else Val(self.named(value), value.kind, value.fails))
+        return self._called(node, values)
+
+    def _until_error(self, node: p.Invoke) -> Walk[Val]:
+        """Arguments one after the other; the first error is the result, and then the call costs nothing."""
+        writer = self.writer
+        target = writer.temporary()
+        values: list[Val] = []
+        depth = 0
+        for index, arg in enumerate(node.args):
+            value = yield self.node(arg)
+            if not value.constant:
+                value = Val(self.named(value), value.kind, value.fails)
+            if value.fails and index + 1 < len(node.args):
+                with writer.block(f"if {value.code}.__class__ is E:"):
+                    writer.line(f"{target} = {value.code}")
+                writer.line("else:")
+                writer.indent += 1
+                depth += 1
+                value = Val(value.code, value.kind, fails=False)
+            values.append(value)
+        result = self._called(node, values)
+        writer.line(f"{target} = {result.code}")
+        for _ in range(depth):
+            writer.flush()
+            writer.indent -= 1
+        if depth:
+            writer.joined()
+        return Val(target, result.kind, fails=result.fails or depth > 0)
+
+    def _folded(self, node: p.Invoke) -> Val | None:
+        """Functions are pure, so a call of constants is one; it costs what it costs, every time."""
+        args = tuple(arg.value for arg in node.args if isinstance(arg, p.Const))
+        meter = new_meter(MAX_FOLDING)
+        try:
+            return self._folded_within(node, args, meter)
+        except BudgetExceededError:
+            return None  # it is left to run time, where it is metered again
+        finally:
+            self.budget.settle(meter)
+
+    def _folded_within(self, node: p.Invoke, args: tuple[Any, ...], meter: Meter) -> Val | None:
+        if not node.args or (not node.cost.needs_result and node.cost(meter, args, None) > MAX_FOLDED):
+            return None
+        if any(isinstance(arg, (list, dict)) for arg in args) or node.invocation.function in {"lists.range", "replace"}:
+            return None
+        result = node.invocation(meter, args)
+        cost = node.cost(meter, args, result)
+        if cost > MAX_FOLDED or isinstance(result, (list, dict)):
+            return None
+        self.writer.charge(cost)
+        value = self.constant(result)
+        return Val(value.code, value.kind, fails=isinstance(result, Exception), constant=False)
+
+    def _not(self, node: p.Invoke) -> Walk[Val]:
+        writer = self.writer
+        value = yield self.node(node.args[0])
+        writer.charge(node.cost.fixed or 0)
+        if value.kind == "bool" and not value.fails:
+            return Val(f"(not {value.code})", "bool", fails=False)
+        name = self.named(value)
+        target = writer.temporary()
+        writer.line(f"{target} = False if {name} is True else True if {name} is False else bool_error({name})")
+        return Val(target, "bool")
+
+    def _called(self, node: p.Invoke, values: list[Val]) -> Val:
+        writer = self.writer
+        overload = self._only_overload(node)
+        template = TEMPLATES.get(node.invocation.overload_id) or self._dynamic_template(node, values)
+        remembered = self._remembered(node, overload)
+        target = writer.temporary()
+        kind: str | None = None
+        if remembered is not None:
+            position, name = remembered
+            text = values[position].code
+            guard = f"{text}.__class__ is str and len({text}) < {MEMO_TEXT}"
+            writer.line(f"{target}, n = {name}({text}) if {guard} else NOT_REMEMBERED")
+            with writer.block(f"if {target} is not TOO_MUCH:"):
+                self._spend_on_parsing(node)
+                writer.charge_now("n")
+            kind = _result_kind(overload)
+        elif template is not None and len(template.classes) == len(values):
+            guards = _guards(values, template.classes)
+            if node.invocation.overload_id == "" and template.classes == ("int", "int"):
+                # A dynamic number may as well be a double, such as all numbers in JSON; NaN has no order.
+                names = [guard.partition(".")[0] for guard in guards]
+                guards = [
+                    f"({name}.__class__ is int or {name}.__class__ is float and {name} == {name})" for name in names
+                ]
+            if not guards and not template.checked and node.cost.fixed is not None:
+                writer.charge(node.cost.fixed)
+                writer.line(f"{target} = {template.code.format(*(value.code for value in values))}")
+                return Val(target, template.kind, fails=False)
+            with writer.block(f"if {' and '.join(guards) or 'True'}:"):
+                self._templated(node, template, values, target)
+            kind = None if node.invocation.function in _VARYING else template.kind
+        else:
+            return self._general(node, overload, values, target)
+        with writer.block("else:"):
+            self._slow_call(node, values, target)
+        writer.joined()
+        return Val(target, kind)
+
+    def _templated(self, node: p.Invoke, template: Template, values: list[Val], target: str) -> None:
+        writer = self.writer
+        codes = [value.code for value in values]
+        self._charge_before(node, codes)
+        overload = self._only_overload(node)
+        if overload is not None and overload.id == "add_string":
+            self._spend_on_sizes(node, overload, values)
+        writer.line(f"{target} = {template.code.format(*codes)}")
+        if template.checked:
+            invocation = self.constants.add(node.invocation)
+            writer.line(f"if not -9223372036854775808 <= {target} <= 9223372036854775807:")
+            writer.line(f"    {target} = {invocation}(w, ({', '.join(codes)},))")
+
+    def _general(self, node: p.Invoke, overload: Overload | None, values: list[Val], target: str) -> Val:
+        """The implementation itself where the classes of all arguments are right, otherwise the slow way."""
+        writer = self.writer
+        if overload is None or overload.impl is None or len(overload.args) != len(values):
+            self._slow_call(node, values, target)
+            return Val(target)
+        kind = None if node.invocation.function in _VARYING else _result_kind(overload)
+        guards = self._argument_guards(node, overload, values)
+        if guards is None:
+            self._slow_call(node, values, target)
+            return Val(target, kind)
+        implementation = self.constants.add(overload.impl)
+        codes = [value.code for value in values]
+        with writer.block(f"if {' and '.join(guards) or 'True'}:"):
+            self._spend_on_parsing(node)
+            self._spend_on_sizes(node, overload, values)
+            if not node.cost.needs_result:
+                self._charge_before(node, codes)
+            writer.line("try:")
+            writer.line(f"    {target} = {implementation}({', '.join(('w', *codes) if overload.metered else codes)})")
+            writer.line("except E as error:")
+            writer.line(f"    {target} = fail(error)")
+            if node.cost.needs_result:
+                writer.charge_now(f"{self.constants.add(node.cost)}(w, ({', '.join(codes)},), {target})")
+        with writer.block("else:"):
+            self._slow_call(node, values, target)
+        writer.joined()
+        return Val(target, kind)
+
+    def _argument_guards(self, node: p.Invoke, overload: Overload, values: list[Val]) -> list[str] | None:
+        """What has to be true for the implementation to be called directly; None when that cannot be told quickly."""
+        guards: list[str] = []
+        for arg, value, wanted in zip(node.args, values, overload.args, strict=True):
+            kind = _class_of(wanted.kind)
+            if kind is not None:
+                if not _is_surely(value, kind):
+                    guards.append(f"{value.code}.__class__ is {kind}")
+            elif wanted.kind in _ANYTHING or (wanted.kind in _NAMED and self.types.get(arg.id) == wanted):
+                if value.fails:
+                    guards.append(f"{value.code}.__class__ is not E")
+            elif wanted.kind in {Kind.LIST, Kind.MAP} and all(param.kind in _ANYTHING for param in wanted.params):
+                guards.append(f"{value.code}.__class__ is {'list' if wanted.kind is Kind.LIST else 'dict'}")
+            else:
+                return None
+        return guards
+
+    def _charge_before(self, node: p.Invoke, codes: list[str]) -> None:
+        writer = self.writer
+        price = node.cost
+        if price.fixed is not None:
+            writer.charge(price.fixed)
+        elif price is EQUALITY:
+            writer.line(f"n = len({codes[0]})")
+            writer.line(f"if len({codes[1]}) < n: n = len({codes[1]})")
+            writer.charge_now("ceil(n * 0.1)")
+        elif price.inline:
+            writer.charge_now(price.inline.format(*codes))
+        else:
+            writer.charge_now(f"{self.constants.add(price)}(w, ({', '.join(codes)},), None)")
+
+    def _spend_on_parsing(self, node: p.Invoke) -> None:
+        """Only in loops: outside of them the length of the expression bounds how many calls there are."""
+        if self.writer.loops and node.invocation.function in PARSING:
+            self.writer.spend(PARSING_UNITS)
+
+    def _spend_on_sizes(self, node: p.Invoke, overload: Overload, values: list[Val]) -> None:
+        sizes = [
+            f"len({value.code})"
+            for value, wanted in zip(values, overload.args, strict=True)
+            if wanted.kind in _SIZED and not value.constant
+        ]
+        if sizes:
+            function = self.constants.add(node.invocation.function)
+            codes = ", ".join(value.code for value in values)
+            self.writer.line(f"if {' + '.join(sizes)} > {_BIG}: spend_on_call(w, {function}, ({codes},))")
+
+    def _slow_call(self, node: p.Invoke, values: list[Val], target: str) -> None:
+        writer = self.writer
+        invocation = self.constants.add(node.invocation)
+        price = self.constants.add(node.cost)
+        codes = "".join(f"{value.code}, " for value in values)
+        cost = f"c + {writer.pending}" if writer.pending else "c"
+        writer.pending = 0
+        writer.line(f"{target}, c = call({invocation}, {price}, ({codes}), {cost}, limit, w)")
+
+    def _only_overload(self, node: p.Invoke) -> Overload | None:
+        wanted = node.invocation.overload_id
+        return next((overload for overload in node.invocation.overloads if overload.id == wanted), None)
+
+    def _dynamic_template(self, node: p.Invoke, values: list[Val]) -> Template | None:
+        operator = _DYNAMIC.get(node.invocation.function)
+        if operator is None or node.cost.fixed is None:
+            return None
+        kind = next((value.kind for value in values if value.constant), None)
+        if kind == "int" and not any(_is_small(arg) for arg in node.args):
+            return None
+        return Template((kind, kind), f"{{0}} {operator} {{1}}", "bool") if kind in {"int", "str"} else None
+
+    def _remembered(self, node: p.Invoke, overload: Overload | None) -> tuple[int, str] | None:
+        """The position of the only argument that varies, and the function that remembers results for it."""
+        if overload is None or overload.impl is None or node.invocation.function not in _REMEMBERED:
+            return None
+        varying = [index for index, arg in enumerate(node.args) if not isinstance(arg, p.Const)]
+        # A pattern that varies is not remembered: compiling it would not be counted.
+        if varying != [0] or overload.args[0].kind is not Kind.STRING:
+            return None
+        fitting = zip(node.args, overload.args, strict=True)
+        if not all(_fits_class(arg, wanted.kind) for arg, wanted in fitting):
+            return None
+        args = [arg.value if isinstance(arg, p.Const) else None for arg in node.args]
+        return varying[0], self.constants.add(memoized(overload, node.cost, args, varying[0]))
+
+    # --- loops that collect
+
+    def _is_growth(self, node: p.Invoke) -> bool:
+        match node.invocation.function, node.args:
+            case "_+_", (p.Attribute(root=p.Local(slot=slot), qualifiers=()), p.MakeList(optional=optional)):
+                return slot in self.growing and not optional
+            case "cel.@mapInsert", (p.Attribute(root=p.Local(slot=slot), qualifiers=()), *_):
+                return slot in self.growing
+            case _:
+                return False
+
+    def _growth(self, node: p.Invoke) -> Walk[Val]:
+        """`accumulator + [elements]` and `@mapInsert(accumulator, …)`, in place; an earlier error stays."""
+        writer = self.writer
+        accumulator = yield self.node(node.args[0])
+        name = accumulator.code
+        target = writer.temporary()
+        more = node.args[1:]
+        if node.invocation.function == "_+_":
+            made = self.named((yield self.node(more[0])))
+            writer.charge(node.cost.fixed or 0)
+            writer.line(f"if {name}.__class__ is E: {target} = {name}")
+            writer.line(f"elif {made}.__class__ is E: {target} = {made}")
+            writer.line(f"else: {name}.extend({made}); {target} = {name}")
+            return Val(target)
+        if node.invocation.until_error:
+            writer.flush()
+            writer.line(f"{target} = {name}")
+            depth = 0
+            codes: list[str] = []
+            for arg in more:
+                writer.flush()
+                writer.line(f"if {target}.__class__ is not E:")
+                writer.indent += 1
+                depth += 1
+                code = self.named((yield self.node(arg)))
+                codes.append(code)
+                if arg is not more[-1]:
+                    writer.line(f"if {code}.__class__ is E: {target} = {code}")
+            writer.charge(node.cost.fixed or 0)
+            writer.line(
+                f"{target} = {codes[-1]} if {codes[-1]}.__class__ is E else insert(w, {name}, {', '.join(codes)})"
+            )
+            for _ in range(depth):
+                writer.flush()
+                writer.indent -= 1
+            return Val(target)
+        code = self.named((yield self.node(more[0])))
+        writer.charge(node.cost.fixed or 0)
+        inserted = f"{code} if {code}.__class__ is E else insert(w, {name}, {code})"
+        writer.line(f"{target} = {name} if {name}.__class__ is E else {inserted}")
+        return Val(target)
+
+
+def _is_small(node: p.Node) -> bool:
+    """An int constant that compares with doubles exactly."""
+    return isinstance(node, p.Const) and type(node.value) is int and abs(node.value) <= _EXACT_IN_FLOATS
+
+
+def _is_surely(value: Val, kind: str | None) -> bool:
+    return value.kind == kind and not value.fails
+
+
+def _guards(values: list[Val], classes: tuple[str, ...]) -> list[str]:
+    return [
+        f"{value.code}.__class__ is {kind}"
+        for value, kind in zip(values, classes, strict=True)
+        if not _is_surely(value, kind)
+    ]
+
+
+def _class_of(kind: Kind) -> str | None:
+    return {
+        Kind.BOOL: "bool",
+        Kind.BYTES: "bytes",
+        Kind.DOUBLE: "float",
+        Kind.INT: "int",
+        Kind.STRING: "str",
+    }.get(kind)
+
+
+def _result_kind(overload: Overload | None) -> str | None:
+    return _RESULT_KINDS.get(overload.result.kind) if overload is not None else None
+
+
+def _fits_class(arg: p.Node, kind: Kind) -> bool:
+    if not isinstance(arg, p.Const):
+        return True
+    return type(arg.value).__name__ == _class_of(kind)

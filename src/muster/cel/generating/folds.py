@@ -1,0 +1,284 @@
+"""Comprehensions in generated code: Python loops that count the cost of every turn and stop at the limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muster.cel.costs.runtime import LIST, MAP, SELECT
+from muster.cel.generating.writer import Val
+from muster.cel.running import plan as p
+
+if TYPE_CHECKING:
+    from muster.cel.generating.writer import Writer
+    from muster.cel.syntax.walking import Walk
+
+
+class FoldWriter:
+    """The part of the generator that writes loops and bound variables."""
+
+    writer: Writer
+    scope: list[str]
+    growing: set[int]
+    steady: set[int]
+    lazy: dict[int, str]
+    unread: dict[int, tuple[str, int]]
+
+    if TYPE_CHECKING:
+
+        def node(self, node: p.Node) -> Walk[Val]: ...
+        def named(self, value: Val) -> str: ...
+        def deferred(self, slot: int, node: p.Node) -> Walk[None]: ...
+        def constant(self, value: Any) -> Val: ...
+        def compared(self, node: p.Equality, left: Val, right: Val) -> Val: ...
+        def charge_comparison(
+            self, kind: str, left: p.Node, right: p.Node, left_name: str, right_name: str
+        ) -> None: ...
+
+    def fold(self, node: p.Fold) -> Walk[Val]:
+        if _is_bind(node):
+            return (yield from self._bind(node))
+        writer = self.writer
+        over = self.named((yield self.node(node.range)))
+        iterator = writer.temporary()
+        target = writer.temporary()
+        if node.second is None:
+            writer.line(f"{iterator} = iter({over}) if {over}.__class__ is list else iterate({over})")
+        else:
+            writer.line(f"{iterator} = iter(enumerate({over})) if {over}.__class__ is list else iterate_pairs({over})")
+        with writer.block(f"if {iterator}.__class__ is E:"):
+            writer.line(f"{target} = {iterator}")
+        with writer.block("else:"):
+            quantifier = _quantifier(node)
+            if quantifier is not None:
+                yield self._quantified(node, quantifier, iterator, target)
+            else:
+                yield self._general_fold(node, iterator, target)
+        writer.joined()
+        return Val(target)
+
+    def _enter(self, node: p.Fold) -> None:
+        slots = [node.accumulator, node.first] + ([node.second] if node.second is not None else [])
+        self.scope.extend(f"s{slot}" for slot in slots)
+        self.steady.update(slots[1:])
+
+    def _leave(self, node: p.Fold) -> None:
+        for _ in range(3 if node.second is not None else 2):
+            self.scope.pop()
+
+    def _loop_head(self, node: p.Fold, iterator: str) -> str:
+        names = f"s{node.first}" if node.second is None else f"s{node.first}, s{node.second}"
+        return f"for {names} in {iterator}:"
+
+    def _quantified(self, node: p.Fold, quantifier: tuple[p.Node, bool, int], iterator: str, target: str) -> Walk[None]:
+        """all() and exists(): the loop ends on the deciding element, and an error counts only if none decides."""
+        predicate, decisive, condition_cost = quantifier
+        writer = self.writer
+        accumulator = f"s{node.accumulator}"
+        writer.line(f"{accumulator} = {not decisive}")
+        for slot in (node.first, node.second):
+            if slot is not None:
+                writer.line(f"s{slot} = None")
+        self._enter(node)
+        writer.flush()
+        with writer.block(self._loop_head(node, iterator)):
+            writer.loops += 1
+            writer.charge(condition_cost + SELECT)
+            value = yield self._predicate(predicate, decisive)
+            name = self.named(value)
+            writer.flush()
+            # Most elements decide nothing, so that is what is looked at first.
+            writer.line(f"if {name} is not {not decisive}:")
+            writer.line(f"    if {name} is {decisive}:")
+            writer.line(f"        {accumulator} = {decisive}")
+            # cel-go sees that it is decided only when it looks at the next element, if there is one.
+            writer.line(f"        {self._loop_head(node, iterator)}")
+            writer.line(f"            c += {condition_cost}")
+            writer.line("            break")
+            writer.line("        break")
+            if value.fails or value.kind != "bool":
+                writer.line(f"    if {accumulator} is {not decisive}: {accumulator} = bool_error({name})")
+            writer.line("if c > limit: raise Limit")
+            writer.loops -= 1
+        writer.pending = 0
+        self._leave(node)
+        writer.charge(SELECT)
+        writer.line(f"{target} = {accumulator}")
+
+    def _predicate(self, predicate: p.Node, decisive: bool) -> Walk[Val]:
+        """The predicate of a loop. `a && b` under exists() goes on to the next element as soon as `a` is false."""
+        writer = self.writer
+        if not isinstance(predicate, p.Logic) or predicate.decisive is decisive or len(predicate.terms) != 2:
+            value: Val = yield self.node(predicate)
+            return value
+        left, right = predicate.terms
+        first: Val = yield self._unless_skipped(left, decisive)
+        first_name = self.named(first)
+        writer.flush()
+        writer.line(f"if {first_name} is {not decisive}:")
+        writer.line("    if c > limit: raise Limit")
+        writer.line("    continue")
+        second: Val = yield self.node(right)
+        if first.kind == "bool" and not first.fails:
+            return second
+        name = self.named(second)
+        target = writer.temporary()
+        writer.line(
+            f"{target} = {name} if {first_name} is {decisive} or {name} is {not decisive} else bool_error({first_name})"
+        )
+        return Val(target)
+
+    def _unless_skipped(self, node: p.Node, decisive: bool) -> Walk[Val]:
+        """A conjunct of the form `e.field == "text"` is what most elements fail: they are done with two comparisons."""
+        text = _compared_text(node) if isinstance(node, p.Equality) and node.negated is not decisive else None
+        if text is None or not isinstance(node, p.Equality):
+            value: Val = yield self.node(node)
+            return value
+        writer = self.writer
+        operand: Val = yield self.node(node.left)
+        name, constant = self.named(operand), self.constant(text)
+        with writer.block(f"if {name}.__class__ is str and {name} != {constant.code}:"):
+            self.charge_comparison("str", node.left, node.right, name, constant.code)
+            writer.flush()
+            writer.line("if c > limit: raise Limit")
+            writer.line("continue")
+        return self.compared(node, Val(name, operand.kind, operand.fails), constant)
+
+    def _general_fold(self, node: p.Fold, iterator: str, target: str) -> Walk[None]:
+        writer = self.writer
+        accumulator = f"s{node.accumulator}"
+        if node.grows:
+            self.growing.add(node.accumulator)
+            yield self._growing_start(node, accumulator)
+        else:
+            init = yield self.node(node.init)
+            writer.line(f"{accumulator} = {init.code}")
+        for slot in (node.first, node.second):
+            if slot is not None:
+                writer.line(f"s{slot} = None")
+        self._enter(node)
+        writer.flush()
+        with writer.block(self._loop_head(node, iterator)):
+            writer.loops += 1
+            condition = yield self.node(node.condition)
+            if condition.code != "True":
+                writer.flush()
+                writer.line(f"if {condition.code} is False: break")
+            stepped = yield self.node(node.step)
+            writer.flush()
+            writer.line(f"{accumulator} = {stepped.code}")
+            writer.line("if c > limit: raise Limit")
+            writer.loops -= 1
+        writer.pending = 0
+        result = yield self.node(node.result)
+        writer.line(f"{target} = {result.code}")
+        self._leave(node)
+
+    def _growing_start(self, node: p.Fold, accumulator: str) -> Walk[None]:
+        """The empty list or map. It costs something only when it is read: a filter that fails at once never does."""
+        empty = "{}" if _makes_map(node.init) else "[]"
+        if isinstance(node.init, p.Const) or _surely_reads(node.step, node.accumulator):
+            yield self.node(node.init)  # for its cost
+            self.writer.line(f"{accumulator} = {empty}")
+        else:
+            self.unread[node.accumulator] = empty, MAP if _makes_map(node.init) else LIST
+            self.writer.line(f"{accumulator} = UNSET")
+
+    def _bind(self, node: p.Fold) -> Walk[Val]:
+        """`cel.bind`: the value is computed when it is first read; at once where it is certain to be read."""
+        if isinstance(node.range, p.MakeList):
+            self.writer.charge(LIST)
+        name = f"s{node.accumulator}"
+        if _surely_reads(node.result, node.accumulator):
+            value = yield self.node(node.init)
+            self.writer.line(f"{name} = {value.code}")
+            self.scope.append(name)
+            if not value.fails:
+                self.steady.add(node.accumulator)
+        else:
+            yield self.deferred(node.accumulator, node.init)
+        result = self.named((yield self.node(node.result)))
+        self.scope.pop()
+        return Val(result)
+
+
+def _compared_text(node: p.Equality) -> str | None:
+    """The constant text on the right of a comparison."""
+    match node.right:
+        case p.Const(value=str(text)) if not isinstance(node.left, p.Const):
+            return text
+        case _:
+            return None
+
+
+def _is_bind(node: p.Fold) -> bool:
+    match node:
+        case p.Fold(range=p.MakeList(elements=()) | p.Const(value=[]), condition=p.Const(value=False)):
+            return True
+        case _:
+            return False
+
+
+def _quantifier(node: p.Fold) -> tuple[p.Node, bool, int] | None:
+    """The predicate, the value that decides, and what looking at the condition costs, for all() and exists()."""
+    if not _reads(node.result, node.accumulator):
+        return None
+    match node:
+        case p.Fold(
+            init=p.Const(value=bool(start)),
+            condition=p.NotFalse(cost=not_false, arg=tested),
+            step=p.Logic(terms=(accumulated, predicate), decisive=decisive),
+        ) if _reads(accumulated, node.accumulator) and start is not decisive:
+            match decisive, tested:
+                case True, p.Invoke(args=(inner,), cost=price) if (
+                    tested.invocation.function == "!_" and _reads(inner, node.accumulator) and price.fixed is not None
+                ):
+                    return predicate, decisive, SELECT + price.fixed + not_false
+                case False, _ if _reads(tested, node.accumulator):
+                    return predicate, decisive, SELECT + not_false
+                case _:
+                    return None
+        case _:
+            return None
+
+
+def _reads(node: p.Node, slot: int) -> bool:
+    """Whether the node is the plain variable in the slot."""
+    match node:
+        case p.Attribute(root=p.Local(slot=found), qualifiers=(), charge=1):
+            return found == slot
+        case _:
+            return False
+
+
+def _surely_reads(node: p.Node, slot: int) -> bool:
+    """Whether evaluating the node reads the slot whatever happens. False is always a safe answer."""
+    match node:
+        case p.Attribute(root=p.Local(slot=found)):
+            return found == slot
+        case p.Attribute(root=p.Operand(node=operand)):
+            return _surely_reads(operand, slot)
+        case p.Attribute(root=p.Choice(condition=condition)):
+            return _surely_reads(condition, slot)
+        case p.Logic(terms=(first, *_)):
+            return _surely_reads(first, slot)
+        case p.Equality(left=left, right=right):
+            return _surely_reads(left, slot) or _surely_reads(right, slot)
+        case p.Invoke(args=args, invocation=invocation):
+            considered = args[:1] if invocation.until_error else args
+            return any(_surely_reads(arg, slot) for arg in considered)
+        case p.NotFalse(arg=arg) | p.Membership(arg=arg):
+            return _surely_reads(arg, slot)
+        case p.OptionalElse(left=left):
+            return _surely_reads(left, slot)
+        case p.MakeList(elements=(first, *_)):
+            return _surely_reads(first, slot)
+        case p.Fold(range=over) if not _is_bind(node):
+            return _surely_reads(over, slot)
+        case _:
+            return False
+
+
+def _makes_map(node: p.Node) -> bool:
+    return (isinstance(node, p.MakeMap) and node.message is None) or (
+        isinstance(node, p.Const) and isinstance(node.value, dict)
+    )

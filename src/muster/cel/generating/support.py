@@ -1,0 +1,296 @@
+"""What generated code calls when the straight way does not do: exact, slower paths with cel-go's errors.
+
+Generated functions see exactly the names in NAMESPACE, the constants of their own expression and nothing else; there
+are no builtins beyond the few listed here. Errors are values of class EvaluationError throughout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from muster.cel.costs.meter import exceeded, new_meter, spend_on_call
+from muster.cel.costs.runtime import LIMIT_MESSAGE, Price
+from muster.cel.running.accumulate import insert_into
+from muster.cel.running.dispatch import Invocation, as_value, call_safely
+from muster.cel.running.interpreter import is_member, iterations
+from muster.cel.running.qualify import MISSING, present, qualify, qualify_if_present
+from muster.cel.traversals import equals, go_text, no_such_key
+from muster.cel.values import OPTIONAL_NONE, OptionalValue, make_map, optional
+from muster.cel.values.go_types import not_a_key
+from muster.errors import BudgetExceededError, EvaluationError, FailureKind
+
+if TYPE_CHECKING:
+    from muster.cel.costs.meter import Meter
+    from muster.cel.declarations import Overload
+    from muster.cel.running import plan as p
+
+MEMO_SIZE = 1024
+MEMO_TEXT = 512  # longer texts are not remembered
+MEMO_UNITS = 512  # and neither are results that took more work
+
+
+class LimitReached(BudgetExceededError):  # noqa: N818 - raised in every loop of generated code: short on purpose
+    """The cost limit."""
+
+    def __init__(self) -> None:
+        super().__init__(LIMIT_MESSAGE, "cost")
+
+
+def bool_error(value: Any) -> EvaluationError:
+    """The error that a value which should have been a bool stands for."""
+    return (
+        value
+        if value.__class__ is EvaluationError
+        else EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
+    )
+
+
+def missing_variable(name: str) -> EvaluationError:
+    return EvaluationError(f"no such attribute(s): {name}", FailureKind.NO_SUCH_ATTRIBUTE)
+
+
+def follow(variables: Mapping[str, Any], name: str, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
+    """A variable and the fields behind it; what was not charged of the steps comes back as a negative number."""
+    try:
+        value = variables[name]
+    except KeyError:
+        return missing_variable(name), -len(keys)
+    return walk(value, keys, strict)
+
+
+def walk(value: Any, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
+    """The fields behind a value; see follow."""
+    if value.__class__ is EvaluationError:
+        return value, -len(keys)
+    for taken, key in enumerate(keys, 1):
+        if value.__class__ is dict:
+            found = value.get(key, MISSING)
+            if found is MISSING:
+                return EvaluationError(f"no such key: {key}", FailureKind.NO_SUCH_KEY, key), taken - len(keys)
+            value = found
+            continue
+        if value.__class__ is OptionalValue:
+            return _walk_optional(value, keys[taken - 1 :], strict)
+        value = call_safely(qualify, (value, key))
+        if value.__class__ is EvaluationError:
+            return value, taken - len(keys)
+    return value, 0
+
+
+def _walk_optional(value: OptionalValue, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
+    """From an optional on, every step is optional; one that leads nowhere or fails is not charged."""
+    content: Any = value
+    for taken, key in enumerate(keys):
+        if content.__class__ is OptionalValue:
+            if not content.present:
+                return content, taken - len(keys)
+            content = content.content
+        content = call_safely(qualify_if_present, (content, key, strict))
+        if content is MISSING:
+            return OPTIONAL_NONE, taken - len(keys)
+        if content.__class__ is EvaluationError:
+            return content, taken - len(keys)
+    return optional(content), 0
+
+
+def step(value: Any, key: Any, strict: bool) -> tuple[Any, int]:
+    """One step by a constant key; -1 if it is not to be charged. The value is no error."""
+    if value.__class__ is OptionalValue:
+        return _walk_optional(value, (key,), strict)
+    return call_safely(qualify, (value, key)), 0
+
+
+def dynamic_step(value: Any, key: Any, native: bool, strict: bool) -> tuple[Any, int]:
+    """One step by a computed key, which may be an error or no key at all. The value is no error."""
+    if value.__class__ is OptionalValue and not value.present:
+        return value, -1
+    if key.__class__ is EvaluationError:
+        return key, -1 if value.__class__ is OptionalValue else 0
+    if not isinstance(key, (str, int, float)):
+        return not_a_key(key, native=native), -1 if value.__class__ is OptionalValue else 0
+    return step(value, key, strict)
+
+
+def opt_step(value: Any, key: Any, strict: bool = False, native: bool = False) -> Any:
+    """One optional step: the value, MISSING, or an error."""
+    if key.__class__ is EvaluationError:
+        return key
+    if not isinstance(key, (str, int, float)):
+        return not_a_key(key, native=native)
+    return call_safely(qualify_if_present, (value, key, strict))
+
+
+def presence(value: Any, key: Any, strict: bool = False) -> tuple[Any, int]:
+    """has() of anything but a plain dict; -1 if it is not to be charged."""
+    if value.__class__ is not OptionalValue:
+        return call_safely(present, (value, key, strict)), 0
+    if not value.present:
+        return False, -1
+    found = call_safely(present, (value.content, key, strict))
+    return found, 0 if found is True else -1
+
+
+def opt_presence(value: Any, key: Any, strict: bool = False) -> Any:
+    found = call_safely(present, (value, key, strict))
+    return MISSING if found is False else None if found is True else found
+
+
+def equal(left: Any, right: Any, negated: bool, price: Price, meter: Meter) -> tuple[Any, int]:
+    """Equality of any two operands, with its cost."""
+    result: Any
+    if left.__class__ is EvaluationError:
+        result = left
+    elif right.__class__ is EvaluationError:
+        result = right
+    else:
+        result = call_safely(equals, (meter, left, right))
+        if negated:
+            result = result is not True
+    return result, price(meter, (left, right), result)
+
+
+def call(
+    invocation: Invocation, price: Price, args: Sequence[Any], cost: int, limit: int, meter: Meter
+) -> tuple[Any, int]:
+    """Any call with any arguments; the result or its error, and the cost so far."""
+    spend_on_call(meter, invocation.function, args)  # first: to price a call may mean to walk over its arguments
+    if not price.needs_result:
+        cost += price(meter, args, None)
+        if cost > limit:
+            raise LimitReached
+    for arg in args:
+        if arg.__class__ is EvaluationError:
+            result = arg
+            break
+    else:
+        result = invocation(meter, args)
+    if price.needs_result:
+        cost += price(meter, args, result)
+        if cost > limit:
+            raise LimitReached
+    return result, cost
+
+
+def iterate(over: Any) -> Any:
+    """An iterator over elements or keys, or an error."""
+    if over.__class__ is EvaluationError:
+        return over
+    if isinstance(over, (list, tuple, Mapping)):
+        return iter(over)
+    return iterations(over, two_variables=False)
+
+
+def iterate_pairs(over: Any) -> Any:
+    """An iterator over (index, element) or (key, value), or an error."""
+    if over.__class__ is EvaluationError:
+        return over
+    pairs = iterations(over, two_variables=True)
+    return pairs if pairs.__class__ is EvaluationError else iter(pairs)
+
+
+def optional_element(value: Any) -> Any:
+    if value.__class__ is not OptionalValue:
+        return EvaluationError(f"cannot initialize optional list element from non-optional value {go_text(value)}")
+    return value.content if value.present else MISSING
+
+
+def optional_entry(key: Any, value: Any) -> Any:
+    if value.__class__ is not OptionalValue:
+        return EvaluationError(
+            f"cannot initialize optional entry '{go_text(key)}' from non-optional value {go_text(value)}"
+        )
+    return value.content if value.present else MISSING
+
+
+def new_map(entries: list[tuple[Any, Any]]) -> Any:
+    return call_safely(make_map, (entries,))
+
+
+def new_message(node: p.MakeMap, meter: Meter, entries: list[tuple[Any, Any]]) -> Any:
+    return call_safely(node.make, (meter, entries))
+
+
+def insert(meter: Meter, accumulator: Any, *entry: Any) -> Any:
+    return call_safely(insert_into, (meter, accumulator, *entry))
+
+
+TOO_MUCH: Any = object()
+
+
+def memoized(overload: Overload, price: Price, args: Sequence[Any], position: int) -> Any:
+    """A call of which only one argument varies, with its results for short texts remembered: value and cost.
+
+    What takes more work than a little is not done here, where it would not be counted: the value is then TOO_MUCH.
+    """
+    before, after = tuple(args[:position]), tuple(args[position + 1 :])
+    implementation: Any = overload.impl
+
+    @lru_cache(maxsize=MEMO_SIZE)
+    def remembered(text: str) -> tuple[Any, int]:
+        everything = (*before, text, *after)
+        meter = new_meter(MEMO_UNITS)
+        try:
+            result = call_safely(implementation, (meter, *everything) if overload.metered else everything)
+            return result, price(meter, everything, result)
+        except BudgetExceededError:
+            return TOO_MUCH, 0
+
+    return remembered
+
+
+def empty() -> Iterator[Any]:
+    return iter(())
+
+
+NAMESPACE: dict[str, Any] = {
+    "__builtins__": {},
+    "E": EvaluationError,
+    "Budget": BudgetExceededError,
+    "Limit": LimitReached,
+    "LOOKUP": (KeyError, TypeError, IndexError),
+    "MISSING": MISSING,
+    "NONE": OPTIONAL_NONE,
+    "UNSET": object(),
+    "TOO_MUCH": TOO_MUCH,
+    "NOT_REMEMBERED": (TOO_MUCH, 0),
+    "KeyError": KeyError,
+    "Optional": OptionalValue,
+    "bool": bool,
+    "bytes": bytes,
+    "dict": dict,
+    "enumerate": enumerate,
+    "float": float,
+    "int": int,
+    "iter": iter,
+    "len": len,
+    "list": list,
+    "str": str,
+    "bool_error": bool_error,
+    "call": call,
+    "ceil": math.ceil,
+    "dynamic_step": dynamic_step,
+    "equal": equal,
+    "exceeded": exceeded,
+    "fail": as_value,
+    "follow": follow,
+    "insert": insert,
+    "is_member": is_member,
+    "iterate": iterate,
+    "iterate_pairs": iterate_pairs,
+    "missing_variable": missing_variable,
+    "new_map": new_map,
+    "new_message": new_message,
+    "no_such_key": no_such_key,
+    "opt_presence": opt_presence,
+    "opt_step": opt_step,
+    "optional": optional,
+    "optional_element": optional_element,
+    "optional_entry": optional_entry,
+    "presence": presence,
+    "spend_on_call": spend_on_call,
+    "step": step,
+    "walk": walk,
+}

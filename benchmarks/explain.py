@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.fleet import BINDING, CLAIM_REGEX, GLOBAL_SET, LABEL_REGEX, a_placement, clusters, scheduled
 from muster.fleet import Fleet
 from muster.placement import plan_of, visibility
-from muster.placement.explanation import explain_cluster, explain_placement, funnel
-from muster.placement.lint import lint, lint_fields, vocabulary
+from muster.placement.explain.explanation import explain_cluster, explain_placement, funnel
+from muster.placement.lint.placements import lint, lint_fields, vocabulary
 from muster.selectors.cel import CelLimits, cel_compiler
 
 if TYPE_CHECKING:

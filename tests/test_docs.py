@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from muster.placement import conditions
-from muster.placement.filters import FILTERS
-from muster.placement.scorers import BUILT_IN
+from muster.placement.schedule import conditions
+from muster.placement.schedule.filters import FILTERS
+from muster.placement.schedule.scorers import BUILT_IN
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])

@@ -7,13 +7,13 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import PluginError
-from muster.placement.plugins import FILTER_POINTS, SCORER_POINTS, profile_with, scorers_with
+from muster.placement.schedule.plugins import FILTER_POINTS, SCORER_POINTS, profile_with, scorers_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.placement import Profile
-    from muster.placement.scorers import Scorer
+    from muster.placement.schedule.scorers import Scorer
 
 
 @cache

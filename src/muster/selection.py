@@ -16,8 +16,8 @@ import msgspec
 from muster.errors import InvalidObjectError
 from muster.fleet import Fleet, score_of
 from muster.placement import Cycle, decided, plan_of, schedule, visibility, why_not
-from muster.placement.explanation import explain_cluster, explain_placement
-from muster.placement.outlook import explain_everywhere, explain_set
+from muster.placement.explain.across_placements import explain_everywhere, explain_set
+from muster.placement.explain.explanation import explain_cluster, explain_placement
 from muster.plugins import installed
 from muster.selectors import CelSelectorSpec, Verdict, compile_selector, spec_of
 from muster.selectors.cel import cel_compiler
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from muster.placement import Plan, Profile, ScheduleResult, Visibility
-    from muster.placement.explained import (
+    from muster.placement.explain.explained import (
         ClusterExplanation,
         ClusterOutlook,
         PlacementExplanation,

@@ -11,7 +11,12 @@ from muster.client import Client, Connection
 from muster.client.explanations import explained
 from muster.controllers.placement_world import Key
 from muster.errors import ApiError
-from muster.placement.explanation import ClusterExplanation, PlacementExplanation, explain_cluster, explain_placement
+from muster.placement.explain.explanation import (
+    ClusterExplanation,
+    PlacementExplanation,
+    explain_cluster,
+    explain_placement,
+)
 from muster.reasons import HIDDEN
 from tests.controllers.answering import NOW
 from tests.hub.rest.asking import Asker, asked_hub, asked_world, wanting

@@ -14,7 +14,7 @@ from muster.controllers.placement_world import DISABLED, SetKey
 from muster.controllers.preview import settle, world_of
 from muster.controllers.questions import AdviceQuestion, ExplainQuestion, Refusal
 from muster.controllers.trials import Trial
-from muster.placement.report import Window
+from muster.placement.explain.report import Window
 from tests.builders import a_binding, a_cluster, a_placement, a_set
 from tests.controllers.answering import NOW
 from tests.controllers.seeing import put_cluster
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from muster.controllers.placement_world import PlacementWorld
-    from muster.placement.report import PlacementReport
+    from muster.placement.explain.report import PlacementReport
 
 # Within the limits of an expression, and slow: nested loops over what every cluster here has.
 SLOW = "managedCluster.status.clusterClaims.all(a, managedCluster.status.clusterClaims.all(b, a.name != b.value))"

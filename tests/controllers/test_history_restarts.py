@@ -21,7 +21,7 @@ from muster.controllers.history_record import (
 from muster.controllers.placement_changes import MOST_CHANGES, ChangeLog, Noted
 from muster.controllers.placement_history import HistoryKeeper
 from muster.controllers.placement_world import Key
-from muster.placement.causes import Change, Ref
+from muster.placement.explain.causes import Change, Ref
 from tests.builders import a_binding, a_cluster, a_placement
 from tests.controllers.running import APPS, CLUSTERS, Driver, controllers, driven_hub, eventually
 

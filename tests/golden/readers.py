@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from muster.hub.requests import User
-    from muster.placement.report import PlacementReport
+    from muster.placement.explain.report import PlacementReport
 
 _BINDINGS = "managedclustersetbindings.cluster.open-cluster-management.io"
 

@@ -23,11 +23,11 @@ from muster.controllers.placement_moves import Basis, Move, MoveReport, examples
 from muster.controllers.preview import settle, world_of
 from muster.controllers.questions import ExplainQuestion, Refusal
 from muster.hub.requests import User
-from muster.placement.causes import Ref
-from muster.placement.explanation import explain_cluster, explain_placement
-from muster.placement.lint import lint, vocabulary
-from muster.placement.outlook import explain_everywhere, explain_set
-from muster.placement.report import Window
+from muster.placement.explain.across_placements import explain_everywhere, explain_set
+from muster.placement.explain.causes import Ref
+from muster.placement.explain.explanation import explain_cluster, explain_placement
+from muster.placement.explain.report import Window
+from muster.placement.lint.placements import lint, vocabulary
 from muster.selection import Snapshot, select
 from tests.builders import a_cluster, a_placement
 from tests.cli.explaining import called, written

@@ -10,8 +10,8 @@ import msgspec
 from muster.hub.redaction import CLUSTERS, Redaction
 from muster.hub.requests import AccessRules, Attributes, Decision, User
 from muster.hub.storage import Key, Put, Store
-from muster.placement.explained import FunnelStage, NearMiss, ReasonCount, ValueCount
-from muster.placement.report import (
+from muster.placement.explain.explained import FunnelStage, NearMiss, ReasonCount, ValueCount
+from muster.placement.explain.report import (
     ConditionReport,
     DiffReport,
     FailuresReport,

@@ -14,7 +14,7 @@ from muster.cel.environments import environment
 from muster.cel.program import compile_program
 from muster.cel.traversals import value_text
 from muster.errors import EvaluationError
-from muster.placement.explanation import ClusterExplanation, explain_cluster, explain_placement
+from muster.placement.explain.explanation import ClusterExplanation, explain_cluster, explain_placement
 from muster.selection import Snapshot
 from muster.selectors.cel import typed_view
 from muster.selectors.cel_reasons import conjuncts, shortened
@@ -23,7 +23,7 @@ from muster.values.quoting import go_quote
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint
 
 if TYPE_CHECKING:
-    from muster.placement.result import ScheduleResult
+    from muster.placement.schedule.result import ScheduleResult
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EVERYWHERE = [a_set("everywhere"), a_binding("everywhere")]

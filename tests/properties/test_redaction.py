@@ -21,7 +21,7 @@ from muster.controllers.preview import settle, world_of
 from muster.controllers.questions import ExplainQuestion, Refusal
 from muster.errors import FailureKind
 from muster.hub.requests import User
-from muster.placement.report import Window
+from muster.placement.explain.report import Window
 from muster.reasons import Code
 from muster.reasons import words as wording
 from tests.builders import a_binding, a_cluster, a_placement, a_set

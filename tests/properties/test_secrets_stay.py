@@ -26,9 +26,9 @@ from muster.hub.redaction import CLUSTERS, Redaction
 from muster.hub.requests import AccessRules, Attributes, Decision, User
 from muster.hub.storage import Key, Put, Store
 from muster.placement import Cycle, decided, plan_of, schedule, visibility
-from muster.placement.causes import Change, Ref, Standpoint, causes_of, flip_of, reads_of, unnamed
-from muster.placement.lint import lint, vocabulary
-from muster.placement.report import Window
+from muster.placement.explain.causes import Change, Ref, Standpoint, causes_of, flip_of, reads_of, unnamed
+from muster.placement.explain.report import Window
+from muster.placement.lint.placements import lint, vocabulary
 from muster.reasons import Code, bare
 from muster.selectors.cel import cel_compiler
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set

@@ -53,7 +53,7 @@ def placement(
     the hub explains to them.
     """
     from muster.cli.explain_text import cluster_lines, placement_lines
-    from muster.placement.explanation import explain_cluster, explain_placement
+    from muster.placement.explain.explanation import explain_cluster, explain_placement
 
     try:
         snapshot, default, unsaved = _snapshot(fleet, context, kubeconfig, filename)
@@ -94,7 +94,7 @@ def one_cluster(
 ) -> None:
     """Which placements take the cluster, and why the others do not, near misses first."""
     from muster.cli.explain_text import outlook_lines
-    from muster.placement.outlook import explain_everywhere
+    from muster.placement.explain.across_placements import explain_everywhere
 
     snapshot, *_ = _snapshot(fleet, context, kubeconfig)
     results = map(snapshot.schedule, snapshot.placements)
@@ -115,7 +115,7 @@ def one_set(
 ) -> None:
     """Which clusters are in a cluster set, by which rule, where it is bound and who chooses from it."""
     from muster.cli.explain_text import set_lines
-    from muster.placement.outlook import explain_set
+    from muster.placement.explain.across_placements import explain_set
 
     snapshot, *_ = _snapshot(fleet, context, kubeconfig)
     wanted = _named(snapshot.sets, "ManagedClusterSet", name, None, "")

@@ -13,7 +13,7 @@ from muster.errors import ApiError
 
 if TYPE_CHECKING:
     from muster.client import Client
-    from muster.placement.explanation import ClusterExplanation, PlacementExplanation
+    from muster.placement.explain.explanation import ClusterExplanation, PlacementExplanation
 
 FORBIDDEN = 403
 _NOT_FOUND = 404

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from muster.cli.paint import Shade
-from muster.placement.explained import ValueCount
+from muster.placement.explain.explained import ValueCount
 from muster.reasons import Reason
 from muster.values.quoting import printable
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from muster.cli.paint import Paint
-    from muster.placement.explained import (
+    from muster.placement.explain.explained import (
         Check,
         ClusterExplanation,
         ClusterOutlook,

@@ -106,7 +106,7 @@ def history_lines(record: Mapping[str, Any], last: int) -> Iterator[str]:
 
 
 def _entry_lines(entry: Mapping[str, Any]) -> Iterator[str]:
-    from muster.placement.causes import Cause, Flip
+    from muster.placement.explain.causes import Cause, Flip
 
     if entry.get("skipped"):
         yield f"… {entry['skipped']} moves that were too many to be written down"

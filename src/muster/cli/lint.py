@@ -18,7 +18,7 @@ from muster.cli.output import print_report
 from muster.cli.paint import Shade, paint_for
 from muster.cli.positions import Positions
 from muster.errors import InvalidObjectError
-from muster.placement.findings import Severity
+from muster.placement.lint.findings import Severity
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from muster.cli.documents import Document
     from muster.cli.paint import Paint
-    from muster.placement.findings import Finding
-    from muster.placement.survey import Vocabulary
+    from muster.placement.lint.findings import Finding
+    from muster.placement.lint.fleet_facts import Vocabulary
     from muster.selection import Snapshot
 
 _SHADES = {Severity.ERROR: Shade.BAD, Severity.WARNING: Shade.UNSURE, Severity.INFO: Shade.QUIET}
@@ -136,7 +136,7 @@ class _World:
 
     @staticmethod
     def of(documents: Sequence[Document], namespace: str) -> _World:
-        from muster.placement.lint import vocabulary
+        from muster.placement.lint.placements import vocabulary
         from muster.selection import Snapshot
 
         snapshot = Snapshot(overlaid((each.object for each in documents), namespace), datetime.now(UTC))
@@ -154,7 +154,7 @@ def _findings(document: Document, world: _World, positions: Positions) -> Iterat
 
 
 def _judged(obj: dict[str, Any], world: _World) -> list[Finding]:
-    from muster.placement.lint import lint_binding, lint_fields, lint_set
+    from muster.placement.lint.placements import lint_binding, lint_fields, lint_set
 
     found = lint_fields(obj)
     if any(each.code == "invalid-value" for each in found):
@@ -172,7 +172,7 @@ def _judged(obj: dict[str, Any], world: _World) -> list[Finding]:
 
 
 def _judged_placement(obj: dict[str, Any], world: _World) -> list[Finding]:
-    from muster.placement.lint import lint, lint_spec
+    from muster.placement.lint.placements import lint, lint_spec
     from muster.selectors.cel import CelLimits
 
     limit, spec = CelLimits().estimate, obj.get("spec") or {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from muster.placement.findings import RULES, Severity
+from muster.placement.lint.findings import RULES, Severity
 
 _INTRODUCTION = """# What lint finds
 

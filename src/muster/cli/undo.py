@@ -88,7 +88,7 @@ def before(record: Mapping[str, Any], current: Mapping[str, Any]) -> Object:
 
 def _print_difference(current: Object, restored: Object, chosen: Object) -> bool:
     """What the restored spec changes; whether it changes anything."""
-    from muster.placement.differences import changed_fields
+    from muster.placement.explain.differences import changed_fields
 
     fields = changed_fields(current.get("spec") or {}, restored["spec"], _MOST_FIELDS, "spec")
     if not fields:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from muster.errors import ApiError
-from muster.placement.explained import PlacementExplanation, RankedCluster
-from muster.placement.ranking import ScorerScore
-from muster.placement.report import MOST_NAMES, PlacementReport
+from muster.placement.explain.explained import PlacementExplanation, RankedCluster
+from muster.placement.explain.ranking import ScorerScore
+from muster.placement.explain.report import MOST_NAMES, PlacementReport
 from muster.reasons import HIDDEN, Code
 from muster.values.api_paths import object_path
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.client.client import Client
-    from muster.placement.explained import ClusterExplanation
+    from muster.placement.explain.explained import ClusterExplanation
 
 _NOT_OURS: Final = 502  # of another version, or something in between
 _MOST_PAGES: Final = 1000

@@ -14,9 +14,9 @@ from muster.controllers.fleet_advice import FleetAdviser
 from muster.controllers.placement_world import DISABLED
 from muster.controllers.questions import Advice, Refusal
 from muster.controllers.trials import Trial
-from muster.placement.explanation import explain_cluster
-from muster.placement.report import with_remarks
-from muster.placement.reporting import cluster_report, note, report_of
+from muster.placement.explain.explanation import explain_cluster
+from muster.placement.explain.report import with_remarks
+from muster.placement.explain.reporting import cluster_report, note, report_of
 from muster.reasons import Code, Reason
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from muster.controllers.placement_world import PlacementWorld
     from muster.controllers.questions import AdviceQuestion, ExplainQuestion
-    from muster.placement.report import PlacementReport
+    from muster.placement.explain.report import PlacementReport
 
 SECONDS: Final = 10.0  # for one explanation, the time it waits for others included
 _CONFLICT: Final = 409

@@ -22,7 +22,7 @@ from aiohttp import web
 
 from muster.controllers.questions import Advice, AdviceQuestion, ExplainQuestion, Refusal
 from muster.errors import MusterError
-from muster.placement.report import PlacementReport
+from muster.placement.explain.report import PlacementReport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

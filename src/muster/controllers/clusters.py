@@ -14,7 +14,7 @@ from muster.api.reading import Reader, Reading
 from muster.controllers.conditions import merged
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
-from muster.placement.scorers import RESOURCES, amount_fault
+from muster.placement.schedule.scorers import RESOURCES, amount_fault
 from muster.values.api_paths import object_path
 from muster.values.times import Fault, later, parse_time
 

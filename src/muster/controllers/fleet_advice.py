@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.fleet import Fleet
 from muster.placement import plan_of, visible
-from muster.placement.lint import Survey, lint, vocabulary
+from muster.placement.lint.placements import Survey, lint, vocabulary
 from muster.selectors.cel import CEL_LIMITS, cel_compiler
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from muster.controllers.placement_world import PlacementWorld
     from muster.fleet.scores import ScoreTable
     from muster.placement import Rule
-    from muster.placement.lint import Finding, Vocabulary
+    from muster.placement.lint.placements import Finding, Vocabulary
 
 _SHARE: Final = 20  # a copy serves so many times as long as it took to make
 _QUICK: Final = 0.02  # seconds: a copy that takes no longer is waited for

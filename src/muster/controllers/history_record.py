@@ -12,7 +12,7 @@ import msgspec
 
 from muster.api.placement_history import GROUP
 from muster.controllers.conditions import timestamp
-from muster.placement.differences import writer_of
+from muster.placement.explain.differences import writer_of
 from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:

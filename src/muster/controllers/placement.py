@@ -24,7 +24,7 @@ from muster.controllers.placement_world import Key
 from muster.controllers.quarantine import CONDITION
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import keep_doing, work
-from muster.placement.conditions import EVALUATED, SETS_USABLE
+from muster.placement.schedule.conditions import EVALUATED, SETS_USABLE
 from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:

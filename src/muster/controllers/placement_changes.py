@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from muster.placement.causes import CLUSTER, Change, Ref
+from muster.placement.explain.causes import CLUSTER, Change, Ref
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping

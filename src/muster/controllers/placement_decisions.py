@@ -15,7 +15,7 @@ from muster.controllers.events import About
 from muster.controllers.placement_pages import PageDelete, PageWrite, page_writes
 from muster.controllers.placement_world import PLACEMENT_LABEL, Key
 from muster.errors import ApiError
-from muster.placement.pipeline import warning_of
+from muster.placement.schedule.pipeline import warning_of
 from muster.reasons import Code, Reason, Subject, sentence
 from muster.values.api_paths import collection_path, object_path
 

@@ -33,8 +33,8 @@ from muster.controllers.placement_world import Key
 from muster.controllers.queue import WorkQueue
 from muster.controllers.runner import work
 from muster.errors import ApiError
-from muster.placement.causes import SEEN_AFTER_RESTART, UNRECORDED, Cause, Flip
-from muster.placement.differences import writer_since
+from muster.placement.explain.causes import SEEN_AFTER_RESTART, UNRECORDED, Cause, Flip
+from muster.placement.explain.differences import writer_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ import msgspec
 from muster.controllers.conditions import timestamp
 from muster.fleet import DELETION, ScoreTable, score_of
 from muster.placement import planned
-from muster.placement.causes import (
+from muster.placement.explain.causes import (
     CLUSTER,
     CREATED,
     OTHER_DECISIONS,
@@ -30,7 +30,7 @@ from muster.placement.causes import (
     reads_of,
     unnamed,
 )
-from muster.placement.differences import writer_since
+from muster.placement.explain.differences import writer_since
 from muster.reasons import Code, Reason, sentence
 from muster.selectors.cel import cel_compiler
 from muster.selectors.paths import SCORES

@@ -23,8 +23,8 @@ from muster.controllers.quarantine import Quarantine
 from muster.errors import InvalidObjectError
 from muster.fleet import DELETION, Fleet, readable_score
 from muster.placement import Cycle, Decided, Plan, ScheduleResult, planned, rule_of, schedule, visible
-from muster.placement.causes import SCORE, Ref
-from muster.placement.plan import PLACEMENTS
+from muster.placement.explain.causes import SCORE, Ref
+from muster.placement.schedule.plan import PLACEMENTS
 from muster.selectors.cel import cel_compiler
 from muster.supervision import Notes, Subject
 from muster.values.faults import Fault

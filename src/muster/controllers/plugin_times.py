@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.placement import STANDARD, Plan, Profile
-from muster.placement.filters import PredicateFilter
+from muster.placement.schedule.filters import PredicateFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from muster.placement import Cycle
-    from muster.placement.filters import Filter
-    from muster.placement.scorers import Scorer
+    from muster.placement.schedule.filters import Filter
+    from muster.placement.schedule.scorers import Scorer
     from muster.reasons import Reason
     from muster.selectors.paths import Path
 

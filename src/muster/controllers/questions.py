@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
+from muster.placement.explain.report import Window  # noqa: TC001
+
 # msgspec reads annotations at run time.
-from muster.placement.lint import Finding  # noqa: TC001
-from muster.placement.report import Window  # noqa: TC001
+from muster.placement.lint.placements import Finding  # noqa: TC001
 
 
 class ExplainQuestion(msgspec.Struct, frozen=True):

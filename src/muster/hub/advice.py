@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from muster.controllers.answers import Controllers
     from muster.hub.requests import AdmissionRequest, Authorizer, User
     from muster.hub.storage import Store
-    from muster.placement.lint import Finding
+    from muster.placement.lint.placements import Finding
 
 _log = logging.getLogger(__name__)
 _PLACEMENTS: Final = f"placements.{GROUP}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from muster.controllers.answers import Controllers
     from muster.hub.requests import Admission, Authorizer, Body, JsonObject, Target, User, WriteOptions
     from muster.hub.storage import Store
-    from muster.placement.report import PlacementReport, Window
+    from muster.placement.explain.report import PlacementReport, Window
 
 _RETRY_AFTER: Final = 2  # seconds: a supervisor starts controllers that died within this time
 

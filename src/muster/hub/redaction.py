@@ -14,8 +14,15 @@ import msgspec
 from msgspec.structs import replace
 
 from muster.hub.storage import Key
-from muster.placement.explained import ClusterExplanation, NearMiss, ReasonCount, Told
-from muster.placement.report import ClusterScores, FailureReport, Names, PlacementReport, ScoresReport, shortened
+from muster.placement.explain.explained import ClusterExplanation, NearMiss, ReasonCount, Told
+from muster.placement.explain.report import (
+    ClusterScores,
+    FailureReport,
+    Names,
+    PlacementReport,
+    ScoresReport,
+    shortened,
+)
 from muster.reasons import HIDDEN, Reader, Reason, redacted
 from muster.reasons.redaction import names_told, words_of
 from muster.selectors.cel_reasons import Observation

@@ -1,10 +1,10 @@
 """Placement: filter, score, pick, spread, group. Pure functions over a fleet."""
 
-from muster.placement.cycle import Cycle, Decided, decided
-from muster.placement.pipeline import STANDARD, Profile, schedule, why_not
-from muster.placement.plan import Fault, Plan, plan_of, planned
-from muster.placement.result import Condition, Page, ScheduleResult
-from muster.placement.sets import Rule, Visibility, rule_of, visibility, visible
+from muster.placement.schedule.cycle import Cycle, Decided, decided
+from muster.placement.schedule.pipeline import STANDARD, Profile, schedule, why_not
+from muster.placement.schedule.plan import Fault, Plan, plan_of, planned
+from muster.placement.schedule.result import Condition, Page, ScheduleResult
+from muster.placement.schedule.sets import Rule, Visibility, rule_of, visibility, visible
 
 __all__ = [
     "STANDARD",

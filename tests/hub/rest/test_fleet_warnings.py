@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from muster.hub.advice import FOR_EVERYBODY, MOST_BYTES, WITHOUT_FIX, bounded, told_to_everybody
-from muster.placement.lint import RULES, Finding
+from muster.placement.lint.placements import RULES, Finding
 from tests.builders import a_placement
 from tests.hub.rest.asking import GROUP, NAMESPACE, PLACEMENTS, Asker, asked_hub, wanting
 from tests.hub.rest.running import running_hub

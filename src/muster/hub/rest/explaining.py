@@ -14,7 +14,7 @@ from muster.hub.rest import query as queries
 from muster.hub.rest.answers import object_reply
 from muster.hub.rest.bodies import body_of, receive_body
 from muster.hub.rest.subresources import Described, query_parameter, schemas_of
-from muster.placement.report import GROUP, KIND, MOST_NAMES, USUAL_NAMES, VERSION, PlacementReport, Window
+from muster.placement.explain.report import GROUP, KIND, MOST_NAMES, USUAL_NAMES, VERSION, PlacementReport, Window
 
 if TYPE_CHECKING:
     from muster.hub.explanations import Explanations

@@ -1,0 +1,1 @@
+"""Mistakes that a placement can have and still be valid."""

@@ -1,0 +1,1 @@
+"""Filter, score, pick, spread, group: what is decided."""

@@ -1,0 +1,123 @@
+"""What a schedule decided, kept as masks and rows: names, pages and reasons are made from them when asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from muster.api.placement import DecisionGroupStatus
+from muster.reasons import Reason, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from muster.placement.schedule.cycle import Cycle
+    from muster.placement.schedule.groups import Group
+    from muster.placement.schedule.plan import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A filter, and the clusters that are left after it and all before it."""
+
+    name: str
+    passing: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerResult:
+    """A scorer's numbers for the feasible rows, before its weight."""
+
+    name: str
+    weight: int
+    scores: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition as the status shows it. What Kubernetes calls its reason is the code of ours."""
+
+    status: str
+    reason: str
+    message: str
+
+
+class Concluded(NamedTuple):
+    """A condition before it is worded."""
+
+    status: str
+    why: Reason
+
+    def condition(self) -> Condition:
+        return Condition(self.status, str(self.why.code), sentence(self.why))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One PlacementDecision."""
+
+    name: str
+    group_name: str
+    group_index: int
+    clusters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleResult:
+    """The outcome of one cycle. With a fault there are no groups: what was decided before stays as it is."""
+
+    cycle: Cycle
+    available: NDArray[np.bool_]
+    stages: tuple[Stage, ...]
+    feasible: NDArray[np.intp]  # rows left after all filters, in the order of names
+    scorers: tuple[ScorerResult, ...]
+    totals: NDArray[np.int64]  # of the feasible rows
+    ranked: NDArray[np.intp]  # the selected rows, best first
+    groups: tuple[Group, ...]
+    unscheduled: int
+    concluded: Mapping[str, Concluded]  # the conditions, by type
+    fault: Fault | None = None
+    warning: str = ""
+    failing: NDArray[np.intp] | None = None  # rows on which an expression could not be evaluated
+    requeue_at: datetime | None = None
+
+    @property
+    def conditions(self) -> dict[str, Condition]:
+        """The conditions in words."""
+        return {kind: each.condition() for kind, each in self.concluded.items()}
+
+    @property
+    def selected(self) -> list[str]:
+        """Names of the selected clusters, sorted."""
+        return sorted(self.cycle.fleet.names(self.ranked.tolist()))
+
+    @property
+    def selected_by_rank(self) -> list[str]:
+        return self.cycle.fleet.names(self.ranked.tolist())
+
+    def total_scores(self) -> dict[str, int]:
+        names = self.cycle.fleet.names(self.feasible.tolist())
+        return dict(zip(names, self.totals.tolist(), strict=True))
+
+    def pages(self) -> Iterator[Page]:
+        """PlacementDecisions by name; numbers run over all groups."""
+        number = 0
+        for group in self.groups:
+            for rows in group.pages():
+                number += 1
+                clusters = tuple(self.cycle.fleet.names(rows.tolist()))
+                yield Page(f"{self.cycle.plan.name}-decision-{number}", group.name, group.index, clusters)
+
+    def decision_groups(self) -> tuple[DecisionGroupStatus, ...]:
+        """As a Placement's status shows them."""
+        pages: dict[int, list[str]] = {}
+        for page in self.pages():
+            pages.setdefault(page.group_index, []).append(page.name)
+        return tuple(
+            DecisionGroupStatus(group.index, group.name, tuple(pages[group.index]), len(group.rows))
+            for group in self.groups
+        )

@@ -1,0 +1,87 @@
+"""How the taints of all candidates stand against a placement's tolerations, at once.
+
+Clusters rarely differ in which taints they have, but often in when these were added. So the question is settled once
+per set of taints without their times, and cluster by cluster only where a toleration in question ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from muster.placement.schedule.tolerations import Taint, taints_of, tolerance
+from muster.selectors.paths import key_path
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from muster.placement.schedule.cycle import Cycle
+
+TAINTS: Final = key_path("spec", "taints")
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """Of every row: kept out by a taint, disliked because of one, and the moments at which tolerations in use end."""
+
+    blocked: NDArray[np.bool_]
+    disliked: NDArray[np.bool_]
+    ends: dict[int, datetime]  # by row, where there is one
+
+
+def standings(cycle: Cycle) -> Standings:
+    column = cycle.fleet.column(TAINTS)
+    timeless = column.derive(without_times)
+    # Flags per set of taints, then per value of the column, then per row: one look-up in the size of the fleet.
+    flags = np.array([*(_flags(cycle, taints) for taints in timeless.values), 0], dtype=np.uint8)
+    of_rows = flags[timeless.by_code][column.codes]
+    blocked = (of_rows & _BLOCKS_NEW) != 0
+    if ((flags & _BLOCKS_NEW) << 1 != (flags & _BLOCKS_OWN)).any():
+        blocked = np.where(cycle.decided.own, (of_rows & _BLOCKS_OWN) != 0, blocked)
+    disliked = (of_rows & _DISLIKED) != 0
+    ends: dict[int, datetime] = {}
+    if (flags & _TIMED).any():
+        for row in np.flatnonzero((of_rows & _TIMED) != 0).tolist():
+            exact = taints_of(column.values[column.codes[row]])
+            own = bool(cycle.decided.own[row])
+            standing = tolerance(exact, cycle.plan.tolerations, cycle.now, decided=own)
+            blocked[row], disliked[row] = standing.blocked_by is not None, standing.disliked
+            if standing.until is not None:
+                ends[row] = standing.until
+    return Standings(blocked, disliked, ends)
+
+
+_BLOCKS_NEW, _BLOCKS_OWN, _DISLIKED, _TIMED = 1, 2, 4, 8
+
+
+def _flags(cycle: Cycle, taints: Hashable) -> int:
+    """How a set of taints stands for clusters that are new, and for those that are decided already."""
+    if not isinstance(taints, tuple) or not taints:
+        return 0
+    if depends_on_time(cycle, taints):
+        return _TIMED
+    new, own = (tolerance(taints, cycle.plan.tolerations, cycle.now, decided=is_own) for is_own in (False, True))
+    return (
+        _BLOCKS_NEW * (new.blocked_by is not None)
+        + _BLOCKS_OWN * (own.blocked_by is not None)
+        + _DISLIKED * new.disliked
+    )
+
+
+def without_times(projection: Hashable) -> tuple[Taint, ...]:
+    """The taints of a column's value, without when they were added."""
+    return tuple(Taint(taint.key, taint.value, taint.effect, None) for taint in taints_of(projection))
+
+
+def depends_on_time(cycle: Cycle, taints: tuple[Taint, ...]) -> bool:
+    """Whether a toleration in question ends some time after a taint was added."""
+    return any(
+        toleration.seconds is not None and toleration.matches(taint)
+        for taint in taints
+        for toleration in cycle.plan.tolerations
+    )

@@ -16,12 +16,12 @@ import msgspec
 
 from benchmarks.fleet import clusters
 from muster.client import Client, Connection
-from muster.controllers.events import EventRecorder
-from muster.controllers.metrics import ControllerMetrics
-from muster.controllers.placement_history import HistoryKeeper
-from muster.controllers.placement_moves import MoveReport
-from muster.controllers.placement_world import Key, PlacementWorld
-from muster.controllers.preview import put, settle
+from muster.controllers.placements.history import HistoryKeeper
+from muster.controllers.placements.moves import MoveReport
+from muster.controllers.placements.preview import put, settle
+from muster.controllers.placements.world import Key, PlacementWorld
+from muster.controllers.runtime.events import EventRecorder
+from muster.controllers.runtime.metrics import ControllerMetrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable

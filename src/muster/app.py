@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from muster.api import RESOURCES
-from muster.controllers.answers import CONTROLLERS_ADDRESS, Controllers
 from muster.controllers.permissions import COLLECTOR, CONTROLLERS
+from muster.controllers.questions.asking import CONTROLLERS_ADDRESS, Controllers
 from muster.demo import Fleet, fleet_objects
 from muster.errors import MusterError, StorageError
 from muster.hub import cycles

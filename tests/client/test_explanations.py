@@ -9,7 +9,7 @@ import pytest
 
 from muster.client import Client, Connection
 from muster.client.explanations import explained
-from muster.controllers.placement_world import Key
+from muster.controllers.placements.world import Key
 from muster.errors import ApiError
 from muster.placement.explain.explanation import (
     ClusterExplanation,

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.controllers.preview import world_of
+from muster.controllers.placements.preview import world_of
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
 from tests.builders import a_binding, a_cluster, a_placement, a_set

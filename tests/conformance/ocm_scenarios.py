@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.cel.costs.charging import charging_of
 from muster.cel.environments import environment
-from muster.controllers.mirror import Stored
-from muster.controllers.placement_mirrors import PLACEMENTS
-from muster.controllers.placement_world import Key, PlacementWorld
+from muster.controllers.placements.mirrors import PLACEMENTS
+from muster.controllers.placements.world import Key, PlacementWorld
+from muster.controllers.runtime.mirror import Stored
 from muster.selectors.cel import typed_view
 from tests.builders import a_time
 from tests.conformance import ocm_model as model

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from muster.controllers import placement_mirrors
 from muster.controllers.cluster_sets import BUILT_IN, binding_condition, roll_back, set_condition
 from muster.controllers.clusters import CLUSTERS, wanted_taints
-from muster.controllers.mirror import Stored
-from muster.controllers.placement_world import PlacementWorld
+from muster.controllers.placements import mirrors as placement_mirrors
+from muster.controllers.placements.world import PlacementWorld
+from muster.controllers.runtime.mirror import Stored
 from muster.errors import InvalidObjectError
 from muster.hub.patches.merge import merge_patched
 from muster.selectors.membership import members, sets_of

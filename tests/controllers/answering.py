@@ -8,14 +8,14 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from muster.controllers.answerer import SECONDS, Answerer
-from muster.controllers.answers import serve_answers
+from muster.controllers.questions.answering import SECONDS, Answerer
+from muster.controllers.questions.asking import serve_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from muster.controllers.placement_world import PlacementWorld
+    from muster.controllers.placements.world import PlacementWorld
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -49,8 +49,8 @@ from muster.controllers.clusters import CLUSTERS as A_CLUSTER
 from muster.controllers.clusters import wanted_taints
 from muster.controllers.manager import Options, run_controllers
 from muster.controllers.permissions import COLLECTOR, CONTROLLERS
-from muster.controllers.placement_world import PLACEMENT_LABEL, Key
-from muster.controllers.preview import world_of
+from muster.controllers.placements.preview import world_of
+from muster.controllers.placements.world import PLACEMENT_LABEL, Key
 from tests.builders import a_binding, a_cluster, a_placement, a_set
 from tests.controllers.processes import hub_process
 from tests.controllers.running import available, connection_of, driven_hub

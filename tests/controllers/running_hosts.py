@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from muster.client import Client, Connection
 from muster.client.reflector import Reflector
-from muster.controllers.agents import HostControllers
-from muster.controllers.containment import Unreadable
-from muster.controllers.events import EventRecorder
+from muster.controllers.hosts.controllers import HostControllers
 from muster.controllers.manager import utc_now
-from muster.controllers.metrics import ControllerMetrics
-from muster.controllers.quarantine import Quarantine
+from muster.controllers.runtime.containment import Unreadable
+from muster.controllers.runtime.events import EventRecorder
+from muster.controllers.runtime.metrics import ControllerMetrics
+from muster.controllers.runtime.quarantine import Quarantine
 from muster.supervision import Notes
 from tests.controllers.running import PATIENCE, Driver
 

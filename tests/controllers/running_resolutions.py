@@ -10,9 +10,9 @@ from muster.api.resolution import CATALOG_LABEL
 from muster.client import Client
 from muster.client.reflector import Reflector
 from muster.controllers.manager import utc_now
-from muster.controllers.metrics import ControllerMetrics
 from muster.controllers.permissions import CONTROLLERS
-from muster.controllers.resolutions import ResolutionController
+from muster.controllers.resolutions.controller import ResolutionController
+from muster.controllers.runtime.metrics import ControllerMetrics
 from tests.controllers.running import Driver, connection_of
 from tests.controllers.running_hosts import in_a_thread, run_synced
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from muster.controllers.mirror import Stored
-from muster.controllers.preview import put, remove
+from muster.controllers.placements.preview import put, remove
+from muster.controllers.runtime.mirror import Stored
 
 if TYPE_CHECKING:
     from muster.api.reading import Reader
-    from muster.controllers.mirror import K
-    from muster.controllers.placement_world import PlacementWorld, Told
+    from muster.controllers.placements.world import PlacementWorld, Told
+    from muster.controllers.runtime.mirror import K
 
 __all__ = ["put", "put_cluster", "remove", "stored_as"]
 

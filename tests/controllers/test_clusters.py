@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from muster.controllers.clusters import AVAILABLE, CLUSTERS, fault_of, is_tainted_wrongly, lease_ends, wanted_taints
-from muster.controllers.conditions import merged
+from muster.controllers.runtime.conditions import merged
 from tests.builders import a_cluster, a_taint
 
 UNREACHABLE = "cluster.open-cluster-management.io/unreachable"

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from muster.controllers.history_record import (
+from muster.controllers.placements.changes import MOST_CHANGES, ChangeLog, Noted
+from muster.controllers.placements.history import HistoryKeeper
+from muster.controllers.placements.history_record import (
     MOST_BYTES,
     MOST_ENTRIES,
     MOST_REVISIONS,
@@ -18,9 +20,7 @@ from muster.controllers.history_record import (
     new_record,
     revision_of,
 )
-from muster.controllers.placement_changes import MOST_CHANGES, ChangeLog, Noted
-from muster.controllers.placement_history import HistoryKeeper
-from muster.controllers.placement_world import Key
+from muster.controllers.placements.world import Key
 from muster.placement.explain.causes import Change, Ref
 from tests.builders import a_binding, a_cluster, a_placement
 from tests.controllers.running import APPS, CLUSTERS, Driver, controllers, driven_hub, eventually

@@ -14,14 +14,14 @@ import msgspec
 from muster.cli.explain_text import cluster_lines, document, outlook_lines, placement_lines, set_lines
 from muster.cli.history import history_lines
 from muster.cli.paint import Paint
-from muster.controllers.answerer import Answerer
-from muster.controllers.mirror import Stored
-from muster.controllers.placement_changes import Noted, Pending
-from muster.controllers.placement_decisions import _Reasons, _scores_text
-from muster.controllers.placement_mirrors import PLACEMENTS
-from muster.controllers.placement_moves import Basis, Move, MoveReport, examples_of, summary
-from muster.controllers.preview import settle, world_of
-from muster.controllers.questions import ExplainQuestion, Refusal
+from muster.controllers.placements.changes import Noted, Pending
+from muster.controllers.placements.decisions import _Reasons, _scores_text
+from muster.controllers.placements.mirrors import PLACEMENTS
+from muster.controllers.placements.moves import Basis, Move, MoveReport, examples_of, summary
+from muster.controllers.placements.preview import settle, world_of
+from muster.controllers.questions.answering import Answerer
+from muster.controllers.questions.kinds import ExplainQuestion, Refusal
+from muster.controllers.runtime.mirror import Stored
 from muster.hub.requests import User
 from muster.placement.explain.across_placements import explain_everywhere, explain_set
 from muster.placement.explain.causes import Ref

@@ -22,9 +22,9 @@ import msgspec
 
 from muster.api import RESOURCES
 from muster.client import Discovery, Reply, ServedResource
-from muster.controllers.garbage import GarbageCollector
-from muster.controllers.metrics import ControllerMetrics
+from muster.controllers.garbage.collector import GarbageCollector
 from muster.controllers.permissions import COLLECTOR, RULES
+from muster.controllers.runtime.metrics import ControllerMetrics
 from muster.errors import ApiError
 from muster.hub.requests import DeleteOptions, Given, ListOptions, PatchType, User, WriteOptions
 from muster.hub.status import StatusError

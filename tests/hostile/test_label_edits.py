@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from muster.admission import Finding, kinds
-from muster.controllers import garbage
-from muster.controllers.ownership import OwnerGraph
+from muster.controllers.garbage.collector import collector as garbage
+from muster.controllers.garbage.ownership import OwnerGraph
 from tests.hostile import label_edits, label_model
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from muster.controllers.answerer import Answerer
-from muster.controllers.preview import settle, world_of
-from muster.controllers.questions import ExplainQuestion, Refusal
+from muster.controllers.placements.preview import settle, world_of
+from muster.controllers.questions.answering import Answerer
+from muster.controllers.questions.kinds import ExplainQuestion, Refusal
 from muster.errors import FailureKind
 from muster.hub.requests import User
 from muster.placement.explain.report import Window

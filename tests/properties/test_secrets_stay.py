@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from muster.controllers.answerer import Answerer
-from muster.controllers.placement_decisions import _Reasons, _scores_text
-from muster.controllers.preview import settle, world_of
-from muster.controllers.questions import ExplainQuestion, Refusal
+from muster.controllers.placements.decisions import _Reasons, _scores_text
+from muster.controllers.placements.preview import settle, world_of
+from muster.controllers.questions.answering import Answerer
+from muster.controllers.questions.kinds import ExplainQuestion, Refusal
 from muster.errors import FailureKind
 from muster.fleet import Fleet
 from muster.fleet.scores import score_of

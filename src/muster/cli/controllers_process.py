@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from muster.cli.supervisor import Part, Watch
-from muster.controllers.quarantine import Entry
+from muster.controllers.runtime.quarantine import Entry
 from muster.supervision import Vitals
 
 if TYPE_CHECKING:

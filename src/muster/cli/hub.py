@@ -279,10 +279,10 @@ def controllers(
     from muster.app import CONTROLLERS_KUBECONFIG, default_directory
     from muster.classification.outcomes import QUERY_LIMITS
     from muster.client import Candidate, load_connection
-    from muster.controllers.answers import CONTROLLERS_ADDRESS
     from muster.controllers.manager import Manager, Options, run_controllers
     from muster.controllers.permissions import COLLECTOR
-    from muster.controllers.quarantine import read_entries
+    from muster.controllers.questions.asking import CONTROLLERS_ADDRESS
+    from muster.controllers.runtime.quarantine import read_entries
     from muster.selectors.cel import CEL_LIMITS
     from muster.supervision import Vitals
 

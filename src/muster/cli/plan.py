@@ -1,7 +1,7 @@
 """`muster plan`: what applying files would change in the decisions of placements, before anything is written.
 
 `muster apply --plan` and `muster undo --plan` show the same. Files are applied to a hub in memory (`rehearsal`), what
-comes out goes through the controllers' own steps (`muster.controllers.preview`).
+comes out goes through the controllers' own steps (`muster.controllers.placements.preview`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from muster.classification import LabelPreview
     from muster.cli.rehearsal import Refused
     from muster.client import Client
-    from muster.controllers.preview import PlacementChange
+    from muster.controllers.placements.preview import PlacementChange
 
 _SHOWN: Final = 12
 _NAMESPACED: Final = ("Placement", "ManagedClusterSetBinding", "AddOnPlacementScore")
@@ -140,7 +140,7 @@ def planned(
 ) -> PlanReport:
     """What applying the documents' objects would bring: on a live server, or to a fleet in files."""
     from muster.cli.rehearsal import rehearse
-    from muster.controllers.preview import KINDS
+    from muster.controllers.placements.preview import KINDS
 
     objects, default = gathered(fleet, context, kubeconfig)
     now = datetime.now(UTC)
@@ -175,7 +175,7 @@ def previewed(
     alone: bool = False,
 ) -> list[PlacementChange]:
     """What objects as they would be bring, beside all that is there."""
-    from muster.controllers.preview import preview, settle, world_of
+    from muster.controllers.placements.preview import preview, settle, world_of
 
     world = world_of(present, now)
     if not world.decisions:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET
 from muster.api.parts import plain_conditions
 from muster.clustersets.pairs import PairRules
-from muster.controllers.conditions import merged
-from muster.controllers.events import About
-from muster.controllers.placement_world import SetKey
-from muster.controllers.quarantine import CONDITION
-from muster.controllers.queue import WorkQueue
-from muster.controllers.runner import work
+from muster.controllers.placements.world import SetKey
+from muster.controllers.runtime.conditions import merged
+from muster.controllers.runtime.events import About
+from muster.controllers.runtime.quarantine import CONDITION
+from muster.controllers.runtime.queue import WorkQueue
+from muster.controllers.runtime.runner import work
 from muster.errors import InvalidObjectError
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership
 from muster.values.api_paths import collection_path, object_path
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
     from muster.client import Client
     from muster.client.heads import Place
-    from muster.controllers.events import EventRecorder
-    from muster.controllers.metrics import ControllerMetrics
-    from muster.controllers.mirror import Stored
-    from muster.controllers.placement_world import Key, PlacementWorld
+    from muster.controllers.placements.world import Key, PlacementWorld
+    from muster.controllers.runtime.events import EventRecorder
+    from muster.controllers.runtime.metrics import ControllerMetrics
+    from muster.controllers.runtime.mirror import Stored
     from muster.placement import Rule
     from muster.values.faults import Fault
 

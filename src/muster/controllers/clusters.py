@@ -11,9 +11,9 @@ import msgspec
 from muster.api.managed_cluster import GROUP, ClusterHealth, ManagedCluster, Taint
 from muster.api.parts import plain_conditions
 from muster.api.reading import Reader, Reading
-from muster.controllers.conditions import merged
-from muster.controllers.queue import WorkQueue
-from muster.controllers.runner import work
+from muster.controllers.runtime.conditions import merged
+from muster.controllers.runtime.queue import WorkQueue
+from muster.controllers.runtime.runner import work
 from muster.placement.schedule.scorers import RESOURCES, amount_fault
 from muster.values.api_paths import object_path
 from muster.values.times import Fault, later, parse_time
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from muster.api.lease import Lease
     from muster.client import Client
     from muster.client.heads import Place
-    from muster.controllers.metrics import ControllerMetrics
-    from muster.controllers.mirror import Stored
-    from muster.controllers.placement_world import PlacementWorld
+    from muster.controllers.placements.world import PlacementWorld
+    from muster.controllers.runtime.metrics import ControllerMetrics
+    from muster.controllers.runtime.mirror import Stored
 
 CLUSTERS: Final = Reader(ManagedCluster)
 HEALTH: Final = Reader(ClusterHealth)

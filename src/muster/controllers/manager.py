@@ -24,24 +24,24 @@ from muster.client.heads import Place
 from muster.client.loop_errors import quiet_transports
 from muster.client.reflector import Reflector
 from muster.clustersets import pairs
-from muster.controllers.agents import HostControllers
-from muster.controllers.answerer import Answerer
-from muster.controllers.answers import serve_answers
 from muster.controllers.cluster_sets import BindingKey, ClusterSetController
 from muster.controllers.clusters import ClusterController
-from muster.controllers.conditions import timestamp
-from muster.controllers.containment import Unreadable
-from muster.controllers.custom_kinds import CustomKinds, is_custom
-from muster.controllers.events import EventRecorder
-from muster.controllers.garbage import METADATA, METADATA_LIST, GarbageCollector, collectable
-from muster.controllers.metrics import ControllerMetrics
-from muster.controllers.mirror import Mirror
-from muster.controllers.placement import PlacementController
-from muster.controllers.placement_mirrors import PlacementMirrors
-from muster.controllers.placement_world import Key, PlacementWorld, SetKey
-from muster.controllers.quarantine import CONFIG_MAP, Entry, Quarantine, QuarantineKeeper
-from muster.controllers.resolutions import ResolutionController
-from muster.controllers.runner import keep_doing
+from muster.controllers.garbage.collector import METADATA, METADATA_LIST, GarbageCollector, collectable
+from muster.controllers.garbage.custom_kinds import CustomKinds, is_custom
+from muster.controllers.hosts.controllers import HostControllers
+from muster.controllers.placements.controller import PlacementController
+from muster.controllers.placements.mirrors import PlacementMirrors
+from muster.controllers.placements.world import Key, PlacementWorld, SetKey
+from muster.controllers.questions.answering import Answerer
+from muster.controllers.questions.asking import serve_answers
+from muster.controllers.resolutions.controller import ResolutionController
+from muster.controllers.runtime.conditions import timestamp
+from muster.controllers.runtime.containment import Unreadable
+from muster.controllers.runtime.events import EventRecorder
+from muster.controllers.runtime.metrics import ControllerMetrics
+from muster.controllers.runtime.mirror import Mirror
+from muster.controllers.runtime.quarantine import CONFIG_MAP, Entry, Quarantine, QuarantineKeeper
+from muster.controllers.runtime.runner import keep_doing
 from muster.errors import ApiError
 from muster.supervision import Notes, Vitals
 from muster.supervision.readiness import LEADING, STANDBY

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from muster.api import RESOURCES
 from muster.clustersets.pairs import NAME as PAIRS
-from muster.controllers.quarantine import CONFIG_MAP as QUARANTINE
+from muster.controllers.runtime.quarantine import CONFIG_MAP as QUARANTINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

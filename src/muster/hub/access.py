@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from muster.admission import Settings as AdmissionSettings
-from muster.controllers.answers import CONTROLLERS_ADDRESS, Controllers
+from muster.controllers.questions.asking import CONTROLLERS_ADDRESS, Controllers
 from muster.hub.admission import ObjectChecks
 from muster.hub.advice import FleetAdvice
 from muster.hub.audit import AuditLevel, AuditLog, AuditSettings

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Final
 
 from muster.admission.placement import shortened
 from muster.admission.write import spec_of
-from muster.controllers.answers import UnansweredError
-from muster.controllers.questions import AdviceQuestion, Refusal
+from muster.controllers.questions.asking import UnansweredError
+from muster.controllers.questions.kinds import AdviceQuestion, Refusal
 from muster.hub.redaction import GROUP, Redaction
 from muster.hub.requests import Admitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muster.controllers.answers import Controllers
+    from muster.controllers.questions.asking import Controllers
     from muster.hub.requests import AdmissionRequest, Authorizer, User
     from muster.hub.storage import Store
     from muster.placement.lint.placements import Finding

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from muster.controllers.answers import UnansweredError
-from muster.controllers.questions import ExplainQuestion, Refusal
+from muster.controllers.questions.asking import UnansweredError
+from muster.controllers.questions.kinds import ExplainQuestion, Refusal
 from muster.hub import bodies, namespaces, options, status
 from muster.hub.gate import Gate, refuse_invalid, require
 from muster.hub.heavy_work import HeavyWork
@@ -20,7 +20,7 @@ from muster.hub.redaction import GROUP, Redaction
 from muster.hub.requests import Attributes
 
 if TYPE_CHECKING:
-    from muster.controllers.answers import Controllers
+    from muster.controllers.questions.asking import Controllers
     from muster.hub.requests import Admission, Authorizer, Body, JsonObject, Target, User, WriteOptions
     from muster.hub.storage import Store
     from muster.placement.explain.report import PlacementReport, Window

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muster.controllers.preview import settle, world_of
+from muster.controllers.placements.preview import settle, world_of
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
 from tests.builders import a_binding, a_cluster, a_placement, a_set, a_taint
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from muster.controllers.placement_world import PlacementWorld
+    from muster.controllers.placements.world import PlacementWorld
 
 GROUP = "cluster.open-cluster-management.io"
 PLACEMENTS = f"/apis/{GROUP}/v1beta1/namespaces/apps/placements"

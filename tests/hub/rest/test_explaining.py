@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from muster.controllers.preview import world_of
+from muster.controllers.placements.preview import world_of
 from tests.builders import a_cluster, a_placement
 from tests.controllers.answering import NOW, answering
 from tests.hub.rest.asking import GROUP, PLACEMENTS, Asker, asked_hub, asking, wanting

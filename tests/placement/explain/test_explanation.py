@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import muster
-from muster.controllers.evaluation import Tally, timed
+from muster.controllers.placements.timed_selectors import Tally, timed
 from muster.fleet import Fleet
 from muster.placement import Cycle, decided, plan_of, schedule, visibility
 from muster.placement.explain.explanation import FunnelStage, ScorerScore, explain_cluster, explain_placement, funnel

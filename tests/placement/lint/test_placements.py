@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from muster.controllers.evaluation import Tally, timed
+from muster.controllers.placements.timed_selectors import Tally, timed
 from muster.fleet import Fleet, score_of
 from muster.placement import plan_of, visibility
 from muster.placement.lint.placements import (

@@ -1,0 +1,1 @@
+"""What belongs to an object goes with it."""

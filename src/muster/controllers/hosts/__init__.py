@@ -1,0 +1,1 @@
+"""Hosts carry the labels that classifications give them."""

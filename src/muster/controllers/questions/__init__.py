@@ -1,0 +1,1 @@
+"""How the hub asks the controllers' process, and what it answers."""

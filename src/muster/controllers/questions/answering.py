@@ -1,0 +1,129 @@
+"""Answers the hub's questions from the live world: explanations and advice.
+
+Beside the controllers' own work: one explanation at a time, in slices, within a time limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from muster.controllers.placements.fleet_advice import FleetAdviser
+from muster.controllers.placements.trial_schedules import Trial
+from muster.controllers.placements.world import DISABLED
+from muster.controllers.questions.kinds import Advice, Refusal
+from muster.placement.explain.explanation import explain_cluster
+from muster.placement.explain.report import with_remarks
+from muster.placement.explain.reporting import cluster_report, note, report_of
+from muster.reasons import Code, Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from muster.controllers.placements.world import PlacementWorld
+    from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion
+    from muster.placement.explain.report import PlacementReport
+
+SECONDS: Final = 10.0  # for one explanation, the time it waits for others included
+_CONFLICT: Final = 409
+_MOST_WAITING: Final = 16
+_MOST_PER_CLUSTER: Final = 0.25  # seconds that expressions may take for one cluster to be explained at all
+_QUICK: Final = 0.02  # and with examples, near misses and single clusters
+
+
+class Answerer:
+    """Answers from the live world. `ready` once everything has been seen once: before, answers would be wrong."""
+
+    def __init__(self, world: PlacementWorld, clock: Callable[[], datetime], seconds: float = SECONDS) -> None:
+        self.ready = False
+        self._world = world
+        self._clock = clock
+        self._seconds = seconds
+        self._turn = asyncio.Semaphore()
+        self._waiting = 0
+        self._adviser = FleetAdviser(world)
+
+    def close(self) -> None:
+        self._adviser.close()
+
+    async def explain(self, question: ExplainQuestion) -> PlacementReport:
+        """The report. Raises Refusal."""
+        self._refuse_unready()
+        if self._waiting >= _MOST_WAITING:
+            raise Refusal(503, f"{_MOST_WAITING} other explanations are waiting; try again in a moment")
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(self._seconds):
+                async with self._turn:
+                    return await self._explained(question)
+        except TimeoutError:
+            raise Refusal(
+                504,
+                f"the placement could not be evaluated within {self._seconds:g} seconds: its expressions take long, "
+                "or others are being explained; simplify the expressions or try again",
+            ) from None
+        finally:
+            self._waiting -= 1
+
+    async def _explained(self, question: ExplainQuestion) -> PlacementReport:
+        placement = question.placement
+        if question.cluster and question.cluster not in self._world.fleet:
+            raise Refusal(404, f"there is no cluster {question.cluster!r}")
+        if (entry := self._world.set_aside_like(placement)) is not None:
+            raise Refusal(_CONFLICT, entry.condition(self._world.quarantine.namespace)[2])
+        trial = await Trial.of(self._world, placement)
+        if (held := self._world.why_held(trial.plan, trial.visibility)) is not None:
+            raise Refusal(_CONFLICT, held.condition(self._world.quarantine.namespace)[2])
+        with trial:
+            await trial.evaluate()
+            # Reasons are found by evaluating again, in one go: for few clusters, so that mostly it does not matter.
+            seconds = trial.seconds_per_cluster()
+            if seconds > _MOST_PER_CLUSTER:
+                raise Refusal(
+                    504,
+                    f"the placement's expressions take {seconds:.2f} seconds for one cluster, "
+                    f"more than the {_MOST_PER_CLUSTER:g} that are explained: simplify them",
+                )
+            is_quick = seconds <= _QUICK
+            result = trial.result(self._clock())
+            revision = "" if question.dry_run else placement["metadata"].get("resourceVersion") or ""
+            report = report_of(
+                result,
+                trial.present(),
+                question.window,
+                revision=revision,
+                examples=is_quick,
+                values=question.values,
+            )
+            if not is_quick:
+                report = with_remarks(report, (*report.remarks, note(Reason(Code.EXPRESSIONS_TAKE_LONG))))
+            elif question.cluster:
+                sets = [each.plain() for each in self._world.sets.values()] if question.all_sets else ()
+                way = explain_cluster(result, question.cluster, cluster_sets=sets)
+                report = msgspec.structs.replace(report, cluster=cluster_report(way))
+        report = with_remarks(report, (*map(note, _remarks(placement)), *report.remarks))
+        return msgspec.structs.replace(report, dry_run=question.dry_run)
+
+    async def advise(self, question: AdviceQuestion) -> Advice:
+        """What lint finds. Raises Refusal."""
+        self._refuse_unready()
+        try:
+            return Advice(tuple(await self._adviser.findings(question.placement, question.seconds)))
+        except TimeoutError:
+            raise Refusal(504, "looking at the fleet takes longer than anybody waits") from None
+
+    def _refuse_unready(self) -> None:
+        if not self.ready:
+            raise Refusal(503, "the controllers have just started and are still reading the fleet; try again")
+
+
+def _remarks(placement: dict[str, Any]) -> tuple[Reason, ...]:
+    metadata = placement["metadata"]
+    if metadata.get("deletionTimestamp"):
+        return (Reason(Code.PLACEMENT_DELETING),)
+    if (metadata.get("annotations") or {}).get(DISABLED) == "true":
+        return (Reason(Code.SCHEDULING_DISABLED, parameters={"annotation": DISABLED}),)
+    return ()

@@ -1,0 +1,1 @@
+"""Resolutions stay resolved, in processes of their own."""

@@ -1,0 +1,214 @@
+"""The process that resolves: jobs come in on standard input, answers go out on standard output.
+
+A process of its own, because a resolution is a long computation over other people's catalogs and rules: it must hold
+up no other controller, and it can be ended when it takes too long or too much memory. `resolution_pool` starts it.
+Catalogs that were read are kept, by what is in them, and shared by all resolutions that name them.
+"""
+
+from __future__ import annotations
+
+import base64
+import gc
+import gzip
+import hashlib
+import io
+import os
+import resource
+import sys
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from muster.api.resolution import ResolutionSpec
+from muster.catalog_files import content_digest, is_catalog_file, read_path, read_stream
+from muster.controllers.resolutions.jobs import LENGTH, CatalogInput, Job
+from muster.errors import InvalidObjectError
+from muster.resolution.answered import CATALOG_PROBLEM, INVALID_SPEC, NOT_DECIDED, Answer, Verdict, answer, finished
+from muster.resolution.asked import request_of, spec_causes
+from muster.resolution.blobs import CatalogBuilder
+from muster.resolution.catalog import Catalog, Fault
+from muster.resolution.resolve import resolve
+from muster.values.causes import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_MEMORY: Final = 3 * 1024**3  # bytes of the process
+_MOST_KEPT: Final = 512 * 1024**2  # bytes of catalogs as they are written
+_MOST_CATALOGS: Final = 64
+_MOST_UNPACKED: Final = 64 * 1024**2  # bytes of one compressed value of a ConfigMap
+_LOOK_EVERY: Final = 2.0  # seconds
+_NICER: Final = 5  # the other controllers go first
+
+
+_JOBS: Final = msgspec.json.Decoder(Job)
+_SPECS: Final = msgspec.json.Decoder(ResolutionSpec)
+
+
+class Shelf:
+    """Catalogs that were read, newest use last, as many as fit."""
+
+    def __init__(self, most_bytes: int = _MOST_KEPT) -> None:
+        self._most = most_bytes
+        self._kept: OrderedDict[tuple[str, str], tuple[Catalog, int]] = OrderedDict()
+        self._contents: dict[str, str] = {}  # digests by fingerprint
+
+    def catalog(self, name: str, digest: str, size: int, read: Callable[[CatalogBuilder], None]) -> Catalog:
+        """The catalog of these contents under this name, read if it is not there."""
+        key = (digest, name)
+        kept = self._kept.get(key)
+        if kept is None:
+            builder = CatalogBuilder(name)
+            read(builder)
+            kept = self._kept[key] = (builder.build(), size)
+            gc.freeze()  # catalogs stay; looking through them for garbage costs more than deciding
+        self._kept.move_to_end(key)
+        while len(self._kept) > 1 and (len(self._kept) > _MOST_CATALOGS or self._size() > self._most):
+            self._kept.popitem(last=False)
+        return kept[0]
+
+    def _size(self) -> int:
+        return sum(size for _, size in self._kept.values())
+
+    def content(self, path: Path, fingerprint: str) -> str:
+        """The digest of what is behind a path; computed once per fingerprint."""
+        if fingerprint not in self._contents:
+            if len(self._contents) > _MOST_CATALOGS:
+                self._contents.clear()
+            self._contents[fingerprint] = content_digest(path)
+        return self._contents[fingerprint]
+
+
+def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic) -> Answer:
+    """Read the catalogs, decide, and put the outcome into a status."""
+    raw: dict[str, Any] = msgspec.json.decode(job.spec)
+    if causes := spec_causes(raw):
+        return finished(Verdict("False", INVALID_SPEC, sentence(causes)), {})
+    spec = _SPECS.decode(job.spec)
+    if not job.catalogs:
+        return finished(
+            Verdict("False", CATALOG_PROBLEM, "there is no catalog to choose from: name one in spec.catalogs"), {}
+        )
+    digest = hashlib.sha256(job.spec)
+    catalogs: list[Catalog] = []
+    unavailable: list[Fault] = []
+    for given in job.catalogs:
+        try:
+            catalog, content = _catalog(given, spec, shelf)
+        except (InvalidObjectError, OSError) as error:
+            unavailable.append(Fault(f"catalog {given.name}", str(error)))
+            digest.update(f"\0{given.name}\0".encode())
+            continue
+        catalogs.append(replace(catalog, priority=given.priority))
+        digest.update(f"\0{given.name}\0{content}".encode())
+    deadline = clock() + spec.time_limit_seconds
+    outcome = resolve(request_of(spec, catalogs), lambda: clock() < deadline)
+    explained = clock() + spec.time_limit_seconds
+    found = answer(outcome, unavailable, lambda: clock() < explained, spec.time_limit_seconds)
+    fields = found.fields | {"inputDigest": f"sha256:{digest.hexdigest()}"}
+    return _without_paths(found._replace(fields=fields), job.catalogs)
+
+
+def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[Catalog, str]:
+    """The catalog, and a digest of what is in it."""
+    if given.missing:
+        raise InvalidObjectError("", given.missing)
+    if given.path:
+        path = Path(given.path)
+        if not path.exists():
+            raise InvalidObjectError("", "the hub's settings name a file or directory that is not there")
+        digest = shelf.content(path, given.fingerprint)
+        size = sum(file.stat().st_size for file in path.rglob("*")) if path.is_dir() else path.stat().st_size
+        return shelf.catalog(given.name, digest, size, lambda builder: read_path(path, builder)), digest
+    if given.inline:
+        written = next(each.inline for each in spec.catalogs if each.name == given.name)
+        blobs = msgspec.json.decode(written, type=tuple[dict[str, Any], ...])
+        text = msgspec.json.encode(blobs)
+        digest = hashlib.sha256(text).hexdigest()
+        return shelf.catalog(given.name, digest, len(text), lambda builder: _read_inline(blobs, builder)), digest
+    text = msgspec.json.encode((given.texts, given.binaries), order="sorted")
+    digest = hashlib.sha256(text).hexdigest()
+    return shelf.catalog(given.name, digest, len(text), lambda builder: _read_values(given, builder)), digest
+
+
+def _read_inline(blobs: tuple[dict[str, Any], ...], builder: CatalogBuilder) -> None:
+    for place, blob in enumerate(blobs):
+        builder.add_object(blob, f"{builder.name}#/inline/{place}")
+
+
+def _read_values(given: CatalogInput, builder: CatalogBuilder) -> None:
+    """The values of a ConfigMap are files."""
+    values = {name: text.encode() for name, text in given.texts.items()}
+    values |= {name: base64.b64decode(text) for name, text in given.binaries.items()}
+    for name, value in sorted(values.items()):
+        where = f"{given.name}/{name}"
+        if not is_catalog_file(name):
+            builder.fault(
+                where, "the name of a value says what it is: .json, .ndjson, .yaml or .yml, or one of them in .gz"
+            )
+            continue
+        if name.endswith(".gz"):
+            try:
+                with gzip.GzipFile(fileobj=io.BytesIO(value)) as packed:
+                    value = packed.read(_MOST_UNPACKED + 1)
+            except (OSError, EOFError) as error:
+                builder.fault(where, f"not a gzip file: {error}")
+                continue
+            if len(value) > _MOST_UNPACKED:
+                builder.fault(where, f"more than {_MOST_UNPACKED} bytes when it is unpacked")
+                continue
+        read_stream(where.removesuffix(".gz"), io.BytesIO(value), builder)
+
+
+def _without_paths(found: Answer, catalogs: list[CatalogInput]) -> Answer:
+    """Where things are on the server is not the business of those who may read the status."""
+    text = msgspec.json.encode(found).decode()
+    for given in catalogs:
+        if given.path:
+            text = text.replace(msgspec.json.encode(given.path).decode()[1:-1], given.name)
+    return msgspec.json.decode(text, type=Answer)
+
+
+def main() -> None:
+    """Work until standard input ends."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, hard))
+    os.nice(_NICER)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    shelf = Shelf()
+    while (frame := _read_frame(sys.stdin.buffer)) is not None:
+        try:
+            found = work_on(_JOBS.decode(frame), shelf)
+        except MemoryError:
+            del shelf
+            shelf = Shelf()
+            text = f"the catalogs take more than the {MOST_MEMORY // 1024**2} MB that resolving may use"
+            found = finished(Verdict("Unknown", NOT_DECIDED, text), {})
+        encoded = msgspec.json.encode(found)
+        sys.stdout.buffer.write(LENGTH.pack(len(encoded)) + encoded)
+        sys.stdout.buffer.flush()
+
+
+def _end_with(parent: int) -> None:
+    """End when the controllers are gone, however that happened and whatever we are doing."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_EVERY)
+    os._exit(0)
+
+
+def _read_frame(stream: IO[bytes]) -> bytes | None:
+    length = stream.read(LENGTH.size)
+    if len(length) < LENGTH.size:
+        return None
+    (size,) = LENGTH.unpack(length)
+    frame = stream.read(size)
+    return frame if len(frame) == size else None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What every controller stands on: mirror, queue, runner, events, metrics, containment, quarantine."""

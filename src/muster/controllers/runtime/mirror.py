@@ -1,0 +1,208 @@
+"""The mirror of a kind: between its watch and whoever keeps a state of its objects.
+
+Each change is decoded once, into the struct of `muster.api`; whoever keeps it gets the struct and the JSON it came
+from, and keeps of both what it needs. A state older than one that was seen is dropped: the answer to a write of our
+own comes before the watch brings it. An object that cannot be read leaves what was known of it and keeps out no other;
+of one that can be read in part, whoever keeps it decides what that means. Both are noted, and so is whatever a keeper
+raises: it concerns this one object.
+
+Reflectors call it, and controllers with the answers to their own writes. It knows no kind and does no I/O.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+
+import msgspec
+
+from muster.client.heads import Place, head_of
+from muster.controllers.runtime.containment import Unreadable
+from muster.errors import InvalidObjectError, MusterError
+from muster.values.faults import Fault
+from muster.values.revisions import is_newer, number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from muster.api.parts import Identity
+    from muster.api.reading import Reader
+    from muster.controllers.runtime.containment import UnreadableKind
+
+_LOGGER = logging.getLogger(__name__)
+_PLAIN: Final = msgspec.json.Decoder(dict[str, Any])
+
+
+class Kind(Protocol):
+    """A struct of a kind."""
+
+    @property
+    def metadata(self) -> Identity: ...
+
+
+K = TypeVar("K", bound=Kind)
+
+
+class Stored(msgspec.Struct, Generic[K], frozen=True, gc=False):
+    """An object as the server has it: the struct, the JSON that it was read from, and what of that could not be."""
+
+    obj: K
+    encoded: bytes
+    place: Place
+    faults: tuple[Fault, ...] = ()
+
+    @classmethod
+    def of(cls, reader: Reader[K], plain: Mapping[str, Any]) -> Stored[K]:
+        """An object that comes from a file, as if a server had it. Raises InvalidObjectError for what is none."""
+        found = reader.fitted(plain)
+        if isinstance(found, Fault):
+            raise InvalidObjectError(found.path, found.message)
+        metadata = found.obj.metadata
+        place = Place(metadata.namespace, metadata.name)
+        return cls(found.obj, msgspec.json.encode(plain), place, found.faults)
+
+    @property
+    def fault(self) -> Fault | None:
+        """The first field that could not be read, if any."""
+        return self.faults[0] if self.faults else None
+
+    @property
+    def fault_in_spec(self) -> Fault | None:
+        return next((each for each in self.faults if each.path.startswith("spec")), None)
+
+    def plain(self) -> dict[str, Any]:
+        """All of it, for those who compare or copy fields that no struct names."""
+        return _PLAIN.decode(self.encoded)
+
+
+class Mirror(Generic[K]):
+    """Shows one keeper the objects of one kind. A handler of reflectors."""
+
+    def __init__(
+        self,
+        reader: Reader[K],
+        put: Callable[[Stored[K]], Fault | None],
+        remove: Callable[[Place], object],
+        *,
+        put_written: Callable[[Stored[K]], Fault | None] | None = None,
+        remove_written: Callable[[Place], object] | None = None,
+        put_listed: Callable[[Stored[K]], Fault | None] | None = None,
+        listed: Callable[[Sequence[bytes]], object] | None = None,
+        places: Callable[[], Iterable[Place]] | None = None,
+        unreadable: UnreadableKind | None = None,
+    ) -> None:
+        """`put` says what of an object cannot be used, if anything. `put_written` and `remove_written`
+        stand for the others where we wrote ourselves, for those who need not be woken by what they did.
+
+        For collections that are better taken in as a whole: `put_listed` stands for `put` where a list brings an
+        object, and `listed` is then told all that can be read.
+
+        Large collections that we do not write to need no second account of what is there: `places` says what the keeper
+        has. A watch tells in order, so that nothing it brings is older than what was there.
+        """
+        self.unreadable = unreadable or Unreadable().of("objects")
+        self._read = reader.read
+        self._put = put
+        self._remove = remove
+        self._put_written = put_written or put
+        self._remove_written = remove_written or remove
+        self._put_listed = put_listed or put
+        self._listed = listed
+        self._places = places
+        self._known: dict[Place, str] = {}  # revisions that were taken in
+        self._newest = ""  # revision that the watch has told, of any object
+
+    def replace(self, objects: Sequence[bytes], revision: str = "") -> None:
+        """A new list is a put for each object, and a remove for each that is missing."""
+        if revision and not is_newer(revision, self._newest) and revision != self._newest:
+            # The server has gone back, to a copy of itself: what was newer there is not newer here.
+            self._known = dict.fromkeys(self._known, "")
+        there: set[Place] = set()
+        readable: list[bytes] = []
+        for encoded in objects:
+            place, is_readable, _ = self._take(encoded, self._put_listed)
+            there.add(place)
+            if is_readable and self._listed is not None:
+                readable.append(encoded)
+        known = self._known if self._places is None else self._places()
+        for place in {*known, *self.unreadable.places()} - there:
+            self._drop(place)
+        if self._listed is not None:
+            self._listed(readable)
+        self._newest = revision or self._newest
+
+    def put(self, encoded: bytes) -> str:
+        return self._take(encoded, self._put, is_told=True)[2]
+
+    def remove(self, encoded: bytes) -> str:
+        head = head_of(encoded)
+        self._newest = head.metadata.resourceVersion or self._newest
+        self._drop(head.place)
+        return head.metadata.resourceVersion
+
+    def put_written(self, encoded: bytes) -> None:
+        """The answer to a write of our own, unless the watch has told meanwhile that the object is gone."""
+        head = head_of(encoded)
+        revision = number_of(head.metadata.resourceVersion)
+        newest = number_of(self._newest)
+        if head.place in self._known or revision is None or newest is None or revision > newest:
+            self._take(encoded, self._put_written)
+
+    def remove_written(self, place: Place) -> None:
+        """We have deleted it. Until the watch says so too, what it still tells of earlier states is older."""
+        self._forget(place, self._remove_written)
+
+    def _take(
+        self, encoded: bytes, put: Callable[[Stored[K]], Fault | None], *, is_told: bool = False
+    ) -> tuple[Place, bool, str]:
+        """Where the object is, whether this state of it is in use now, and its revision."""
+        found = self._read(encoded)
+        if isinstance(found, Fault):
+            head = head_of(encoded)
+            self.unreadable.note(head, str(found))
+            return head.place, False, head.metadata.resourceVersion
+        metadata = found.obj.metadata
+        place, revision = Place(metadata.namespace, metadata.name), metadata.resource_version
+        if is_told and revision:
+            self._newest = revision
+        if (known := self._known.get(place)) and not is_newer(revision, known):
+            return place, revision == known, revision
+        new = Stored(found.obj, encoded, place, found.faults)
+        fault: Fault | None
+        try:
+            fault = put(new)
+        except Exception as error:  # a bug of ours, and it concerns this object
+            self.unreadable.note(head_of(encoded), _named(error), _unexpected(error))
+            return place, False, revision
+        if self._places is None:
+            self._known[place] = revision
+        if fault is not None:
+            self.unreadable.note(head_of(encoded), str(fault))
+        else:
+            self.unreadable.clear(place)
+        return place, True, revision
+
+    def _drop(self, place: Place) -> None:
+        self._known.pop(place, None)
+        self._forget(place, self._remove)
+
+    def _forget(self, place: Place, remove: Callable[[Place], object]) -> None:
+        self.unreadable.clear(place)
+        try:
+            remove(place)
+        except Exception:  # a bug of ours: there is no object any more that could be to blame
+            _LOGGER.exception("%s %s could not be taken out", self.unreadable.kind, place)
+
+
+AnyMirror = Mirror[Any]
+
+
+def _unexpected(error: Exception) -> Exception | None:
+    """The error, if it is a bug of ours and its place in the code is worth knowing."""
+    return None if isinstance(error, MusterError | msgspec.MsgspecError | RecursionError) else error
+
+
+def _named(error: Exception) -> str:
+    if isinstance(error, MusterError):
+        return str(error)
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,0 +1,96 @@
+"""The work queue."""
+
+from __future__ import annotations
+
+import asyncio
+
+from muster.controllers.runtime.queue import WorkQueue
+
+
+def test_a_key_waits_once_however_often_it_is_added() -> None:
+    async def story() -> None:
+        queue: WorkQueue[str] = WorkQueue()
+        for key in ("a", "b", "a"):
+            queue.add(key)
+        assert [await queue.get(), await queue.get()] == ["a", "b"]
+        assert len(queue) == 0
+
+    asyncio.run(story())
+
+
+def test_a_key_added_while_it_is_worked_on_comes_again_afterwards() -> None:
+    async def story() -> None:
+        queue: WorkQueue[str] = WorkQueue()
+        queue.add("a")
+        key = await queue.get()
+        queue.add("a")
+        assert len(queue) == 0
+        queue.done(key)
+        assert await queue.get() == "a"
+
+    asyncio.run(story())
+
+
+def test_a_delayed_key_comes_later_and_the_sooner_time_wins() -> None:
+    async def story() -> None:
+        queue: WorkQueue[str] = WorkQueue()
+        queue.add_after("late", 30)
+        queue.add_after("soon", 0.02)
+        queue.add_after("late", 0.04)
+        assert [await queue.get(), await queue.get()] == ["soon", "late"]
+        queue.done("late")
+        assert queue.idle is False  # "soon" is still worked on
+        queue.done("soon")
+        assert queue.idle is True
+
+    asyncio.run(story())
+
+
+def test_failures_wait_longer_each_time_until_they_are_forgotten() -> None:
+    async def story() -> list[float]:
+        queue: WorkQueue[str] = WorkQueue()
+        loop = asyncio.get_running_loop()
+        pauses = []
+        for _ in range(4):
+            started = loop.time()
+            queue.add_failed("a")
+            queue.done(await queue.get())
+            pauses.append(loop.time() - started)
+        queue.forget("a")
+        started = loop.time()
+        queue.add_failed("a")
+        await queue.get()
+        pauses.append(loop.time() - started)
+        return pauses
+
+    first, *_, fourth, after = asyncio.run(story())
+    assert fourth > first
+    assert fourth >= 0.04
+    assert after < fourth
+
+
+def test_long_work_has_its_turn_when_nothing_else_waits_one_at_a_time() -> None:
+    async def story() -> list[str]:
+        queue: WorkQueue[str] = WorkQueue()
+        order = []
+        for key in ("long", "longer", "short"):
+            queue.add(key)
+        for _ in range(2):
+            key = await queue.get()
+            order.append(key)
+            queue.put_off(key)
+            queue.done(key)
+        order.append(short := await queue.get())
+        queue.add("long")  # an event does not let it pass the others
+        queue.done(short)
+        order.append(first := await queue.get())
+        second = asyncio.create_task(queue.get())
+        await asyncio.sleep(0)
+        assert not second.done()
+        assert not queue.idle
+        queue.done(first)
+        order.append(await second)
+        queue.done(order[-1])
+        return order
+
+    assert asyncio.run(story()) == ["long", "longer", "short", "long", "longer"]

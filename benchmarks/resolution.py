@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from muster.resolution.blobs import CatalogBuilder
+from muster.resolution.catalog.blobs import CatalogBuilder
 from muster.resolution.request import Request, Want
 from muster.resolution.resolve import Impossible, Resolved, resolve
-from muster.resolution.story import tell
+from muster.resolution.telling.story import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from muster.resolution.catalog import Catalog
+    from muster.resolution.catalog.catalog import Catalog
 
 SIZES = ((30, 10, 5), (300, 10, 20), (1000, 20, 40), (3000, 20, 60))  # packages, versions, wants
 

@@ -18,14 +18,14 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, cast
 import msgspec
 
 from muster.errors import InvalidObjectError
-from muster.resolution.registry_bundle import read_bundle_directory
+from muster.resolution.catalog.registry_bundle import read_bundle_directory
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from muster.resolution.blobs import CatalogBuilder
+    from muster.resolution.catalog.blobs import CatalogBuilder
 
 Fault: TypeAlias = Callable[[str, str], None]  # told where something cannot be read, and why
 SUFFIXES: Final = (".json", ".ndjson", ".yaml", ".yml")

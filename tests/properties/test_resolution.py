@@ -22,12 +22,12 @@ from muster.resolution import (
     suggested_fixes,
     tell,
 )
-from muster.resolution.clauses import Clause, Kind, violations
-from muster.resolution.conflicts import minimal_conflict
-from muster.resolution.problem import build_problem
-from muster.resolution.propagation import Propagator
-from muster.resolution.reasons import group_of
-from muster.resolution.solver import solve
+from muster.resolution.solving.clauses import Clause, Kind, violations
+from muster.resolution.solving.conflicts import minimal_conflict
+from muster.resolution.solving.problem import build_problem
+from muster.resolution.solving.propagation import Propagator
+from muster.resolution.solving.reasons import group_of
+from muster.resolution.solving.solver import solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,11 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muster.resolution import CatalogBuilder, Property, Request, Requirement, Want, resolve
-from muster.resolution.constraints import InvalidConstraintError, described, normal_form, shipped_form, upstream_text
-from muster.resolution.lint import lint_catalogs
-from muster.resolution.matching import Matcher
-from muster.resolution.spellings import read_any_spelling, read_requirement
-from muster.resolution.upstream_spelling import read_upstream
+from muster.resolution.catalog.lint import lint_catalogs
+from muster.resolution.constraints.forms import (
+    InvalidConstraintError,
+    described,
+    normal_form,
+    shipped_form,
+    upstream_text,
+)
+from muster.resolution.constraints.matching import Matcher
+from muster.resolution.constraints.spellings import read_any_spelling, read_requirement
+from muster.resolution.constraints.upstream_spelling import read_upstream
 
 SETTINGS = settings(max_examples=150, deadline=None)
 KEYS = st.sampled_from(

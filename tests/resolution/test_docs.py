@@ -14,8 +14,8 @@ import muster.resolution
 from muster.api import find
 from muster.api.validation import prepare, validate_object
 from muster.cli.resolve import app
-from muster.resolution import answered
-from muster.resolution.asked import spec_causes
+from muster.resolution import to_status as answered
+from muster.resolution.from_object import spec_causes
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "resolving-operators.md").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ def spec_checked(write: Write) -> Finding:
     spec = spec_of(new)
     if write.operation == UPDATE and spec == spec_of(write.old):
         return NOTHING
-    from muster.resolution.asked import spec_causes  # most writes need no resolver, and it takes a while to load
+    from muster.resolution.from_object import spec_causes  # most writes need no resolver, and it takes a while to load
 
     if causes := spec_causes(spec):
         return invalid_object(causes)

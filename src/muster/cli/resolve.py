@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from muster.resolution import Impossible, Installed, Outcome, Property, Request, Resolved, Want
-    from muster.resolution.lock import Lock
+    from muster.resolution.telling.lock import Lock
 
 app = typer.Typer(no_args_is_help=True, help="Find operators that work together, and say why.")
 
@@ -85,7 +85,7 @@ def resolve_command(
     if context.invoked_subcommand is not None:
         return
     from muster.resolution import Impossible, Resolved, resolve
-    from muster.resolution.lock import locked_request
+    from muster.resolution.telling.lock import locked_request
 
     request = _request(catalog or [], want or [], installed, priority or [], fact or [], optional, compat)
     request = replace(request, wants=_starting(request.wants, starting or []))
@@ -124,7 +124,7 @@ def _request(
     compat: str,
 ) -> Request:
     from muster.resolution import Dialect, OptionalPolicy, Request, parse_want
-    from muster.resolution.asked import bound, completed
+    from muster.resolution.from_object import bound, completed
 
     built = [each.build() for each in read_catalogs(catalogs, priorities)]
     parsed = [parse_want(text) for text in wants]
@@ -220,8 +220,8 @@ def _print_outcome(outcome: Outcome, output: Output, explain: str, time_limit: f
 
 
 def _print_explanation(outcome: Resolved, package: str, time_limit: float) -> None:
-    from muster.resolution.explain import explain_package
-    from muster.resolution.sat import UndecidedError
+    from muster.resolution.solving.sat import UndecidedError
+    from muster.resolution.telling.explain import explain_package
 
     deadline = time.monotonic() + time_limit
     try:
@@ -246,7 +246,7 @@ def _print_upstream(text: str, output: Output) -> None:
 
 def _print_failure(outcome: Impossible, output: Output, time_limit: float) -> None:
     from muster.resolution import suggested_fixes, tell
-    from muster.resolution.sat import UndecidedError
+    from muster.resolution.solving.sat import UndecidedError
 
     deadline = time.monotonic() + time_limit
     try:
@@ -268,13 +268,13 @@ def _print_failure(outcome: Impossible, output: Output, time_limit: float) -> No
 
 
 def _old_lock(name: str) -> Lock | None:
-    from muster.resolution.lock import read_lock
+    from muster.resolution.telling.lock import read_lock
 
     return read_lock(load_one(name)) if Path(name).exists() else None
 
 
 def _write_lock(outcome: Resolved, name: str, before: Lock | None) -> None:
-    from muster.resolution.lock import lock_changes, make_lock
+    from muster.resolution.telling.lock import lock_changes, make_lock
 
     after = make_lock(outcome)
     if before is not None:

@@ -42,8 +42,8 @@ def constraints_command(
 ) -> None:
     """Print constraints in one spelling, with what is wrong with them. Exits with 1 if one cannot be read."""
     from muster.resolution import InvalidConstraintError, normal_form, property_from, shipped_form
-    from muster.resolution.matching import Matcher, checked_requirement
-    from muster.resolution.spellings import from_dependency
+    from muster.resolution.constraints.matching import Matcher, checked_requirement
+    from muster.resolution.constraints.spellings import from_dependency
 
     printed: list[dict[str, Any]] = []
     failed = False
@@ -116,7 +116,7 @@ def lint_command(
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print.")] = Output.TREE,
 ) -> None:
     """Find unreadable, contradictory and useless constraints and broken channels. Exits with 1 if there are errors."""
-    from muster.resolution.lint import Severity, lint_catalogs
+    from muster.resolution.catalog.lint import Severity, lint_catalogs
 
     builders = read_catalogs(catalog, ())
     catalogs = [builder.build() for builder in builders]

@@ -6,13 +6,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from muster.cli.output import print_json, print_yaml
-from muster.resolution.plan import Action
+from muster.resolution.telling.plan import Action
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from muster.resolution import Fix, Plan, Step, Story
-    from muster.resolution.catalog import Fault
+    from muster.resolution.catalog.catalog import Fault
 
 
 class Output(StrEnum):
@@ -71,7 +71,7 @@ def print_value(value: Any, output: Output) -> None:
 
 def drawn(plan: Plan, name: str) -> str:
     """The picture of a plan, in the manner that the name of its file asks for."""
-    from muster.resolution.graph import mermaid, svg
+    from muster.resolution.telling.graph import mermaid, svg
 
     return svg(plan) if name.endswith(".svg") else mermaid(plan)
 

@@ -7,17 +7,17 @@ printing belong to the callers.
 
 from __future__ import annotations
 
-from muster.resolution.blobs import CatalogBuilder, catalog_from_blobs
-from muster.resolution.bundles import Bundle, CatalogKey, Entry, make_bundle
-from muster.resolution.catalog import Catalog, Fault, index_catalog
-from muster.resolution.constraints import InvalidConstraintError, Requirement, normal_form, shipped_form
-from muster.resolution.fixes import Fix, suggested_fixes
-from muster.resolution.plan import Action, PassedOver, Plan, Step
-from muster.resolution.properties import Property, property_from
+from muster.resolution.catalog.blobs import CatalogBuilder, catalog_from_blobs
+from muster.resolution.catalog.bundles import Bundle, CatalogKey, Entry, make_bundle
+from muster.resolution.catalog.catalog import Catalog, Fault, index_catalog
+from muster.resolution.catalog.properties import Property, property_from
+from muster.resolution.constraints.forms import InvalidConstraintError, Requirement, normal_form, shipped_form
+from muster.resolution.constraints.spellings import read_any_spelling, read_requirement
 from muster.resolution.request import Dialect, Installed, OptionalPolicy, Request, UpgradeStrategy, Want, parse_want
 from muster.resolution.resolve import Impossible, Outcome, Refused, Resolved, Undecided, resolve
-from muster.resolution.spellings import read_any_spelling, read_requirement
-from muster.resolution.story import Story, tell
+from muster.resolution.telling.fixes import Fix, suggested_fixes
+from muster.resolution.telling.plan import Action, PassedOver, Plan, Step
+from muster.resolution.telling.story import Story, tell
 
 __all__ = [
     "Action",

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from muster.resolution.bundles import Entry
-from muster.resolution.conflicts import minimal_conflict
-from muster.resolution.plan import Plan, make_plan
-from muster.resolution.problem import Problem, RefusedInputError, build_problem
-from muster.resolution.reasons import upstream_text
+from muster.resolution.catalog.bundles import Entry
 from muster.resolution.request import OptionalPolicy
-from muster.resolution.sat import GoOn, UndecidedError, always
-from muster.resolution.solver import solve
+from muster.resolution.solving.conflicts import minimal_conflict
+from muster.resolution.solving.problem import Problem, RefusedInputError, build_problem
+from muster.resolution.solving.reasons import upstream_text
+from muster.resolution.solving.sat import GoOn, UndecidedError, always
+from muster.resolution.solving.solver import solve
+from muster.resolution.telling.plan import Plan, make_plan
 
 if TYPE_CHECKING:
-    from muster.resolution.clauses import Clause, Solution
     from muster.resolution.request import Request
+    from muster.resolution.solving.clauses import Clause, Solution
 
 
 @dataclass(frozen=True)

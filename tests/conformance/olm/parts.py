@@ -6,25 +6,25 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from muster.resolution.bundles import CatalogKey, make_bundle
-from muster.resolution.channels import BrokenChannelError, sorted_channel
-from muster.resolution.clauses import Clause
-from muster.resolution.clauses import Kind as ClauseKind
-from muster.resolution.conflicts import minimal_conflict
-from muster.resolution.constraints import (
+from muster.resolution.catalog.bundles import CatalogKey, make_bundle
+from muster.resolution.catalog.channels import BrokenChannelError, sorted_channel
+from muster.resolution.catalog.properties import Property
+from muster.resolution.constraints.forms import (
     CelConstraint,
     InvalidConstraintError,
     Requirement,
     normal_form,
     shipped_form,
 )
-from muster.resolution.matching import Matcher
-from muster.resolution.properties import Property
+from muster.resolution.constraints.matching import Matcher
+from muster.resolution.constraints.spellings import meaningless, read_any_spelling
+from muster.resolution.constraints.upstream_spelling import parse_upstream
 from muster.resolution.request import Dialect, Installed, Request, UpgradeStrategy
 from muster.resolution.resolve import Outcome, Refused, resolve
-from muster.resolution.solver import solve
-from muster.resolution.spellings import meaningless, read_any_spelling
-from muster.resolution.upstream_spelling import parse_upstream
+from muster.resolution.solving.clauses import Clause
+from muster.resolution.solving.clauses import Kind as ClauseKind
+from muster.resolution.solving.conflicts import minimal_conflict
+from muster.resolution.solving.solver import solve
 from muster.values.semver import InvalidVersionError, parse, parse_tolerant
 from muster.values.semver_range import parse_range
 from tests.conformance.cel.others import OLM_SHAPE, olm_cases

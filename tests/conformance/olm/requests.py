@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muster.resolution.bundles import CatalogKey, Entry, make_bundle
-from muster.resolution.catalog import Catalog, Fault, index_catalog
-from muster.resolution.properties import Property
+from muster.resolution.catalog.bundles import CatalogKey, Entry, make_bundle
+from muster.resolution.catalog.catalog import Catalog, Fault, index_catalog
+from muster.resolution.catalog.properties import Property
+from muster.resolution.constraints.spellings import from_dependency
 from muster.resolution.request import Dialect, Installed, Request, Want
 from muster.resolution.resolve import Impossible, Outcome, Refused, Resolved
-from muster.resolution.spellings import from_dependency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,12 +7,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from muster.resolution.constraints import InvalidConstraintError, shipped_form
-from muster.resolution.matching import Matcher
+from muster.resolution.constraints.forms import InvalidConstraintError, shipped_form
+from muster.resolution.constraints.matching import Matcher
+from muster.resolution.constraints.spellings import from_dependency, read_any_spelling
+from muster.resolution.constraints.upstream_spelling import read_upstream
 from muster.resolution.request import Dialect
 from muster.resolution.resolve import Impossible, Refused, Resolved, resolve
-from muster.resolution.spellings import from_dependency, read_any_spelling
-from muster.resolution.upstream_spelling import read_upstream
 from tests.conformance.olm.requests import a_catalog, a_property, a_request, shown, wanted
 from tests.conformance.suites import PLAIN, Kind, Rule, Suite, Verdict, by, keys
 

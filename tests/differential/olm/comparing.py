@@ -11,14 +11,14 @@ from collections import Counter
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.resolution.bundles import Entry
-from muster.resolution.clauses import Clause, Kind
-from muster.resolution.constraints import InvalidConstraintError, Requirement, shipped_form
-from muster.resolution.properties import Property, text_fields
-from muster.resolution.reasons import Deprecated, Needs, OnePackage, OneProvider, Wanted, upstream_text
+from muster.resolution.catalog.bundles import Entry
+from muster.resolution.catalog.properties import Property, text_fields
+from muster.resolution.constraints.forms import InvalidConstraintError, Requirement, shipped_form
+from muster.resolution.constraints.upstream_spelling import parse_upstream
 from muster.resolution.request import Dialect
 from muster.resolution.resolve import Impossible, Refused, Resolved, resolve
-from muster.resolution.upstream_spelling import parse_upstream
+from muster.resolution.solving.clauses import Clause, Kind
+from muster.resolution.solving.reasons import Deprecated, Needs, OnePackage, OneProvider, Wanted, upstream_text
 from tests.conformance.olm.requests import UNREADABLE, a_request, shown
 from tests.differential.lockstep import Outcome, answer_of
 from tests.differential.olm.constraints import PACKAGES
@@ -26,8 +26,8 @@ from tests.differential.olm.constraints import PACKAGES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from muster.resolution.problem import Problem
     from muster.resolution.resolve import Outcome as Resolution
+    from muster.resolution.solving.problem import Problem
     from tests.differential.lockstep import Asking
 
 SOUND: Final = "an answer breaks no constraint"

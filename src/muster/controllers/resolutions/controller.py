@@ -25,7 +25,7 @@ from muster.controllers.runtime.containment import Unreadable
 from muster.controllers.runtime.mirror import Mirror
 from muster.controllers.runtime.queue import WorkQueue
 from muster.controllers.runtime.runner import keep_doing, work
-from muster.resolution.answered import NOT_DECIDED, RESOLVED
+from muster.resolution.to_status import NOT_DECIDED, RESOLVED
 from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from muster.controllers.resolutions.world import Snapshot
     from muster.controllers.runtime.metrics import ControllerMetrics
     from muster.controllers.runtime.mirror import AnyMirror
-    from muster.resolution.answered import Answer
+    from muster.resolution.to_status import Answer
 
 _LOGGER = logging.getLogger(__name__)
 _NAME: Final = "resolution"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from muster.controllers.resolutions.jobs import LENGTH
-from muster.resolution.answered import NOT_DECIDED, Answer, Verdict, finished
+from muster.resolution.to_status import NOT_DECIDED, Answer, Verdict, finished
 
 if TYPE_CHECKING:
     from muster.controllers.resolutions.jobs import Job

@@ -28,11 +28,11 @@ from muster.api.resolution import ResolutionSpec
 from muster.catalog_files import content_digest, is_catalog_file, read_path, read_stream
 from muster.controllers.resolutions.jobs import LENGTH, CatalogInput, Job
 from muster.errors import InvalidObjectError
-from muster.resolution.answered import CATALOG_PROBLEM, INVALID_SPEC, NOT_DECIDED, Answer, Verdict, answer, finished
-from muster.resolution.asked import request_of, spec_causes
-from muster.resolution.blobs import CatalogBuilder
-from muster.resolution.catalog import Catalog, Fault
+from muster.resolution.catalog.blobs import CatalogBuilder
+from muster.resolution.catalog.catalog import Catalog, Fault
+from muster.resolution.from_object import request_of, spec_causes
 from muster.resolution.resolve import resolve
+from muster.resolution.to_status import CATALOG_PROBLEM, INVALID_SPEC, NOT_DECIDED, Answer, Verdict, answer, finished
 from muster.values.causes import sentence
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Catalogs as they are read: bundles, channels, properties, indexed."""

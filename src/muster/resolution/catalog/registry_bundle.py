@@ -1,0 +1,99 @@
+"""A bundle directory (registry+v1) as a bundle: the manifest, the annotations, dependencies and properties in it.
+
+Takes what was read from the files; knows no files itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from muster.errors import InvalidObjectError
+from muster.resolution.catalog.bundles import Bundle, make_bundle
+from muster.resolution.catalog.properties import GVK, GVK_REQUIRED, PACKAGE, Property, property_from
+from muster.resolution.constraints.spellings import from_dependency
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PACKAGE = "operators.operatorframework.io.bundle.package.v1"
+_CHANNELS = "operators.operatorframework.io.bundle.channels.v1"
+_DEFAULT = "operators.operatorframework.io.bundle.channel.default.v1"
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryBundle:
+    """The bundle, the channels it says it is in, its edges, and its package's default channel."""
+
+    bundle: Bundle
+    channels: tuple[str, ...]
+    default_channel: str
+    replaces: str
+    skips: tuple[str, ...]
+    skip_range: str
+
+
+def read_bundle_directory(
+    csv: Any, annotations: Any, dependencies: Any = None, properties: Any = None
+) -> RegistryBundle:
+    """Put the parts together. Raises InvalidObjectError naming the part and what is wrong with it."""
+    metadata, spec = _mapping(csv, "metadata", "the manifest"), _mapping(csv, "spec", "the manifest")
+    said = _mapping(annotations, "annotations", "metadata/annotations.yaml")
+    name = str(metadata.get("name") or "")
+    package = str(said.get(_PACKAGE) or "")
+    if not name or not package:
+        missing = "metadata.name" if not name else _PACKAGE
+        raise InvalidObjectError("", f"the bundle has no {missing}")
+    version = str(spec.get("version") or "")
+    found = [Property(PACKAGE, {"packageName": package, "version": version})]
+    found += [Property(GVK, value) for value in _apis(spec, "owned")]
+    for raw in _listed(properties, "properties", "metadata/properties.yaml"):
+        found.append(property_from(raw))
+    required = _listed(dependencies, "dependencies", "metadata/dependencies.yaml")
+    for raw in required:
+        converted = from_dependency(property_from(raw))
+        if converted is not None:
+            found.append(converted)
+    if not required:
+        found += [Property(GVK_REQUIRED, value) for value in _apis(spec, "required")]
+    channels = tuple(part.strip() for part in str(said.get(_CHANNELS) or "").split(",") if part.strip())
+    own = metadata.get("annotations")
+    skip_range = str(own.get("olm.skipRange") or "") if isinstance(own, dict) else ""
+    return RegistryBundle(
+        make_bundle(name, package, version, found),
+        channels or ("stable",),
+        str(said.get(_DEFAULT) or (channels[0] if channels else "stable")),
+        str(spec.get("replaces") or ""),
+        tuple(str(each) for each in spec.get("skips") or ()),
+        skip_range,
+    )
+
+
+def _mapping(value: Any, key: str, what: str) -> dict[str, Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(found, dict):
+        raise InvalidObjectError("", f"{what} has no {key}")
+    return found
+
+
+def _listed(value: Any, key: str, what: str) -> list[Any]:
+    if value is None:
+        return []
+    found = value.get(key) if isinstance(value, dict) else None
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise InvalidObjectError("", f"{key} of {what} is no list")
+    return found
+
+
+def _apis(spec: dict[str, Any], which: str) -> Iterator[dict[str, str]]:
+    """The APIs of CRDs (named plural.group) and of API services."""
+    for kind in ("customresourcedefinitions", "apiservicedefinitions"):
+        section = spec.get(kind)
+        for each in (section.get(which) or ()) if isinstance(section, dict) else ():
+            if not isinstance(each, dict):
+                continue
+            plural = str(each.get("name") or "")
+            group = str(each.get("group") or "") if kind == "apiservicedefinitions" else plural.partition(".")[2]
+            yield {"group": group, "version": str(each.get("version") or ""), "kind": str(each.get("kind") or "")}

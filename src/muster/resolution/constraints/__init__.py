@@ -1,0 +1,1 @@
+"""Requirements: every spelling, the normal form, and who meets it."""

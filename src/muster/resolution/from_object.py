@@ -1,0 +1,190 @@
+"""What a Resolution asks, as a Request; and everything that is wrong with it, by field.
+
+The worker of the controllers makes requests with it, admission checks specs with it, and the command line shares how
+installed bundles are completed and bound to wants. It reads no catalog: those come ready.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.cel import CompileBudget
+from muster.resolution.catalog.properties import Property
+from muster.resolution.constraints.forms import InvalidConstraintError
+from muster.resolution.constraints.matching import Matcher, checked_requirement
+from muster.resolution.request import Dialect, Installed, OptionalPolicy, Request, Want
+from muster.values.causes import Cause, forbidden, invalid, invalid_without_value, too_many
+from muster.values.semver import InvalidVersionError, parse, parse_tolerant
+from muster.values.semver_range import parse_range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from muster.api.resolution import GivenProperty, ResolutionSpec, WantedPackage
+    from muster.resolution.catalog.bundles import Bundle
+    from muster.resolution.catalog.catalog import Catalog
+
+MOST_CHECKED: Final = 256  # different constraints of one spec; the rest is checked when it is resolved
+_MOST_CAUSES: Final = 32
+
+
+def request_of(spec: ResolutionSpec, catalogs: Sequence[Catalog]) -> Request:
+    """The question that a spec asks of these catalogs."""
+    given = [
+        Installed(each.name, each.version, each.package, tuple(map(_property, each.properties)))
+        for each in spec.installed
+    ]
+    installed = completed(given, catalogs)
+    return Request(
+        catalogs=tuple(catalogs),
+        wants=bound(map(_want, spec.wants), installed),
+        installed=installed,
+        facts=tuple(map(_property, spec.facts)),
+        dialect=Dialect(spec.compat) if spec.compat else Dialect.MUSTER,
+        optional=OptionalPolicy(spec.optional),
+    )
+
+
+def _want(given: WantedPackage) -> Want:
+    return Want(
+        name=given.package,
+        package=given.package,
+        channel=given.channel,
+        version_range=f"={given.pin}" if given.pin else given.range,
+        starting=given.starting_csv,
+        catalog=given.catalog,
+        priority=given.priority,
+    )
+
+
+def _property(given: GivenProperty) -> Property:
+    return Property(given.type, given.value)
+
+
+def bound(wants: Iterable[Want], installed: Iterable[Installed]) -> tuple[Want, ...]:
+    """Every want with the installed bundle of its package, which belongs to it."""
+    by_package = {each.package: each.name for each in installed}
+    return tuple(replace(want, installed=by_package.get(want.package, "")) for want in wants)
+
+
+def completed(installed: Sequence[Installed], catalogs: Sequence[Catalog]) -> tuple[Installed, ...]:
+    """What is not said of installed bundles is taken from the catalogs."""
+    missing = {each.name for each in installed}
+    known: dict[str, Bundle] = {}
+    for entry in (entry for catalog in catalogs for entry in catalog.entries) if missing else ():
+        if entry.name in missing:
+            known.setdefault(entry.name, entry.bundle)
+    return tuple(_completed(each, known.get(each.name)) for each in installed)
+
+
+def _completed(given: Installed, known: Bundle | None) -> Installed:
+    if known is None:
+        return given
+    return replace(
+        given,
+        package=given.package or known.package,
+        version=given.version or known.version_text,
+        properties=given.properties or tuple(known.properties()),
+    )
+
+
+# --- what is wrong
+
+
+def spec_causes(spec: Mapping[str, Any]) -> list[Cause]:
+    """Everything that is wrong with a spec beyond its schema, in the words of the command line."""
+    found: list[Cause] = []
+    checking = _Constraints()
+    for causes in (_catalogs(spec), _wants(spec), _installed(spec), checking.causes(spec)):
+        for cause in causes:
+            if len(found) == _MOST_CAUSES:
+                return found
+            found.append(cause)
+    return found
+
+
+def _catalogs(spec: Mapping[str, Any]) -> Iterator[Cause]:
+    for place, catalog in enumerate(_listed(spec, "catalogs")):
+        if "inline" in catalog and "configMap" in catalog:
+            yield forbidden(f"spec.catalogs[{place}].configMap", "may not be given together with inline")
+
+
+def _wants(spec: Mapping[str, Any]) -> Iterator[Cause]:
+    catalogs = {str(catalog.get("name")) for catalog in _listed(spec, "catalogs")}
+    for place, want in enumerate(_listed(spec, "wants")):
+        path = f"spec.wants[{place}]"
+        wanted, pin = want.get("range") or "", want.get("pin") or ""
+        if wanted and pin:
+            yield forbidden(f"{path}.pin", "may not be given together with range")
+        if wanted and (problem := _problem(parse_range, wanted)):
+            yield invalid(f"{path}.range", wanted, problem)
+        if pin and (problem := _problem(parse, pin)):
+            yield invalid(f"{path}.pin", pin, problem)
+        catalog = want.get("catalog")
+        if catalog and catalogs and catalog not in catalogs:
+            yield invalid(f"{path}.catalog", catalog, "is none of spec.catalogs")
+
+
+def _installed(spec: Mapping[str, Any]) -> Iterator[Cause]:
+    for place, each in enumerate(_listed(spec, "installed")):
+        version = each.get("version") or ""
+        if version and (problem := _problem(parse_tolerant, version)):
+            yield invalid(f"spec.installed[{place}].version", version, problem)
+
+
+def _problem(read: Any, text: str) -> str:
+    try:
+        read(text)
+    except InvalidVersionError as error:
+        return str(error)
+    return ""
+
+
+class _Constraints:
+    """Checks the constraints of a spec, each text once."""
+
+    def __init__(self) -> None:
+        self._matcher = Matcher(budget=CompileBudget())
+        self._seen: set[str] = set()
+
+    def causes(self, spec: Mapping[str, Any]) -> Iterator[Cause]:
+        for path, properties in _property_lists(spec):
+            for place, raw in enumerate(properties):
+                if not isinstance(raw, dict) or not isinstance(raw.get("type"), str):
+                    yield invalid_without_value(f"{path}.properties[{place}]", "a property has a type and a value")
+                    continue
+                text = repr(raw)
+                if text in self._seen:
+                    continue
+                try:
+                    if checked_requirement(Property(raw["type"], raw.get("value")), place, self._matcher) is None:
+                        continue
+                except InvalidConstraintError as error:
+                    yield invalid_without_value(path + _dotted(error.path), error.reason)
+                self._seen.add(text)
+                if len(self._seen) > MOST_CHECKED:
+                    yield too_many(f"{path}.properties", len(self._seen), MOST_CHECKED)
+                    return
+
+
+def _property_lists(spec: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    for place, catalog in enumerate(_listed(spec, "catalogs")):
+        for number, blob in enumerate(_listed(catalog, "inline")):
+            if blob.get("schema") == "olm.bundle" and isinstance(blob.get("properties"), list):
+                yield f"spec.catalogs[{place}].inline[{number}]", blob["properties"]
+    for place, each in enumerate(_listed(spec, "installed")):
+        if isinstance(each.get("properties"), list):
+            yield f"spec.installed[{place}]", each["properties"]
+
+
+def _listed(mapping: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The mappings of a list; what has another shape is the schema's matter."""
+    found = mapping.get(name)
+    return [each if isinstance(each, dict) else {} for each in found] if isinstance(found, list) else []
+
+
+def _dotted(pointer: str) -> str:
+    """A JSON pointer as a field path."""
+    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", pointer.replace("/", "."))

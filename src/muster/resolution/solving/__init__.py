@@ -1,0 +1,1 @@
+"""From a request to clauses, and the rule of decision over them."""

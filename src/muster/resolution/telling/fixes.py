@@ -1,0 +1,128 @@
+"""What would help: changes to the request, each of which was tried and gives an answer.
+
+Only things the asker can change are offered: drop a want, allow other versions, use another channel, begin without a
+pin, uninstall what stands in the way, allow a package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from muster.resolution.solving.problem import RefusedInputError, build_problem
+from muster.resolution.solving.sat import GoOn, UndecidedError, always
+from muster.resolution.solving.solver import solve
+from muster.resolution.telling.story import conflicting_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muster.resolution.request import Request, Want
+    from muster.resolution.solving.problem import Problem
+    from muster.resolution.solving.reasons import Fact
+
+_MOST_TRIED = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that makes the request possible."""
+
+    text: str
+    request: Request
+
+
+def suggested_fixes(problem: Problem, go_on: GoOn = always) -> list[Fix]:
+    """Changes that help, the mildest first. Every one was checked by resolving the changed request."""
+    found: list[Fix] = []
+    try:
+        facts = conflicting_facts(problem, go_on=go_on)
+        for tried, fix in enumerate(_ideas(problem, facts)):
+            if tried >= _MOST_TRIED:
+                break
+            if works(fix.request, go_on):
+                found.append(fix)
+        if not found:
+            found += _several_drops(problem.request, facts, go_on)
+    except UndecidedError:
+        pass  # what was found until now is still true
+    return found
+
+
+def _several_drops(request: Request, facts: list[Fact], go_on: GoOn) -> Iterator[Fix]:
+    """When no single change helps there is more than one conflict: drop one want of each, until the rest works."""
+    dropped: list[str] = []
+    while names := sorted(fact.about for fact in facts if fact.kind == "want"):
+        last = next(want for want in request.wants if want.name == names[-1])
+        dropped.append(str(last))
+        request = replace(request, wants=tuple(want for want in request.wants if want != last))
+        if not request.wants:
+            return
+        problem = build_problem(request, go_on)
+        if solve(len(problem.variables), problem.clauses, go_on) is not None:
+            yield Fix(f"drop {', '.join(dropped[:-1])} and {dropped[-1]}", request)
+            return
+        facts = conflicting_facts(problem, go_on=go_on)
+
+
+def works(request: Request, go_on: GoOn = always) -> bool:
+    """Whether the request has an answer."""
+    try:
+        problem = build_problem(request, go_on)
+    except RefusedInputError:
+        return False
+    return solve(len(problem.variables), problem.clauses, go_on) is not None
+
+
+def _ideas(problem: Problem, facts: list[Fact]) -> Iterator[Fix]:
+    request = problem.request
+    concerned = {fact.about for fact in facts if fact.kind == "want"}
+    wants = [want for want in sorted(request.wants, key=lambda each: each.name) if want.name in concerned]
+    for want in wants:
+        yield from _milder(problem, want)
+    for fact in facts:
+        if fact.kind == "stays":
+            kept = tuple(each for each in request.installed if each.name != fact.about)
+            if len(kept) < len(request.installed):
+                yield Fix(f"uninstall {fact.about}", replace(request, installed=kept))
+        if fact.kind == "not-allowed" and request.allowed_packages is not None:
+            allowed = request.allowed_packages | {fact.about}
+            yield Fix(f"allow package {fact.about}", replace(request, allowed_packages=allowed))
+    for want in wants:
+        others = tuple(each for each in request.wants if each != want)
+        if others or request.installed:
+            yield Fix(f"drop {want}", replace(request, wants=others))
+
+
+def _milder(problem: Problem, want: Want) -> Iterator[Fix]:
+    """The want with one of its conditions changed."""
+    request = problem.request
+
+    def with_want(changed: Want) -> Request:
+        return replace(request, wants=tuple(changed if each == want else each for each in request.wants))
+
+    if want.version_range:
+        for version in _versions_outside(problem, want):
+            widened = f"{want.version_range} || {version}"
+            yield Fix(f"allow {want.package} {version}", with_want(replace(want, version_range=widened)))
+    if want.starting:
+        yield Fix(f"do not begin {want.package} at {want.starting}", with_want(replace(want, starting="")))
+    for channel in _channels(problem, want.package):
+        if want.channel and channel != want.channel:
+            yield Fix(f"use channel {channel} of {want.package}", with_want(replace(want, channel=channel)))
+
+
+def _channels(problem: Problem, package: str) -> list[str]:
+    return sorted({channel for catalog in problem.request.catalogs for channel in catalog.channels(package)})
+
+
+def _versions_outside(problem: Problem, want: Want) -> list[str]:
+    """Versions the range leaves out, newest first."""
+    found = {
+        entry.bundle.version
+        for catalog in problem.request.catalogs
+        for number in catalog.by_package.get(want.package, ())
+        for entry in [catalog.entries[number]]
+        if entry.bundle.version is not None and (not want.channel or entry.channel == want.channel)
+    }
+    return [str(version) for version in sorted(found, reverse=True)][:8]

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from muster.admission import validate
 from muster.api.codec import encode
-from muster.cli.resolve import app
+from muster.cli.resolve.command import app
 from tests.admission.writes import Nothing, a_write
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muster.cli.lint_reference import reference
+from muster.cli.references.lint import reference
 from tests.cli.explaining import a_fleet_file, amazon, called, written
 from tests.test_docs import ROOT
 
@@ -137,5 +137,5 @@ def test_a_value_of_the_wrong_type_is_an_error_and_nothing_more_is_judged(fleet:
 def test_the_page_of_rules_is_made_from_the_rules() -> None:
     page = ROOT / "docs" / "reference" / "lint.md"
     assert page.read_text(encoding="utf-8") == reference(), (
-        "run: python -m muster.cli.lint_reference > docs/reference/lint.md"
+        "run: python -m muster.cli.references.lint > docs/reference/lint.md"
     )

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from muster import errors
-from muster.cli.exits import Exit
 from muster.cli.main import COMMANDS, EXIT_CODES, exit_code, run
+from muster.cli.terminal.exits import Exit
 
 
 def called(*args: str) -> tuple[int, str, str]:

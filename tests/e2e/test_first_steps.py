@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muster.cli.first_steps import STEPS
+from muster.cli.hub.first_steps import STEPS
 from tests.controllers.processes import hub_process
 from tests.e2e.pages import as_pattern, commands
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from muster.cli.explain_text import cluster_lines, document, outlook_lines, placement_lines, set_lines
+from muster.cli.explain.text import cluster_lines, document, outlook_lines, placement_lines, set_lines
 from muster.cli.history import history_lines
-from muster.cli.paint import Paint
+from muster.cli.terminal.paint import Paint
 from muster.controllers.placements.changes import Noted, Pending
 from muster.controllers.placements.decisions import _Reasons, _scores_text
 from muster.controllers.placements.mirrors import PLACEMENTS

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muster.cli.reasons_reference import reference
+from muster.cli.references.reasons import reference
 from muster.errors import FailureKind
 from muster.reasons import CODES, Code, Reason, Subject, bare, bounded, sentence, words
 from muster.reasons.redaction import words_of
@@ -34,7 +34,7 @@ def test_codes_that_were_given_out_keep_their_names() -> None:
 
 def test_the_page_of_codes_is_generated() -> None:
     page = (ROOT / "docs" / "reference" / "reasons.md").read_text(encoding="utf-8")
-    assert page == reference(), "python -m muster.cli.reasons_reference > docs/reference/reasons.md"
+    assert page == reference(), "python -m muster.cli.references.reasons > docs/reference/reasons.md"
 
 
 def test_what_words_are_made_of_is_what_is_documented() -> None:

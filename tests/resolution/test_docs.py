@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import muster.resolution
 from muster.api import find
 from muster.api.validation import prepare, validate_object
-from muster.cli.resolve import app
+from muster.cli.resolve.command import app
 from muster.resolution import to_status as answered
 from muster.resolution.from_object import spec_causes
 

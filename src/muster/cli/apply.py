@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from muster.cli.documents import Document, read_documents
-from muster.cli.exits import Exit
-from muster.cli.options import Context, Files, Kubeconfig, Namespace, with_client
-from muster.cli.progress import Progress
+from muster.cli.inputs.documents import Document, read_documents
+from muster.cli.inputs.options import Context, Files, Kubeconfig, Namespace, with_client
+from muster.cli.terminal.exits import Exit
+from muster.cli.terminal.progress import Progress
 from muster.errors import ApiError, InvalidObjectError, MusterError
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def _is_wanted(
     yes: bool,
 ) -> bool:
     """Show the plan, and ask."""
-    from muster.cli.consent import asked, require_terminal
-    from muster.cli.plan import planned
+    from muster.cli.plan.command import planned
+    from muster.cli.terminal.consent import asked, require_terminal
 
     if not yes:
         require_terminal("apply --plan")

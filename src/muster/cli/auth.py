@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from muster.cli.exits import Exit
-from muster.cli.grants import grant_rows, live_policy, print_rows
-from muster.cli.options import AllNamespaces, Context, Kubeconfig, Namespace, with_client
-from muster.cli.output import print_json
+from muster.cli.inputs.grants import grant_rows, live_policy, print_rows
+from muster.cli.inputs.options import AllNamespaces, Context, Kubeconfig, Namespace, with_client
+from muster.cli.terminal.exits import Exit
+from muster.cli.terminal.output import print_json
 from muster.values.api_paths import collection_path
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from muster.cli.documents import read_documents
-from muster.cli.exits import Exit
-from muster.cli.options import Context, Files, Kubeconfig, Namespace, Selector, with_client
+from muster.cli.inputs.documents import read_documents
+from muster.cli.inputs.options import Context, Files, Kubeconfig, Namespace, Selector, with_client
+from muster.cli.terminal.exits import Exit
 from muster.errors import ApiError, InvalidObjectError
 
 if TYPE_CHECKING:

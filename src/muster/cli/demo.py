@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import msgspec
 import typer
 
-from muster.cli.progress import Progress
+from muster.cli.terminal.progress import Progress
 from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:

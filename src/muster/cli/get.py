@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from muster.cli.options import (
+from muster.cli.inputs.options import (
     AllNamespaces,
     Context,
     Kubeconfig,
@@ -17,7 +17,7 @@ from muster.cli.options import (
     Selector,
     with_client,
 )
-from muster.cli.output import TablePrinter, print_json, print_yaml
+from muster.cli.terminal.output import TablePrinter, print_json, print_yaml
 from muster.errors import InvalidObjectError
 from muster.values.api_paths import by_name
 

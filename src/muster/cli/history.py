@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 import typer
 
-from muster.cli.options import Context, Kubeconfig, Namespace, Report, ReportFormat, with_client
-from muster.cli.output import print_report, yaml_text
+from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat, with_client
+from muster.cli.terminal.output import print_report, yaml_text
 from muster.errors import ApiError, InvalidObjectError
 from muster.values.api_paths import object_path
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
-from muster.cli.exits import Exit
+from muster.cli.terminal.exits import Exit
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError, InvalidObjectError
 from muster.jq import (
     HaltError,

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from muster.cli.documents import read_documents
-from muster.cli.exits import Exit
-from muster.cli.fleets import FleetFiles, gathered, in_namespace, overlaid
-from muster.cli.options import Context, Files, Kubeconfig, Report, ReportFormat
-from muster.cli.output import print_report
-from muster.cli.paint import Shade, paint_for
-from muster.cli.positions import Positions
+from muster.cli.inputs.documents import read_documents
+from muster.cli.inputs.fleets import FleetFiles, gathered, in_namespace, overlaid
+from muster.cli.inputs.options import Context, Files, Kubeconfig, Report, ReportFormat
+from muster.cli.inputs.positions import Positions
+from muster.cli.terminal.exits import Exit
+from muster.cli.terminal.output import print_report
+from muster.cli.terminal.paint import Shade, paint_for
 from muster.errors import InvalidObjectError
 from muster.placement.lint.findings import Severity
 from muster.values.quoting import printable
@@ -24,8 +24,8 @@ from muster.values.quoting import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from muster.cli.documents import Document
-    from muster.cli.paint import Paint
+    from muster.cli.inputs.documents import Document
+    from muster.cli.terminal.paint import Paint
     from muster.placement.lint.findings import Finding
     from muster.placement.lint.fleet_facts import Vocabulary
     from muster.selection import Snapshot
@@ -108,7 +108,7 @@ def _fleet_objects(
     offline: bool,
 ) -> tuple[list[Document], str]:
     """What the files are judged by, beside themselves, and the namespace that is meant where none is given."""
-    from muster.cli.documents import Document
+    from muster.cli.inputs.documents import Document
     from muster.client import KubeconfigError
 
     brings_its_own = any(each.object["kind"] == "ManagedCluster" for each in documents)

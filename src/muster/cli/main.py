@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from muster import __version__
-from muster.cli.exits import Exit
+from muster.cli.terminal.exits import Exit
 from muster.errors import (
     ApiError,
     BudgetExceededError,
@@ -35,19 +35,22 @@ if TYPE_CHECKING:
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "apply": ("muster.cli.apply", "Create or change objects from files."),
     "auth": ("muster.cli.auth", "Ask who may do what."),
-    "cel": ("muster.cli.cel", "Evaluate, check and explain CEL expressions."),
-    "classify": ("muster.cli.classify", "Say which labels hosts get, without a hub, and why."),
-    "clusterset": ("muster.cli.clusterset", "Ask who is in a cluster set, who may join it, and why."),
+    "cel": ("muster.cli.cel.command", "Evaluate, check and explain CEL expressions."),
+    "classify": ("muster.cli.classify.command", "Say which labels hosts get, without a hub, and why."),
+    "clusterset": ("muster.cli.clusterset.command", "Ask who is in a cluster set, who may join it, and why."),
     "delete": ("muster.cli.delete", "Delete objects by file or by name."),
     "demo": ("muster.cli.demo", "Make synthetic fleets."),
-    "explain": ("muster.cli.explain", "Say why: for a placement, a cluster, a cluster set or a classification."),
+    "explain": (
+        "muster.cli.explain.command",
+        "Say why: for a placement, a cluster, a cluster set or a classification.",
+    ),
     "get": ("muster.cli.get", "Show objects."),
     "history": ("muster.cli.history", "Show what moved a placement's decisions, and the specs it had."),
-    "hub": ("muster.cli.hub", "Run the hub, back it up, restore it, ask how it is."),
+    "hub": ("muster.cli.hub.command", "Run the hub, back it up, restore it, ask how it is."),
     "jq": ("muster.cli.jq", "Run jq queries within budgets."),
     "lint": ("muster.cli.lint", "Find mistakes in placements before they are applied."),
-    "plan": ("muster.cli.plan", "Show what applying files would change in decisions and host labels."),
-    "resolve": ("muster.cli.resolve", "Find operators that work together, and say why."),
+    "plan": ("muster.cli.plan.command", "Show what applying files would change in decisions and host labels."),
+    "resolve": ("muster.cli.resolve.command", "Find operators that work together, and say why."),
     "select": ("muster.cli.select", "Select clusters without a hub, and say why."),
     "undo": ("muster.cli.undo", "Bring back an earlier spec of a placement."),
     "version": ("muster.cli.version", "Print the versions of muster and of the server."),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from muster.cli.documents import load_one
-from muster.cli.exits import Exit
-from muster.cli.fleets import FleetFiles, gathered
-from muster.cli.options import Context, Kubeconfig, Output, OutputFormat
-from muster.cli.output import TablePrinter, print_json, print_yaml
+from muster.cli.inputs.documents import load_one
+from muster.cli.inputs.fleets import FleetFiles, gathered
+from muster.cli.inputs.options import Context, Kubeconfig, Output, OutputFormat
+from muster.cli.terminal.exits import Exit
+from muster.cli.terminal.output import TablePrinter, print_json, print_yaml
 from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from muster.cli.consent import asked, require_terminal
-from muster.cli.exits import Exit
 from muster.cli.history import PLACEMENTS, read_history, revision_of
-from muster.cli.options import Context, Kubeconfig, Namespace, with_client
+from muster.cli.inputs.options import Context, Kubeconfig, Namespace, with_client
+from muster.cli.terminal.consent import asked, require_terminal
+from muster.cli.terminal.exits import Exit
 from muster.errors import InvalidObjectError
 from muster.values.api_paths import object_path
 
@@ -101,8 +101,8 @@ def _print_difference(current: Object, restored: Object, chosen: Object) -> bool
 
 
 def _print_plan(restored: Object, context: str | None, kubeconfig: str | None) -> None:
-    from muster.cli.fleets import gathered
-    from muster.cli.plan import previewed, print_changes
+    from muster.cli.inputs.fleets import gathered
+    from muster.cli.plan.command import previewed, print_changes
 
     objects, _ = gathered(None, context, kubeconfig)
     # Its revision is that of the present state: the world must take it for a newer one.

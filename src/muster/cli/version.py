@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muster import __version__
-from muster.cli.options import Context, Kubeconfig, with_client
+from muster.cli.inputs.options import Context, Kubeconfig, with_client
 from muster.errors import MusterError
 
 if TYPE_CHECKING:

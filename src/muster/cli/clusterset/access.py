@@ -1,0 +1,164 @@
+"""What `muster clusterset` answers about permissions: who may join a set, and whether a user may move a cluster.
+
+Computed from roles and bindings with the functions of the hub's authorizer and of its admission. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from muster.api.managed_cluster import GROUP
+from muster.cli.inputs.grants import grant_rows
+from muster.clustersets.moves import join_permissions, moves_between_sets, possible_moves
+from muster.clustersets.permissions import Permission, join
+from muster.hub.auth.impersonation import service_account_groups
+from muster.hub.auth.tokens import AUTHENTICATED, MASTERS
+from muster.hub.requests import Attributes, User
+from muster.selectors.labels import labels_of
+from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET, ExclusiveMembership, membership
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muster.hub.auth.rbac.policy import Policy
+    from muster.hub.auth.rbac.rules import Rule
+
+_CHANGES: Final = ("update", "patch")
+_ACCOUNT: Final = "system:serviceaccount:"
+_MOST_NAMED: Final = 5
+
+
+# --- Who may join -------------------------------------------------------------------------------------------------
+
+
+def joiners(policy: Policy, set_name: str) -> list[dict[str, str]]:
+    """Everybody whom a role lets into and out of an exclusive set, and which clusters they may change for it."""
+    return _rows(policy, [_attributes(join(set_name, ""))])
+
+
+def changers(policy: Policy) -> list[dict[str, str]]:
+    """Everybody who may change the labels of every cluster, and so decides over sets by label selector."""
+    return _rows(policy, [Attributes(verb, GROUP, "", "managedclusters") for verb in _CHANGES])
+
+
+def _rows(policy: Policy, questions: Iterable[Attributes]) -> list[dict[str, str]]:
+    bindings = {binding.key: binding for question in questions for binding in policy.who_can(question)}
+    rows = []
+    for _, binding in sorted(bindings.items()):
+        for row in grant_rows(binding):
+            del row["namespace"]  # sets have none
+            may_change = _changeable(policy.rules_for(_subject(row["kind"], row["subject"]), ""))
+            if row["subject"].startswith(_ACCOUNT):
+                home, _, name = row["subject"].removeprefix(_ACCOUNT).partition(":")
+                row |= {"kind": "ServiceAccount", "subject": f"{home}/{name}"}
+            rows.append(row | {"clusters": may_change})
+    return rows
+
+
+def _subject(kind: str, name: str) -> User:
+    return User("", groups=(name, AUTHENTICATED)) if kind == "Group" else the_user(name, ())
+
+
+def the_user(name: str, groups: Iterable[str]) -> User:
+    """A user with the groups that everybody of its kind has besides those that are given."""
+    home, _, account = name.removeprefix(_ACCOUNT).partition(":")
+    implied = service_account_groups(home) if name.startswith(_ACCOUNT) and account else ()
+    return User(name, groups=(*groups, *implied, AUTHENTICATED))
+
+
+def _changeable(rules: Iterable[Rule]) -> str:
+    """The clusters whose labels these rules allow to change: `any`, some names, or `none`."""
+    names: set[str] = set()
+    for rule in rules:
+        if (
+            not {"*", *_CHANGES}.isdisjoint(rule.verbs)
+            and not {"*", GROUP}.isdisjoint(rule.groups)
+            and not {"*", "managedclusters"}.isdisjoint(rule.resources)
+        ):
+            if not rule.names:
+                return "any"
+            names.update(rule.names)
+    shown = sorted(names)
+    more = f", {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    return (", ".join(shown[:_MOST_NAMED]) + more) or "none"
+
+
+# --- Whether a user may move a cluster ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Permissions of which any one will do, and by what the user has some of them."""
+
+    any_of: tuple[Permission, ...]
+    granted: Mapping[str, str]  # by verb: the binding, in words
+
+    @property
+    def is_met(self) -> bool:
+        return bool(self.granted)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveAnswer:
+    """Whether a user may move a cluster into a set, or out of it if it is in there."""
+
+    user: str
+    cluster: str
+    set: str
+    enters: bool
+    change: str  # of the cluster's labels, in words; empty if no change would do it
+    needs: tuple[Need, ...]
+    note: str = ""
+
+    @property
+    def allowed(self) -> bool:
+        return bool(self.needs) and all(need.is_met for need in self.needs)
+
+    @property
+    def missing(self) -> list[Permission]:
+        return [each for need in self.needs if not need.is_met for each in need.any_of]
+
+
+def move(
+    policy: Policy, user: User, cluster: Mapping[str, Any], wanted: Mapping[str, Any], sets: Sequence[Mapping[str, Any]]
+) -> MoveAnswer:
+    """What moving the cluster needs. Raises InvalidObjectError if the wanted set cannot be evaluated."""
+    name, set_name = str(cluster["metadata"]["name"]), str(wanted["metadata"]["name"])
+    rule = membership(wanted)
+    enters = not rule.match(cluster)
+    change_it = tuple(_change(verb, name) for verb in _CHANGES)
+    if not isinstance(rule, ExclusiveMembership):
+        note = "the set has a label selector: whoever may change the cluster's labels decides whether it is a member"
+        needs = (_need(policy, user, change_it),)
+        return MoveAnswer(user.name, name, set_name, enters, "labels as the selector asks for", needs, note)
+    before = dict(labels_of(cluster))
+    after = {**before, rule.key: set_name} if enters else {key: before[key] for key in before if key != rule.key}
+    if rule.key == DEFAULT_KEY:
+        after.setdefault(DEFAULT_KEY, DEFAULT_SET)
+    if after == before:
+        note = f"a cluster leaves {DEFAULT_SET} only into another set of the key {DEFAULT_KEY}"
+        return MoveAnswer(user.name, name, set_name, enters, "", (), note)
+    moves = moves_between_sets(possible_moves(before, after), {str(each["metadata"]["name"]): each for each in sets})
+    needed = [change_it, *((each,) for each in join_permissions(moves))]
+    change = f"label {rule.key}: {before.get(rule.key) or '(none)'} → {after.get(rule.key) or '(none)'}"
+    return MoveAnswer(user.name, name, set_name, enters, change, tuple(_need(policy, user, each) for each in needed))
+
+
+def _change(verb: str, cluster: str) -> Permission:
+    refusal = f'cannot {verb} the ManagedCluster "{cluster}"'
+    return Permission(verb, "managedclusters", "", cluster, "the cluster's labels change", refusal)
+
+
+def _need(policy: Policy, user: User, any_of: tuple[Permission, ...]) -> Need:
+    if MASTERS in user.groups:
+        return Need(any_of, {each.verb: f"membership of {MASTERS}" for each in any_of})
+    bindings = {each.verb: policy.decide(user, _attributes(each)) for each in any_of}
+    granted = {verb: policy.granted_by(user, binding) for verb, binding in bindings.items() if binding is not None}
+    return Need(any_of, granted)
+
+
+def _attributes(permission: Permission) -> Attributes:
+    return Attributes(
+        permission.verb, permission.group, "", permission.resource, permission.subresource, "", permission.name
+    )

@@ -1,0 +1,176 @@
+"""`muster explain`: why a placement selected what it did, and why not the rest; the same for a cluster and a set."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from muster.cli.explain.command import by_hub as explain_hub
+from muster.cli.explain.command import classification as explain_classification
+from muster.cli.inputs.documents import read_documents
+from muster.cli.inputs.fleets import FleetFiles, gathered, in_namespace, overlaid
+from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat
+from muster.cli.terminal.exits import Exit
+from muster.cli.terminal.output import print_report
+from muster.errors import ApiError, InvalidObjectError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from muster.cli.terminal.paint import Paint
+    from muster.selection import Snapshot
+
+app = typer.Typer(no_args_is_help=True)
+app.command("classification")(explain_classification.command)
+
+
+@app.callback()
+def _explain() -> None:
+    """Say why: for a placement, a cluster, a cluster set or a classification of hosts.
+
+    Works with a hub, any Kubernetes server, or files.
+    """
+
+
+@app.command()
+def placement(
+    name: Annotated[str, typer.Argument(help="The placement; may be left out with -f FILE.", show_default=False)] = "",
+    filename: Annotated[
+        str, typer.Option("--filename", "-f", help="A Placement that is not saved yet, in a file.", show_default=False)
+    ] = "",
+    cluster: Annotated[str, typer.Option("--cluster", help="The way of this one cluster.", show_default=False)] = "",
+    namespace: Namespace = None,
+    fleet: FleetFiles = None,
+    output: ReportFormat = Report.TEXT,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """The funnel: how many clusters each stage removed, and why; or the whole way of one cluster.
+
+    With --cluster, exits with 1 when the cluster is not selected. Who may not list the clusters of a hub is told what
+    the hub explains to them.
+    """
+    from muster.cli.explain.text import cluster_lines, placement_lines
+    from muster.placement.explain.explanation import explain_cluster, explain_placement
+
+    try:
+        snapshot, default, unsaved = _snapshot(fleet, context, kubeconfig, filename)
+    except ApiError as refusal:
+        if refusal.code != explain_hub.FORBIDDEN:
+            raise
+        found = explain_hub.asked(refusal, name, cluster, filename, namespace, context, kubeconfig)
+        _show(found, cluster_lines if cluster else placement_lines, output)
+        if cluster and not found.selected:
+            raise typer.Exit(int(Exit.NO)) from None
+        return
+    if not name and len(unsaved) == 1:
+        wanted: Mapping[str, Any] = unsaved[0]
+    elif name:
+        wanted = _named(unsaved or snapshot.placements, "Placement", name, namespace, default)
+    else:
+        raise InvalidObjectError("", "say which placement: by name, or with -f FILE that has one Placement in it")
+    result = snapshot.schedule(wanted)
+    if not cluster:
+        _show(explain_placement(result, snapshot.profile), placement_lines, output)
+        return
+    try:
+        way = explain_cluster(result, cluster, snapshot.profile, snapshot.sets)
+    except KeyError:
+        raise _no_cluster(snapshot, cluster) from None
+    _show(way, cluster_lines, output)
+    if not way.selected:
+        raise typer.Exit(int(Exit.NO))
+
+
+@app.command("cluster")
+def one_cluster(
+    name: Annotated[str, typer.Argument(help="The cluster.")],
+    fleet: FleetFiles = None,
+    output: ReportFormat = Report.TEXT,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """Which placements take the cluster, and why the others do not, near misses first."""
+    from muster.cli.explain.text import outlook_lines
+    from muster.placement.explain.across_placements import explain_everywhere
+
+    snapshot, *_ = _snapshot(fleet, context, kubeconfig)
+    results = map(snapshot.schedule, snapshot.placements)
+    try:
+        found = explain_everywhere(name, results, snapshot.sets, snapshot.bindings, snapshot.fleet, snapshot.profile)
+    except KeyError:
+        raise _no_cluster(snapshot, name) from None
+    _show(found, outlook_lines, output)
+
+
+@app.command("set")
+def one_set(
+    name: Annotated[str, typer.Argument(help="The cluster set.")],
+    fleet: FleetFiles = None,
+    output: ReportFormat = Report.TEXT,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """Which clusters are in a cluster set, by which rule, where it is bound and who chooses from it."""
+    from muster.cli.explain.text import set_lines
+    from muster.placement.explain.across_placements import explain_set
+
+    snapshot, *_ = _snapshot(fleet, context, kubeconfig)
+    wanted = _named(snapshot.sets, "ManagedClusterSet", name, None, "")
+    found = explain_set(wanted, snapshot.fleet, snapshot.bindings, snapshot.placements)
+    _show(found, set_lines, output)
+
+
+def _snapshot(
+    fleet: list[str] | None, context: str | None, kubeconfig: str | None, filename: str = ""
+) -> tuple[Snapshot, str, list[dict[str, Any]]]:
+    """What explanations look at, the usual namespace, and the placements of the file, which count more."""
+    from muster.selection import Snapshot
+
+    objects, default = gathered(fleet, context, kubeconfig)
+    unsaved = [in_namespace(each.object, default) for each in read_documents([filename])] if filename else []
+    snapshot = Snapshot(overlaid([*objects, *unsaved], default), datetime.now(UTC))
+    return snapshot, default, [each for each in unsaved if each["kind"] == "Placement"]
+
+
+def _show(found: Any, lines: Callable[[Any, Paint], Iterator[str]], output: Report) -> None:
+    from muster.cli.explain.text import document
+    from muster.cli.terminal.paint import paint_for
+
+    if output is Report.TEXT:
+        sys.stdout.writelines(f"{line}\n" for line in lines(found, paint_for()))
+    else:
+        print_report(document(found), output)
+
+
+def _named(
+    objects: Sequence[Mapping[str, Any]], kind: str, name: str, namespace: str | None, default: str
+) -> Mapping[str, Any]:
+    """The object of that name: in the namespace that was asked for, else the usual one, else the only one there is."""
+    found = {str(each["metadata"].get("namespace") or ""): each for each in objects if each["metadata"]["name"] == name}
+    for wanted in (namespace,) if namespace else (default, ""):
+        if wanted in found:
+            return found[wanted]
+    if len(found) == 1 and not namespace:
+        return next(iter(found.values()))
+    where = f" in namespace {namespace or default}" if namespace or default else ""
+    if found:
+        hint = f"; it is in {', '.join(sorted(found))}: name one with -n"
+    else:
+        hint = _meant(name, [str(each["metadata"]["name"]) for each in objects])
+    raise InvalidObjectError("", f"there is no {kind} {name!r}{where}{hint}")
+
+
+def _no_cluster(snapshot: Snapshot, name: str) -> InvalidObjectError:
+    known = snapshot.fleet.names(snapshot.fleet.rows().tolist())
+    return InvalidObjectError("", f"there is no ManagedCluster {name!r}{_meant(name, known)}")
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    from muster.values.nearest import nearest
+
+    close = nearest(name, known)
+    return f": did you mean {' or '.join(close)}?" if close else ""

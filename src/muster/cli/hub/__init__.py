@@ -1,0 +1,1 @@
+"""`muster hub`: the command, its processes, its credentials, its directory."""

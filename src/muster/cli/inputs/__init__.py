@@ -1,0 +1,1 @@
+"""Where commands get their objects from, and the options that say so."""

@@ -1,0 +1,296 @@
+"""`muster resolve`: which operators to install, from catalogs in files, and why; or why there is no answer."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from muster.cli.inputs.catalogs import read_catalogs
+from muster.cli.inputs.documents import load_one
+from muster.cli.resolve.checks import constraints_command, lint_command
+from muster.cli.resolve.output import Output, drawn, failure_lines, fault_lines, plan_lines, print_value
+from muster.cli.terminal.exits import Exit
+from muster.cli.terminal.output import yaml_text
+from muster.errors import InvalidObjectError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muster.resolution import Impossible, Installed, Outcome, Property, Request, Resolved, Want
+    from muster.resolution.telling.lock import Lock
+
+app = typer.Typer(no_args_is_help=True, help="Find operators that work together, and say why.")
+
+_DEFAULT_LIMIT = 30.0
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+_Catalogs = Annotated[
+    list[str] | None,
+    typer.Option("--catalog", "-c", help="Catalog: [NAME=]FILE or directory; several are taken.", show_default=False),
+]
+
+
+@app.callback(invoke_without_command=True)
+def resolve_command(
+    context: typer.Context,
+    catalog: _Catalogs = None,
+    want: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--want", "-w", help="PACKAGE, PACKAGE@RANGE, PACKAGE:CHANNEL or PACKAGE@RANGE:CHANNEL.", show_default=False
+        ),
+    ] = None,
+    starting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--starting", help="PACKAGE=BUNDLE or =VERSION to begin with if none is installed.", show_default=False
+        ),
+    ] = None,
+    installed: Annotated[
+        str, typer.Option("--installed", help="What is installed: a list, or a lock file.", show_default=False)
+    ] = "",
+    priority: Annotated[
+        list[str] | None, typer.Option("--priority", help="NAME=NUMBER of a catalog.", show_default=False)
+    ] = None,
+    fact: Annotated[
+        list[str] | None,
+        typer.Option("--fact", help="TYPE=VALUE: a property of the cluster, value as YAML.", show_default=False),
+    ] = None,
+    optional: Annotated[
+        str, typer.Option("--optional", help="Optional requirements: install, only-if-present or ignore.")
+    ] = "install",
+    compat: Annotated[str, typer.Option("--compat", help="Decide as olm-v0 does.", show_default=False)] = "",
+    lock: Annotated[
+        str, typer.Option("--lock", help="Write the plan here; print what changed since.", show_default=False)
+    ] = "",
+    locked: Annotated[bool, typer.Option("--locked", help="Take exactly what --lock says, or fail.")] = False,
+    explain: Annotated[
+        str, typer.Option("--explain", help="Why this version of a package, why not another.", show_default=False)
+    ] = "",
+    graph: Annotated[
+        str, typer.Option("--graph", help="Write a picture: FILE.svg, FILE.mmd, or - for Mermaid.", show_default=False)
+    ] = "",
+    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds to decide in.")] = _DEFAULT_LIMIT,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail if anything in the catalogs cannot be used.")] = False,
+    output: Annotated[Output, typer.Option("--output", "-o", help="How to print.")] = Output.TREE,
+) -> None:
+    """Resolve what is wanted. Exits with 0 for a plan, 1 if there is none or time was up, 2 for bad input."""
+    if context.invoked_subcommand is not None:
+        return
+    from muster.resolution import Impossible, Resolved, resolve
+    from muster.resolution.telling.lock import locked_request
+
+    request = _request(catalog or [], want or [], installed, priority or [], fact or [], optional, compat)
+    request = replace(request, wants=_starting(request.wants, starting or []))
+    if strict and (faults := [fault for each in request.catalogs for fault in each.faults]):
+        raise InvalidObjectError("", "; ".join(map(str, faults)))
+    old_lock = _old_lock(lock) if lock else None
+    if locked:
+        if old_lock is None:
+            raise InvalidObjectError(lock or "--locked", "there is no lock file to go by")
+        request = locked_request(request, old_lock)
+    deadline = time.monotonic() + time_limit
+    outcome = resolve(request, lambda: time.monotonic() < deadline)
+    for line in fault_lines([fault for each in request.catalogs for fault in each.faults]):
+        sys.stderr.write(line + "\n")
+    if strict and isinstance(outcome, Resolved | Impossible) and outcome.problem.faults:
+        raise InvalidObjectError("", "; ".join(map(str, outcome.problem.faults)))
+    if graph == "-" and isinstance(outcome, Resolved):
+        sys.stdout.write(drawn(outcome.plan, graph))
+    else:
+        _print_outcome(outcome, output, explain, time_limit)
+    if not isinstance(outcome, Resolved):
+        raise typer.Exit(int(Exit.NO))
+    if graph and graph != "-":
+        _write(graph, drawn(outcome.plan, graph))
+    if lock and not locked:
+        _write_lock(outcome, lock, old_lock)
+
+
+def _request(
+    catalogs: Iterable[str],
+    wants: Iterable[str],
+    installed: str,
+    priorities: Iterable[str],
+    facts: Iterable[str],
+    optional: str,
+    compat: str,
+) -> Request:
+    from muster.resolution import Dialect, OptionalPolicy, Request, parse_want
+    from muster.resolution.from_object import bound, completed
+
+    built = [each.build() for each in read_catalogs(catalogs, priorities)]
+    parsed = [parse_want(text) for text in wants]
+    if not built:
+        raise InvalidObjectError("--catalog", "say where to choose from: --catalog FILE or directory")
+    if not parsed and not installed:
+        raise InvalidObjectError("--want", "say what is wanted: --want package[@range][:channel]")
+    names = [want.name for want in parsed]
+    parsed = [replace(want, name=str(want)) if names.count(want.name) > 1 else want for want in dict.fromkeys(parsed)]
+    present = completed(_installed(installed), built) if installed else ()
+    return Request(
+        catalogs=tuple(built),
+        wants=bound(parsed, present),
+        installed=present,
+        facts=tuple(map(_fact, facts)),
+        optional=_choice(OptionalPolicy, optional, "--optional"),
+        dialect=_choice(Dialect, compat, "--compat") if compat else Dialect.MUSTER,
+    )
+
+
+def _starting(wants: tuple[Want, ...], texts: Iterable[str]) -> tuple[Want, ...]:
+    """The wants, some with the bundle to begin with."""
+    begins: dict[str, str] = {}
+    for text in texts:
+        package, equals, bundle = text.partition("=")
+        if not equals or not bundle or package not in {want.package for want in wants}:
+            raise InvalidObjectError("--starting", f"{text!r} is not PACKAGE=BUNDLE of a package that is wanted")
+        begins[package] = bundle
+    return tuple(replace(want, starting=begins.get(want.package, "")) for want in wants)
+
+
+def _choice(kind: type[Choice], text: str, option: str) -> Choice:
+    if text not in list(kind):
+        raise InvalidObjectError(option, f"{text!r} is none of {', '.join(kind)}")
+    return kind(text)
+
+
+def _fact(text: str) -> Property:
+    from muster.resolution import Property
+    from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
+
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise InvalidObjectError("--fact", f"{text!r} is not TYPE=VALUE")
+    try:
+        document = read_yaml(value.encode(), YamlLimits())
+    except YamlError as error:
+        raise InvalidObjectError("--fact", f"the value of {name} is not valid YAML: {error}") from error
+    read = None if document is None else document.value
+    if isinstance(read, float) and str(read) != value.strip():  # 1.30 is a version to people, and 1.3 to YAML
+        sys.stderr.write(f"warning: --fact {text} is the number {read}; a version is written {name}='\"{value}\"'\n")
+    return Property(name, read)
+
+
+def _installed(name: str) -> list[Installed]:
+    """Installed bundles from a file."""
+    from muster.resolution import Installed, property_from
+
+    value = load_one(name)
+    listed = value.get("operators", value.get("installed")) if isinstance(value, dict) else value
+    if not isinstance(listed, list):
+        raise InvalidObjectError(name, "a list of installed bundles, or a lock file, was expected")
+    found = []
+    for place, raw in enumerate(listed):
+        if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
+            raise InvalidObjectError(f"{name}[{place}]", "an installed bundle is a mapping with a name")
+        properties = tuple(map(property_from, raw.get("properties") or ()))
+        package, version = str(raw.get("package") or ""), str(raw.get("version") or "")
+        found.append(Installed(raw["name"], version, package, properties, str(raw.get("owner") or "")))
+    return found
+
+
+def _print_outcome(outcome: Outcome, output: Output, explain: str, time_limit: float) -> None:
+    from muster.resolution import Refused, Resolved, Undecided
+
+    match outcome:
+        case Resolved():
+            if explain:
+                _print_explanation(outcome, explain, time_limit)
+                return
+            for line in fault_lines(outcome.plan.faults):
+                sys.stderr.write(line + "\n")
+            if output is Output.TREE:
+                sys.stdout.writelines(f"{line}\n" for line in plan_lines(outcome.plan))
+            else:
+                print_value({"outcome": "resolved", **outcome.plan.to_json()}, output)
+        case Undecided():
+            _print_no_answer("undecided", f"not decided in {time_limit:g} s", output)
+        case Refused(text=text):
+            _print_no_answer("refused", text, output)
+        case _:
+            _print_failure(outcome, output, time_limit)
+
+
+def _print_explanation(outcome: Resolved, package: str, time_limit: float) -> None:
+    from muster.resolution.solving.sat import UndecidedError
+    from muster.resolution.telling.explain import explain_package
+
+    deadline = time.monotonic() + time_limit
+    try:
+        sys.stdout.write(explain_package(outcome, package, lambda: time.monotonic() < deadline) + "\n")
+    except UndecidedError:
+        sys.stderr.write(f"why was not found out in {time_limit:g} s\n")
+
+
+def _print_no_answer(kind: str, text: str, output: Output) -> None:
+    """People read it on standard error; programs get the outcome where they expect it."""
+    sys.stderr.write(f"{text}\n")
+    if output is not Output.TREE:
+        print_value({"outcome": kind, "text": text}, output)
+
+
+def _print_upstream(text: str, output: Output) -> None:
+    if output is Output.TREE:
+        sys.stdout.write(f"{text}\n")
+    else:
+        print_value({"outcome": "impossible", "text": text}, output)
+
+
+def _print_failure(outcome: Impossible, output: Output, time_limit: float) -> None:
+    from muster.resolution import suggested_fixes, tell
+    from muster.resolution.solving.sat import UndecidedError
+
+    deadline = time.monotonic() + time_limit
+    try:
+        if outcome.problem.request.upstream:
+            _print_upstream(outcome.upstream_text, output)
+            return
+        story = tell(outcome.problem, go_on=lambda: time.monotonic() < deadline)
+    except UndecidedError:
+        _print_no_answer("impossible", f"No answer. Why was not found out in {time_limit:g} s.", output)
+        return
+    fixes = suggested_fixes(outcome.problem, lambda: time.monotonic() < deadline)
+    for line in fault_lines(outcome.problem.faults):
+        sys.stderr.write(line + "\n")
+    if output is Output.TREE:
+        sys.stdout.writelines(f"{line}\n" for line in failure_lines(story, fixes))
+    else:
+        value = {"outcome": "impossible", "facts": story.to_json(), "fixes": [fix.text for fix in fixes]}
+        print_value(value | {"faults": [str(fault) for fault in outcome.problem.faults]}, output)
+
+
+def _old_lock(name: str) -> Lock | None:
+    from muster.resolution.telling.lock import read_lock
+
+    return read_lock(load_one(name)) if Path(name).exists() else None
+
+
+def _write_lock(outcome: Resolved, name: str, before: Lock | None) -> None:
+    from muster.resolution.telling.lock import lock_changes, make_lock
+
+    after = make_lock(outcome)
+    if before is not None:
+        changes = lock_changes(before, after)
+        for change in changes:
+            sys.stderr.write(f"{change}\n")
+        sys.stderr.write("" if changes else "the lock has not changed\n")
+    _write(name, yaml_text(after.to_json()))
+
+
+def _write(name: str, text: str) -> None:
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidObjectError(name, error.strerror or str(error)) from error
+
+
+app.command("constraints")(constraints_command)
+app.command("lint")(lint_command)

@@ -1,0 +1,1 @@
+"""What every command says things with: tables, colour, progress, questions, exit codes."""

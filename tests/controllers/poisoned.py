@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from muster.classification import queries
-from muster.cli.hub.command import controllers_process
+from muster.cli.hub import controllers_process
 from muster.cli.main import main
 from muster.fleet import masks
 

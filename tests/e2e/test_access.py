@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from muster.cli import auth
-from muster.cli.hub.command import credentials as token
+from muster.cli.hub import credentials as token
 from muster.hub.auth.certificates import serving_certificate
 from tests.e2e.test_kubectl import KUBECTL, Kubectl
 from tests.hub.rest.running import RunningHub, running_hub

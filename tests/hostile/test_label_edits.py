@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from muster.admission import Finding, kinds
-from muster.controllers.garbage.collector import collector as garbage
+from muster.controllers.garbage import collector as garbage
 from muster.controllers.garbage.ownership import OwnerGraph
 from tests.hostile import label_edits, label_model
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from muster.cli.hub.command import directory as hub_directory
+from muster.cli.hub import directory as hub_directory
 from muster.cli.main import run
 from muster.errors import InvalidObjectError
 from tests.controllers.processes import hub_process

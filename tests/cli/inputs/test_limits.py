@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from muster.classification.outcomes import QUERY_LIMITS, QueryLimits
-from muster.cli.hub.command import command as hub
+from muster.cli.hub import command as hub
 from muster.cli.inputs.limits import ControllersLimits, HubLimits, ServerLimits, _groups, arguments, reference
 from muster.selectors.cel import CEL_LIMITS, CelLimits
 from muster.values.limits import Limit, Unit, limits_of

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from muster.cli.explain.command import by_hub as explain_hub
-from muster.cli.explain.command import classification as explain_classification
+from muster.cli.explain import by_hub as explain_hub
+from muster.cli.explain import classification as explain_classification
 from muster.cli.inputs.documents import read_documents
 from muster.cli.inputs.fleets import FleetFiles, gathered, in_namespace, overlaid
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from muster.cli.hub.command import credentials as token
+from muster.cli.hub import credentials as token
 from muster.cli.hub.directory import Data, chosen, chosen_aloud, process, running
 from muster.cli.inputs.catalogs import named_catalogs
 from muster.cli.inputs.limits import ControllersLimits, HubLimits, ServerLimits, arguments, takes
@@ -360,7 +360,7 @@ class _Announcement:
             self._task = asyncio.ensure_future(self._once_decided())
 
     async def _once_decided(self) -> None:
-        from muster.cli.hub.command import first_steps
+        from muster.cli.hub import first_steps
 
         found = await first_steps.decided(Path(self._said["kubeconfig"]))
         if found is None:

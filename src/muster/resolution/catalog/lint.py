@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import InvalidConstraintError, Requirement
-from muster.resolution.constraints.forms import forms as c
 from muster.resolution.constraints.matching import Matcher, checked_requirement
 from muster.resolution.constraints.range_traps import range_traps
 from muster.resolution.constraints.spellings import meaningless

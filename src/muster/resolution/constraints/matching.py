@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from muster.errors import EvaluationError
 from muster.resolution.catalog.properties import json_equal
+from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import InvalidConstraintError
-from muster.resolution.constraints.forms import forms as c
 from muster.resolution.constraints.rules import compile_rule, outcome, variables_of
 from muster.resolution.constraints.spellings import as_written, read_requirement
 from muster.resolution.solving.sat import GoOn, UndecidedError, always

@@ -27,8 +27,8 @@ from muster.resolution.catalog.properties import (
     Property,
     folded,
 )
+from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import InvalidConstraintError, Origin, Requirement
-from muster.resolution.constraints.forms import forms as c
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,8 +13,8 @@ import msgspec
 
 from muster.cel.libraries.json_text import InvalidJsonError, parse_json
 from muster.resolution.catalog.properties import CONSTRAINT, Api, Property, folded
+from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import EmptyConstraintError, InvalidConstraintError, Origin, Requirement
-from muster.resolution.constraints.forms import forms as c
 from muster.resolution.constraints.spellings import MOST_BYTES
 from muster.values.quoting import go_quote
 

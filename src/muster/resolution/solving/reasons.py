@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, assert_never
 
-from muster.resolution.constraints.forms import forms as c
+from muster.resolution.constraints import forms as c
 from muster.resolution.solving.clauses import Kind
 
 if TYPE_CHECKING:

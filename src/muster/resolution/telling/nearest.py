@@ -9,7 +9,7 @@ from muster.cel.syntax.traversal import descendants
 from muster.cel.syntax.tree import Call, Literal
 from muster.cel.syntax.unparser import unparse
 from muster.errors import EvaluationError
-from muster.resolution.constraints.forms import forms as c
+from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.rules import COST_LIMIT, compile_rule
 from muster.resolution.telling.versions import merged
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muster.resolution.constraints.forms import forms as c
+from muster.resolution.constraints import forms as c
 from muster.resolution.solving import reasons as r
 from muster.resolution.solving.clauses import Clause, Kind
 from muster.resolution.solving.conflicts import minimal_conflict

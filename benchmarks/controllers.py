@@ -27,7 +27,7 @@ from benchmarks._load import Connection, Server, prepared, pumped
 from muster.app import DATABASE, load_fleet
 from muster.demo.clusters import a_cluster
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.storage import Store
 
 if TYPE_CHECKING:

@@ -22,9 +22,12 @@ RUNTIME = sorted(
         *(ROOT / "traversals").glob("*.py"),
         *(
             ROOT / f"{name}.py"
-            for name in ("accumulate", "dispatch", "meter", "qualify", "runtime_cost", "library_costs")
+            for name in (
+                *("running/accumulate", "running/dispatch", "running/qualify"),
+                *("costs/meter", "costs/runtime", "costs/library_costs"),
+            )
         ),
-        ROOT / "codegen" / "support.py",
+        ROOT / "generating" / "support.py",
     )
     if path.name != "reference.py"  # makes a page of the documentation
 )

@@ -13,7 +13,7 @@ import pytest
 
 from muster.api import RESOURCES
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.requests import DeleteOptions, Given, ListOptions, PatchType, Target, User, WatchOptions, WriteOptions
 from muster.hub.status import StatusError
 from muster.hub.storage import Store

@@ -10,7 +10,7 @@ import pytest
 from muster.admission import Finding, World, Write, refused
 from muster.admission.kinds import KindChecks
 from muster.hub.admission import ObjectChecks
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.requests import PatchType
 from muster.hub.storage import Store
 from tests.hub.a_hub import ADMIN, CLUSTERS, GROUP, Hub, cluster, complaint, config_map, denied, placement, story

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.limits import ObjectLimits
 from muster.hub.requests import AccessRules, AdmissionRequest, Admitted, Attributes, Decision, Given, User, WriteOptions
 from muster.hub.status import refused

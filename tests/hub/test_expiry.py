@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.expiry import EventExpiry, last_written
 from muster.hub.limits import ObjectLimits
 from muster.hub.namespaces import HubCleaner

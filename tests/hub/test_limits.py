@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.limits import ObjectLimits
 from muster.hub.requests import DeleteOptions, ListOptions, WatchOptions
 from muster.hub.status import StatusError

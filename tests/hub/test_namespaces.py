@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.requests import PatchType
 from muster.hub.storage import Store
 from tests.hub.a_hub import PLACEMENTS, Hub, a_hub, complaint, config_map, namespace, placement, story

@@ -16,9 +16,9 @@ PACKAGE = Path(muster.jq.__file__).parent
 
 COMPILING = frozenset(
     (
-        "builtins/__init__", "builtins/definitions", "codegen/__init__", "codegen/cardinality", "codegen/expressions",
-        "codegen/generator", "codegen/scope", "codegen/single", "codegen/special", "codegen/workshop", "codegen/writer",
-        "lexer", "parser", "printer", "resolve", "resolved", "tree",
+        "builtins/__init__", "builtins/definitions", "generating/__init__", "generating/cardinality", "generating/expressions",
+        "generating/generator", "generating/scope", "generating/single_outputs", "generating/special_builtins", "generating/common", "generating/writer",
+        "syntax/lexer", "syntax/parser", "syntax/printer", "resolving/resolve", "resolving/resolved", "syntax/tree",
     )
 )  # fmt: skip
 """Modules that see queries, never values. Their own limits are in test_compiling.py."""
@@ -39,41 +39,41 @@ BOUNDED = {
     "builtins/regex._next_character": "four bytes",
     "builtins/regex._text": "one group of a match, which was charged",
     "builtins/times._moment": "eight numbers",
-    "date_parsing._Reader._unlike": "the bytes of one character",
-    "date_parsing._Reader.digits": "19 digits",
-    "date_parsing._Reader.name": "twelve names",
-    "dates._Style.number": "a width of 1,024",
-    "dates._Style.text": "a width of 1,024",
-    "dates._directive": "the flags of one directive, once each; format_moment charges the pattern",
-    "dates._field": "nine directives",
-    "dates._zone_offset": "three numbers",
-    "direct.DirectEvaluator.one_logic": "parts of the query; each is charged by `one`",
-    "direct.DirectEvaluator.one_pipe": "parts of the query; each is charged by `one`",
-    "encoding._last_rune": "four bytes",
-    "encoding.encode_float": "17 digits",
-    "encoding.encode_integer": "charged by encode_scalar, which alone calls it",
-    "encoding.encode_string": "one text, which every caller charges",
-    "encoding.without_surrogates": "one text, which every caller charges",
-    "json_scanning._Scanner.fail": "once, at the end",
-    "json_scanning._Scanner.literal": "five letters",
-    "json_scanning._Scanner.skip": "as far as it moves, within a text that read_json charged",
-    "json_scanning._Scanner.escape": "four digits",
-    "numbers.is_number_text": "one text, which to_number charges",
-    "numbers.parse_integer": "40,000 digits at most, charged by to_number and read_json",
-    "numbers.parse_number": "as above",
-    "reads._projected_members": "a decoded inventory, as large as its text",
-    "reads.project": "a decoded inventory, as large as its text",
-    "reference.Evaluator._call": "parameters of the query, each charged as a step",
-    "reference.Evaluator._with_arguments": "parameters of the query",
-    "regexes._tester": "a plain pattern; `test` charges the text",
-    "regexes._in_gos_words": "a dozen sentences",
-    "values.to_int": "one number",
-    "values._clamped": "three numbers",
-    "reference.Evaluator._stages": "stages of the query; each is charged by `one`",
-    "dates._within_datetime": "two numbers",
-    "encoding.quote_as_go": "one text, which texts.quoted charges",
-    "encoding.quote_byte": "one character",
-    "regexes._refused_by_go": "a pattern, which compile_regex charges",
+    "values/date_parsing._Reader._unlike": "the bytes of one character",
+    "values/date_parsing._Reader.digits": "19 digits",
+    "values/date_parsing._Reader.name": "twelve names",
+    "values/dates._Style.number": "a width of 1,024",
+    "values/dates._Style.text": "a width of 1,024",
+    "values/dates._directive": "the flags of one directive, once each; format_moment charges the pattern",
+    "values/dates._field": "nine directives",
+    "values/dates._zone_offset": "three numbers",
+    "running/single_output.DirectEvaluator.one_logic": "parts of the query; each is charged by `one`",
+    "running/single_output.DirectEvaluator.one_pipe": "parts of the query; each is charged by `one`",
+    "values/encoding._last_rune": "four bytes",
+    "values/encoding.encode_float": "17 digits",
+    "values/encoding.encode_integer": "charged by encode_scalar, which alone calls it",
+    "values/encoding.encode_string": "one text, which every caller charges",
+    "values/encoding.without_surrogates": "one text, which every caller charges",
+    "values/json_scanning._Scanner.fail": "once, at the end",
+    "values/json_scanning._Scanner.literal": "five letters",
+    "values/json_scanning._Scanner.skip": "as far as it moves, within a text that read_json charged",
+    "values/json_scanning._Scanner.escape": "four digits",
+    "values/numbers.is_number_text": "one text, which to_number charges",
+    "values/numbers.parse_integer": "40,000 digits at most, charged by to_number and read_json",
+    "values/numbers.parse_number": "as above",
+    "resolving/reads._projected_members": "a decoded inventory, as large as its text",
+    "resolving/reads.project": "a decoded inventory, as large as its text",
+    "running/reference.Evaluator._call": "parameters of the query, each charged as a step",
+    "running/reference.Evaluator._with_arguments": "parameters of the query",
+    "values/regexes._tester": "a plain pattern; `test` charges the text",
+    "values/regexes._in_gos_words": "a dozen sentences",
+    "values/operations.to_int": "one number",
+    "values/operations._clamped": "three numbers",
+    "running/reference.Evaluator._stages": "stages of the query; each is charged by `one`",
+    "values/dates._within_datetime": "two numbers",
+    "values/encoding.quote_as_go": "one text, which texts.quoted charges",
+    "values/encoding.quote_byte": "one character",
+    "values/regexes._refused_by_go": "a pattern, which compile_regex charges",
     "program.Program._arguments": "the variables of the query",
     "program.compile_query": "the variables of the query",
 }
@@ -90,7 +90,7 @@ GOING_OVER_METHODS = frozenset(
     )
 )  # fmt: skip
 FORBIDDEN = frozenset(("repr", "hash", "print", "eval", "vars", "deepcopy", "copy", "dumps", "loads", "format"))
-ALLOWED = {"encoding.encode_string": {"dumps"}, "encoding.encode_float": {"repr"}}
+ALLOWED = {"values/encoding.encode_string": {"dumps"}, "values/encoding.encode_float": {"repr"}}
 """One text, one number."""
 
 
@@ -113,7 +113,14 @@ def functions() -> list[tuple[str, ast.FunctionDef]]:
     return [
         (name, node)
         for name, node in found
-        if not name.startswith(("reads._Reader", "reads._shortest", "reads._is_on", "reads.reads_of"))
+        if not name.startswith(
+            (
+                "resolving/reads._Reader",
+                "resolving/reads._shortest",
+                "resolving/reads._is_on",
+                "resolving/reads.reads_of",
+            )
+        )
     ]
 
 
@@ -160,7 +167,7 @@ def _is_meter(node: ast.expr) -> bool:
 def pays_by_yielding(name: str, function: ast.FunctionDef) -> bool:
     """Rules of the plain evaluator: whatever they yield is a step that stack.py charges, so each turn must yield."""
     loops = [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
-    return name.startswith("reference.Evaluator.") and all(
+    return name.startswith("running/reference.Evaluator.") and all(
         any(isinstance(node, ast.Yield) for node in ast.walk(loop)) for loop in loops
     )
 
@@ -206,10 +213,10 @@ def compares_anything(function: ast.FunctionDef) -> bool:
 
 
 COMPARING = {
-    "values.compare": "texts, charged before",
-    "values._compare_numbers": "numbers",
-    "values.equal": "scalars, charged before",
-    "values.modulo": "numbers: its first lines refuse anything else",
+    "values/operations.compare": "texts, charged before",
+    "values/operations._compare_numbers": "values/numbers",
+    "values/operations.equal": "scalars, charged before",
+    "values/operations.modulo": "numbers: its first lines refuse anything else",
     "builtins/collections.contains": "numbers, and texts charged before",
     "builtins/collections.has": "a text, charged before",
 }

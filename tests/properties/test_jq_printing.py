@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 
-from muster.jq.parser import parse
-from muster.jq.printer import print_query
+from muster.jq.syntax.parser import parse
+from muster.jq.syntax.printer import print_query
 from muster.source import Source
 from tests.jq.strategies import queries
 

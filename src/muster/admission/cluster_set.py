@@ -12,8 +12,8 @@ from muster.admission.asking import forbidden, missing_permissions
 from muster.admission.write import NOTHING, Finding, invalid_object, name_of, refused
 from muster.api.managed_cluster import GROUP
 from muster.clustersets import pairs
-from muster.clustersets.beginnings import beginning, denying, key_permissions, take_in_permissions
 from muster.clustersets.moves import exclusive_membership
+from muster.clustersets.new_sets import beginning, denying, key_permissions, take_in_permissions
 from muster.clustersets.permissions import MOST_NAMED
 from muster.selectors.membership import DEFAULT_KEY, SETS
 from muster.values.causes import invalid

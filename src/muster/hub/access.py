@@ -15,8 +15,8 @@ from muster.hub.admission import ObjectChecks
 from muster.hub.advice import FleetAdvice
 from muster.hub.audit import AuditLevel, AuditLog, AuditSettings
 from muster.hub.auth.account_secrets import AccountSecrets
+from muster.hub.auth.authentication import Door
 from muster.hub.auth.certificates import AUTHORITY, certificate_text, client_authority
-from muster.hub.auth.door import Door
 from muster.hub.auth.fairness import UserLimits
 from muster.hub.auth.published import publish_authority
 from muster.hub.auth.rbac.aggregation import Aggregation

@@ -18,10 +18,10 @@ from muster.admission.owners import change_owners
 from muster.hub import status
 from muster.hub.auth.tokens import MASTERS
 from muster.hub.heavy_work import HEAVY, HeavyWork
-from muster.hub.labelled import Labelled
 from muster.hub.objects import decode
 from muster.hub.requests import Admitted, User
 from muster.hub.storage import Key, Unchanged, Unmatched
+from muster.hub.stored_labels import Labelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,7 +23,6 @@ from muster.hub.custom.lifecycle import CustomKinds
 from muster.hub.custom.live import Kinds
 from muster.hub.deletion import Deletion
 from muster.hub.expiry import EventExpiry
-from muster.hub.gate import Gate
 from muster.hub.heavy_work import HEAVY, HeavyWork
 from muster.hub.limits import ObjectLimits
 from muster.hub.namespaces import HubCleaner
@@ -35,6 +34,7 @@ from muster.hub.reviews import Reviews
 from muster.hub.selection import selection
 from muster.hub.storage import ConflictError, Put
 from muster.hub.watches import EventCache
+from muster.hub.write_checks import Gate
 from muster.values.causes import invalid
 
 if TYPE_CHECKING:

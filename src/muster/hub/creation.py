@@ -10,24 +10,24 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.hub import bodies, namespaces, status
-from muster.hub.gate import refuse_invalid
 from muster.hub.identities import generated_name, new_uid
 from muster.hub.objects import decode, encode, is_deleting, key_of, merge_versions, shown, stored_form
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
 from muster.hub.requests import Answer
 from muster.hub.storage import ConflictError, GuardFailedError, Put, StorageUnavailableError
+from muster.hub.write_checks import refuse_invalid
 from muster.values.limits import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from muster.hub.gate import Gate
     from muster.hub.heavy_work import HeavyWork
     from muster.hub.options import Write
     from muster.hub.requests import JsonObject, Target, User
     from muster.hub.storage import Store
+    from muster.hub.write_checks import Gate
 
 _NAME_ATTEMPTS = 8
 GUARD_ATTEMPTS = 20

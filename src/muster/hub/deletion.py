@@ -22,10 +22,10 @@ from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, Sto
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muster.hub.gate import Gate
     from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.requests import DeleteOptions, JsonObject, ListAnswer, ListOptions, User
     from muster.hub.storage import Guard, Record, Store
+    from muster.hub.write_checks import Gate
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"  # held by a definition until its objects are gone

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 from muster.controllers.questions.asking import UnansweredError
 from muster.controllers.questions.kinds import ExplainQuestion, Refusal
 from muster.hub import bodies, namespaces, options, status
-from muster.hub.gate import Gate, refuse_invalid, require
 from muster.hub.heavy_work import HeavyWork
 from muster.hub.objects import decode, key_of
 from muster.hub.redaction import GROUP, Redaction
 from muster.hub.requests import Attributes
+from muster.hub.write_checks import Gate, refuse_invalid, require
 
 if TYPE_CHECKING:
     from muster.controllers.questions.asking import Controllers

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 from muster.api.codec import encode_split
 from muster.hub import bodies, namespaces, status
 from muster.hub.creation import GUARD_ATTEMPTS
-from muster.hub.gate import Passed, refuse_invalid
 from muster.hub.objects import decode, encode, key_of, merge_versions, same, shown, stored_form
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
 from muster.hub.requests import Answer
 from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
+from muster.hub.write_checks import Passed, refuse_invalid
 from muster.values.causes import invalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muster.hub.gate import Gate
     from muster.hub.heavy_work import HeavyWork
     from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.options import Write
     from muster.hub.requests import JsonObject, Target, User
     from muster.hub.storage import Record, Store
+    from muster.hub.write_checks import Gate
 
 # What is stored is read fast, and mostly shared with the new state: it weighs so many times less than what is sent.
 _STORED_WEIGHT = 4

@@ -16,7 +16,7 @@ from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, NoReturn
 
 from muster.errors import BudgetExceededError
-from muster.jq.regexes import Regexes
+from muster.jq.values.regexes import Regexes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,22 +11,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
-from muster.jq import resolved as r
 from muster.jq.budgets import DEFAULT_HOST, DEFAULT_LIMITS, Host, Limits, Meter, exceeded
-from muster.jq.codegen import generate
-from muster.jq.parser import parse
-from muster.jq.reads import reads_of
-from muster.jq.reference import Evaluator
-from muster.jq.regexes import Regexes
-from muster.jq.resolve import resolve
+from muster.jq.generating import generate
+from muster.jq.resolving import resolved as r
+from muster.jq.resolving.reads import reads_of
+from muster.jq.resolving.resolve import resolve
+from muster.jq.running.reference import Evaluator
+from muster.jq.syntax.parser import parse
+from muster.jq.values.regexes import Regexes
 from muster.source import Diagnostic, Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from muster.jq.codegen import GeneratedCode
-    from muster.jq.reads import ReadPath
-    from muster.jq.resolve import ResolvedQuery
+    from muster.jq.generating import GeneratedCode
+    from muster.jq.resolving.reads import ReadPath
+    from muster.jq.resolving.resolve import ResolvedQuery
 
 _NO_VARIABLES: Mapping[str, Any] = {}
 

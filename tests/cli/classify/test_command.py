@@ -12,7 +12,7 @@ import pytest
 
 from muster.cli import main
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "02-classify-hosts"
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "02-classify-hosts"
 GROUP = "agent-install.openshift.io/v1beta1"
 
 

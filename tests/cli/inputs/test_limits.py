@@ -14,7 +14,7 @@ from muster.cli.inputs.limits import ControllersLimits, HubLimits, ServerLimits,
 from muster.selectors.cel import CEL_LIMITS, CelLimits
 from muster.values.limits import Limit, Unit, limits_of
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "limits.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "limits.md"
 LIMITS = [(group, each) for group, settings in _groups(HubLimits).items() for each in limits_of(settings)]
 IDS = [each.option for _, each in LIMITS]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from muster.cli.main import COMMANDS
 from muster.cli.references.commands import reference
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "cli.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "cli.md"
 
 
 def test_the_page_is_current() -> None:

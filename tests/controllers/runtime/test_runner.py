@@ -104,14 +104,14 @@ def test_controllers_are_given_the_guarded_client_and_make_none_of_their_own() -
     The one exception is the quarantine, which must be recorded whoever leads: it gets a client without a fence.
     """
     found = []
-    for file in sorted(Path(muster.controllers.__file__).parent.glob("*.py")):
+    for file in sorted(Path(muster.controllers.__file__).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
                 name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
                 if name in ("Client", "GuardedClient", "ClientSession"):
                     found.append((file.name, name))
     assert sorted(found) == [
-        ("answers.py", "ClientSession"),  # the hub's questions to the controllers
+        ("asking.py", "ClientSession"),  # the hub's questions to the controllers
         ("manager.py", "Client"),  # the quarantine
         ("manager.py", "GuardedClient"),
         ("manager.py", "GuardedClient"),  # the garbage collector

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from muster.jq.lexer import Lexer
+from muster.jq.syntax.lexer import Lexer
 from tests.differential.jq import vocabulary as v
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from muster.jq import tree
-from muster.jq.parser import parse
-from muster.jq.printer import print_query
+from muster.jq.syntax import tree
+from muster.jq.syntax.parser import parse
+from muster.jq.syntax.printer import print_query
 from muster.source import Source
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.auth.tokens import ADMINISTRATOR, TokenAuthenticator, TokenFileError, administrator_token
 from muster.hub.requests import AccessRules, Attributes, User
 

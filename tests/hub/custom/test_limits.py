@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.limits import ObjectLimits
 from muster.hub.requests import Given, Target, WriteOptions
 from muster.hub.status import StatusError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from muster.api.codec import encode_split
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.custom.lifecycle import key_of_definition
 from muster.hub.objects import decode
 from muster.hub.storage import Put, Store

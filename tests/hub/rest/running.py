@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from muster.hub.access import Access
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.auth.tokens import ADMINISTRATOR, TokenAuthenticator
 from muster.hub.rest.application import Application
 from muster.hub.rest.server import serve

@@ -9,7 +9,7 @@ import msgspec
 
 from muster.placement.explain.report import PlacementReport
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "explain.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "explain.md"
 
 
 def test_every_field_of_an_answer_is_explained() -> None:

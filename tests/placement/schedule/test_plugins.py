@@ -16,7 +16,7 @@ from muster.plugins import installed
 from tests.builders import a_binding, a_cluster, a_placement, a_set
 from tests.placement.schedule.test_pipeline import NOW, no_cel
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "writing-a-plugin.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "writing-a-plugin.md"
 
 
 def example() -> dict[str, Any]:

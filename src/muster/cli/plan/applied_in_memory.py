@@ -14,7 +14,7 @@ from muster.cli.apply import FIRST, LAST
 from muster.errors import ApiError
 from muster.hub.admission import ObjectChecks
 from muster.hub.api import Api
-from muster.hub.auth.masters import MastersAuthorizer
+from muster.hub.auth.administrators_only import MastersAuthorizer
 from muster.hub.auth.tokens import ADMINISTRATOR
 from muster.hub.objects import key_of, stored_form
 from muster.hub.requests import DeleteOptions, Given, PatchType, Target, WriteOptions

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.hub import status
-from muster.hub.gate import require
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import Reply, object_reply
 from muster.hub.rest.bodies import body_of, receive_body
 from muster.hub.rest.protobuf_kinds import KINDS
+from muster.hub.write_checks import require
 
 if TYPE_CHECKING:
     from muster.hub.auth.token_requests import TokenRequests

@@ -21,25 +21,25 @@ from starlette.websockets import WebSocket
 
 from muster.api.crds import GROUP as DEFINITIONS
 from muster.hub import status
-from muster.hub.auth.door import Door, path_attributes, wants_to_act
-from muster.hub.gate import require
+from muster.hub.auth.authentication import Door, path_attributes, wants_to_act
 from muster.hub.rest import health, scaling
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, Reply, audit_id, send_reply, status_reply
 from muster.hub.rest.bodies import JSON, PROTOBUF, ClientGoneError
 from muster.hub.rest.connections import CLOSED
+from muster.hub.rest.deadlines import Stalls
 from muster.hub.rest.identity import Identity
 from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import CONTENT_TYPE, Metrics
 from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError, form_of, prettier, takes_only_protobuf
 from muster.hub.rest.protobuf_kinds import KINDS
+from muster.hub.rest.request_record import Seen, audit_entry
 from muster.hub.rest.scaling import Scaling
-from muster.hub.rest.seen import Seen, audit_entry
 from muster.hub.rest.served import Served
-from muster.hub.rest.stalls import Stalls
 from muster.hub.rest.tables import Tables
 from muster.hub.rest.verbs import Call, Verbs, verb_of
 from muster.hub.rest.watching import PROTOCOLS, Watches
+from muster.hub.write_checks import require
 from muster.values.limits import named
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ import msgspec
 
 from muster.hub import status
 from muster.hub.explanations import Wish
-from muster.hub.gate import require
 from muster.hub.requests import Target
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import object_reply
 from muster.hub.rest.bodies import body_of, receive_body
 from muster.hub.rest.subresources import Described, query_parameter, schemas_of
+from muster.hub.write_checks import require
 from muster.placement.explain.report import GROUP, KIND, MOST_NAMES, USUAL_NAMES, VERSION, PlacementReport, Window
 
 if TYPE_CHECKING:

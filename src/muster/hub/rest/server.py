@@ -17,7 +17,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from muster.errors import MusterError
-from muster.hub.auth.door import PEER
+from muster.hub.auth.authentication import PEER
 from muster.hub.auth.peers import peer_of
 from muster.hub.rest.connections import CLOSED, SlowReaders
 from muster.hub.rest.parts import PART

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from muster.api.resource import part_verbs
 from muster.hub import status
-from muster.hub.gate import attributes_of
 from muster.hub.objects import is_shown_as_stored
 from muster.hub.requests import Target
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, list_reply, object_reply
 from muster.hub.rest.bodies import body_of, delete_body, patch_of, receive_body
 from muster.hub.rest.tables import Tables, untyped_bytes
+from muster.hub.write_checks import attributes_of
 
 if TYPE_CHECKING:
     from muster.hub.api import Api

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from muster.jq.builtins import collections, control, maths, regex, strings, times
 from muster.jq.builtins.definitions import DEFINITIONS
-from muster.jq.parser import parse
-from muster.jq.tree import Define, Definition
+from muster.jq.syntax.parser import parse
+from muster.jq.syntax.tree import Define, Definition
 from muster.source import Source
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muster.jq import texts
+from muster.jq import error_texts as texts
 from muster.jq.budgets import SHORT_TEXT
-from muster.jq.encoding import encode_scalar, preview
+from muster.jq.error_texts import type_name
 from muster.jq.errors import JqError
-from muster.jq.texts import type_name
-from muster.jq.values import (
+from muster.jq.values.encoding import encode_scalar, preview
+from muster.jq.values.operations import (
     add,
     bounded,
     compare,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muster.jq import texts
+from muster.jq import error_texts as texts
 from muster.jq.errors import JqError
-from muster.jq.paths import delete_paths, get_path, set_path
-from muster.jq.values import is_number, to_int
+from muster.jq.values.operations import is_number, to_int
+from muster.jq.values.paths import delete_paths, get_path, set_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

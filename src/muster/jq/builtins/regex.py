@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muster.jq import texts
+from muster.jq import error_texts as texts
 from muster.jq.budgets import OBJECT_CELLS
-from muster.jq.encoding import without_surrogates
-from muster.jq.values import add
+from muster.jq.values.encoding import without_surrogates
+from muster.jq.values.operations import add
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from muster.jq.budgets import Meter
-    from muster.jq.regexes import Regex
+    from muster.jq.values.regexes import Regex
 
 
 def matches(meter: Meter, value: Any, pattern: Any, flags: Any = None) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muster.jq import texts
-from muster.jq.encoding import InvalidJsonError, read_json, to_json
-from muster.jq.formats import apply_format
-from muster.jq.numbers import MAX_DIGITS, TooManyDigitsError, is_number_text, parse_number
-from muster.jq.values import bounded, is_number, split_text, to_int
+from muster.jq import error_texts as texts
+from muster.jq.values.encoding import InvalidJsonError, read_json, to_json
+from muster.jq.values.formats import apply_format
+from muster.jq.values.numbers import MAX_DIGITS, TooManyDigitsError, is_number_text, parse_number
+from muster.jq.values.operations import bounded, is_number, split_text, to_int
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,0 +1,74 @@
+"""Python code for a resolved query. `generate` is the only door; program.py calls it.
+
+Reading order: scope, cardinality, writer, generator, expressions, special, runtime.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from muster.jq.errors import Break, JqError
+from muster.jq.generating import runtime
+from muster.jq.generating.generator import Generator
+from muster.jq.generating.writer import Module, TooLargeError
+from muster.jq.running.reference import Closure
+from muster.jq.values import operations as values
+from muster.jq.values import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muster.jq.resolving.resolve import ResolvedQuery
+
+__all__ = ["GeneratedCode", "generate"]
+
+_NAMESPACE: dict[str, Any] = {
+    "__builtins__": {},  # generated code reaches what stands here, and nothing else
+    **{kind.__name__: kind for kind in (dict, int, list, object, type)},
+    "len": len,
+    "next": next,
+    **{
+        name: getattr(values, name)
+        for name in (
+            "add", "subtract", "multiply", "divide", "modulo", "equal", "not_equal", "less", "less_or_equal", "greater",
+            "greater_or_equal", "index", "slice_of", "members", "members_or_nothing", "range_values",
+        )
+    },
+    **{
+        name: getattr(runtime, name)
+        for name in (
+            "MISSING", "array_or_null", "evaluate", "evaluate_paths", "keyed", "recurse_all", "recurse_by",
+            "sorted_items", "string_key",
+        )
+    },
+    "get_path": paths.get_path,
+    "set_path": paths.set_path,
+    "delete_paths": paths.delete_paths,
+    "JqError": JqError,
+    "Break": Break,
+    "Closure": Closure,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedCode:
+    """`main(meter, input, *variables)`: the one output when `single`, else a generator of all."""
+
+    main: Callable[..., Any]
+    single: bool
+    source: str
+
+
+def generate(query: ResolvedQuery) -> GeneratedCode | None:
+    """None for a query that is too large to be written out: the reference evaluator runs it."""
+    module = Module(dict(_NAMESPACE))
+    try:
+        name, single = Generator(module).program(query.body, query.globals)
+        source = "\n\n".join(module.functions)
+        code = compile(source, "<jq>", "exec")
+    except (TooLargeError, RecursionError, SyntaxError, MemoryError):
+        return None
+    # The source is made of our own names and keywords only; whatever the user wrote is data in the namespace.
+    exec(code, module.namespace)  # noqa: S102
+    return GeneratedCode(module.namespace[name], single, source)

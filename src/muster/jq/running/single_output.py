@@ -1,0 +1,96 @@
+"""The part of the reference evaluator that needs no generators: nodes with exactly one output that call no function.
+
+The resolver marks them as `simple`. reference.py has all other rules and builds on this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from muster.jq import error_texts as texts
+from muster.jq.budgets import OBJECT_CELLS, Meter
+from muster.jq.resolving import resolved as r
+from muster.jq.values.operations import index, slice_of
+
+Env: TypeAlias = Mapping[int, Any]
+"""Values of variables, closures of parameters and identities of labels, by slot."""
+
+
+def truthy(value: Any) -> bool:
+    return value is not None and value is not False
+
+
+class DirectEvaluator:
+    """Computes simple nodes at once."""
+
+    def __init__(self, meter: Meter, record: Callable[[r.Node, Any], None] | None = None) -> None:
+        self.meter = meter
+        self.record = record
+
+    def one(self, node: r.Node, env: Env, value: Any) -> Any:
+        meter = self.meter
+        meter.steps -= 1
+        if meter.steps < 0:
+            meter.refill()
+        result = _ONES[type(node)](self, node, env, value)
+        if self.record is not None:
+            self.record(node, result)
+        return result
+
+    def one_index(self, node: r.Index, env: Env, value: Any) -> Any:
+        key = self.one(node.key, env, value)
+        return index(self.meter, self.one(node.target, env, value), key)
+
+    def one_slice(self, node: r.Slice, env: Env, value: Any) -> Any:
+        start = self.one(node.start, env, value)
+        end = self.one(node.end, env, value)
+        return slice_of(self.meter, self.one(node.target, env, value), start, end)
+
+    def one_pipe(self, node: r.Pipe, env: Env, value: Any) -> Any:
+        for part in node.parts:
+            value = self.one(part, env, value)
+        return value
+
+    def one_logic(self, node: r.Logic, env: Env, value: Any) -> bool:
+        for part in node.parts:
+            if truthy(self.one(part, env, value)) != node.conjunction:
+                return not node.conjunction
+        return node.conjunction
+
+    def one_if(self, node: r.If, env: Env, value: Any) -> Any:
+        chosen = node.then if truthy(self.one(node.condition, env, value)) else node.otherwise
+        return self.one(chosen, env, value)
+
+    def one_object(self, node: r.MakeObject, env: Env, value: Any) -> dict[str, Any]:
+        pairs = []
+        for key_node, value_node in node.entries:
+            key = self.one(key_node, env, value)
+            item = index(self.meter, value, key) if value_node is None else self.one(value_node, env, value)
+            pairs.append((key, item))
+        return self.made(pairs)
+
+    def made(self, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+        self.meter.grow(OBJECT_CELLS + 2 * len(pairs))
+        for key, _ in reversed(pairs):
+            if type(key) is not str:
+                raise texts.key_not_string(self.meter, key)
+        return dict(pairs)
+
+    def one_native(self, node: r.Native, env: Env, value: Any) -> Any:
+        args = [self.one(argument, env, value) for argument in reversed(node.args)]
+        return node.function(self.meter, value, *reversed(args))
+
+
+_ONES: Mapping[type, Callable[..., Any]] = {
+    r.Identity: lambda _self, _node, _env, value: value,
+    r.Const: lambda _self, node, _env, _value: node.value,
+    r.Variable: lambda _self, node, env, _value: env[node.slot],
+    r.Index: DirectEvaluator.one_index,
+    r.Slice: DirectEvaluator.one_slice,
+    r.Pipe: DirectEvaluator.one_pipe,
+    r.Logic: DirectEvaluator.one_logic,
+    r.If: DirectEvaluator.one_if,
+    r.MakeObject: DirectEvaluator.one_object,
+    r.Native: DirectEvaluator.one_native,
+}

@@ -1,0 +1,1 @@
+"""What queries compute with: order, arithmetic, paths, text forms, dates, patterns."""

@@ -1,0 +1,401 @@
+"""Values to JSON text and back, as gojq writes and reads it. Used by builtins and error sentences; printing.py has what
+those outside a run call.
+
+Objects come out with sorted keys, integers in full, floats in the shortest form that reads back. Bytes that are not
+UTF-8 (from `@base64d`) live in strings as lone surrogates and come out as U+FFFD.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from muster.jq.values.numbers import TooManyDigitsError, parse_integer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muster.jq.budgets import Meter
+
+_MAX_FLOAT = 1.7976931348623157e308
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_BIG = 1 << 4096  # below this CPython prints an integer at once; above, digits are taken apart first
+
+
+def to_json(meter: Meter, value: Any) -> str:
+    """The whole value as compact JSON, charged before it grows."""
+    parts: list[str] = []
+    try:
+        _write(meter, value, parts)
+    except RecursionError:
+        parts = []
+        _write_deep(meter, value, parts)
+    return "".join(parts)
+
+
+def _write_deep(meter: Meter, value: Any, parts: list[str]) -> None:
+    """As `_write`, for values that are nested deeper than Python's stack."""
+    closers: list[str] = []
+    waiting: list[Iterator[tuple[str, Any]]] = [iter((("", value),))]
+    while waiting:
+        for label, item in waiting[-1]:
+            parts.append(label)
+            if item and isinstance(item, list | dict):
+                _charge_container(meter, item)
+                parts.append("[" if isinstance(item, list) else "{")
+                closers.append("]" if isinstance(item, list) else "}")
+                waiting.append(_labelled(meter, item))
+                break
+            _write(meter, item, parts)
+        else:
+            waiting.pop()
+            if closers:
+                parts.append(closers.pop())
+
+
+def _charge_container(meter: Meter, container: Any) -> None:
+    """Elements, and the text of keys: one object may stand in many places."""
+    size = len(container)
+    if type(container) is dict:
+        meter.grow(size + (sum(map(len, container)) >> 3))
+    meter.grow(size + 1)
+    meter.step(size)
+
+
+def _labelled(meter: Meter, container: Any, longest: int | None = None) -> Iterator[tuple[str, Any]]:
+    """Members with what stands before them; of keys at most so many characters."""
+    if isinstance(container, list):
+        for position, item in enumerate(container):
+            yield ("," if position else ""), item
+        return
+    meter.work(len(container))
+    for position, key in enumerate(sorted(container)):
+        yield f"{',' if position else ''}{encode_string(key[:longest])}:", container[key]
+
+
+def _write(meter: Meter, value: Any, parts: list[str]) -> None:
+    kind = type(value)
+    if kind is str:
+        meter.grow_text(len(value))
+        parts.append(encode_string(value))
+    elif kind is list:
+        _charge_container(meter, value)
+        separator = "["
+        for item in value:
+            parts.append(separator)
+            _write(meter, item, parts)
+            separator = ","
+        parts.append("]" if value else "[]")
+    elif kind is dict:
+        _charge_container(meter, value)
+        separator = "{"
+        for key in sorted(value):
+            parts.append(separator)
+            parts.append(encode_string(key))
+            parts.append(":")
+            _write(meter, value[key], parts)
+            separator = ","
+        parts.append("}" if value else "{}")
+    else:
+        parts.append(encode_scalar(meter, value))
+
+
+def encode_scalar(meter: Meter, value: Any) -> str:
+    """Null, a boolean or a number. A long integer is charged before it becomes digits."""
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, int):
+        meter.digits(value.bit_length())
+        return encode_integer(value)
+    return encode_float(value)
+
+
+def encode_integer(value: int) -> str:
+    """Decimal digits; CPython refuses to print very long integers at once, so they are halved."""
+    if -_BIG < value < _BIG:
+        return str(value)
+    if value < 0:
+        return "-" + encode_integer(-value)
+    digits = max(int(value.bit_length() * 0.30103) // 2, 1)
+    high, low = divmod(value, 10**digits)
+    return encode_integer(high) + encode_integer(low).zfill(digits)
+
+
+def encode_float(value: float) -> str:
+    """As JavaScript writes numbers; not-a-number is null, infinities are the largest number."""
+    if value != value:
+        return "null"
+    value = min(max(value, -_MAX_FLOAT), _MAX_FLOAT)
+    size = abs(value)
+    if size == 0:
+        return "-0" if math.copysign(1, value) < 0 else "0"
+    if size < 1e15 and value == int(value):
+        return str(int(value))
+    text = repr(value)
+    if "e" not in text:
+        return text.removesuffix(".0")
+    mantissa, _, exponent = text.partition("e")
+    mantissa = mantissa.removesuffix(".0")
+    power = int(exponent)
+    if size < 1e-6 or size >= 1e21:
+        return f"{mantissa}e{power}" if power < 0 else f"{mantissa}e+{power:02}"
+    if power < 0:
+        return f"{value:.{len(mantissa.partition('.')[2]) - power}f}"
+    whole, _, fraction = mantissa.partition(".")
+    return whole + fraction.ljust(power, "0")
+
+
+def encode_string(text: str) -> str:
+    encoded = json.dumps(text, ensure_ascii=False)
+    if "\x7f" in encoded:
+        encoded = encoded.replace("\x7f", "\\u007f")
+    return encoded if encoded.isascii() else _SURROGATES.sub("\\\\ufffd", encoded)
+
+
+def pretty_json(meter: Meter, value: Any, indent: int = 2) -> str:
+    """Indented JSON for people."""
+    parts: list[str] = []
+    try:
+        _write_pretty(meter, value, parts, "\n", " " * indent)
+    except RecursionError:
+        return to_json(meter, value)  # nobody reads an indentation of a thousand levels
+    return "".join(parts)
+
+
+def _write_pretty(meter: Meter, value: Any, parts: list[str], newline: str, indent: str) -> None:
+    if not value or not isinstance(value, list | dict):
+        _write(meter, value, parts)
+        return
+    meter.grow(len(value) * (len(newline) >> 3))
+    _charge_container(meter, value)
+    inner = newline + indent
+    if isinstance(value, list):
+        separator = "["
+        for item in value:
+            parts.append(separator + inner)
+            _write_pretty(meter, item, parts, inner, indent)
+            separator = ","
+        parts.append(newline + "]")
+        return
+    separator = "{"
+    for key in sorted(value):
+        parts.append(f"{separator}{inner}{encode_string(key)}: ")
+        _write_pretty(meter, value[key], parts, inner, indent)
+        separator = ","
+    parts.append(newline + "}")
+
+
+# ── previews ────────────────────────────────────────────────────────────────
+
+_PREVIEW = 30
+_PREVIEW_STEPS = 4  # errors take microseconds, and a loop can make one in every turn
+_TRAILERS: dict[Any, bytes] = {str: b' ..."', list: b" ...]", dict: b" ...}"}
+
+
+def preview(meter: Meter, value: Any) -> str:
+    """The beginning of the value's JSON, at most 30 bytes, as error sentences show it."""
+    meter.step(_PREVIEW_STEPS)
+    text = beginning(meter, value, _PREVIEW + 2)
+    trailer = _TRAILERS.get(type(value), b" ...")
+    if text.isascii():
+        return text if len(text) <= _PREVIEW else text[: _PREVIEW - len(trailer)] + trailer.decode()
+    data = bytearray(text.encode("utf-8", "surrogateescape"))
+    if len(data) <= _PREVIEW:
+        return text
+    del data[_PREVIEW + 2 :]
+    while len(data) > _PREVIEW - len(trailer):
+        del data[-_last_rune(data) :]
+    return (bytes(data) + trailer).decode("utf-8", "replace")
+
+
+def beginning(meter: Meter, value: Any, size: int) -> str:
+    """Of the value's JSON the first characters, somewhat more than asked for; all of it when it is not longer.
+
+    However large the value, no more of it is visited than is shown; only the keys of an object are all looked at.
+    """
+    parts: list[str] = []
+    written = 0
+    closers: list[str] = []
+    waiting: list[Iterator[tuple[str, Any]]] = [iter((("", value),))]
+    while waiting and written <= size:
+        meter.step()
+        for label, item in waiting[-1]:
+            inside = bool(item) and isinstance(item, list | dict)
+            if inside:
+                text = "[" if isinstance(item, list) else "{"
+                closers.append("]" if isinstance(item, list) else "}")
+                waiting.append(_labelled(meter, item, size))
+            else:
+                text = _scalar_beginning(meter, item, size)
+            parts += (label, text)
+            written += len(label) + len(text)
+            if inside or written > size:
+                break
+        else:
+            waiting.pop()
+            if closers:
+                parts.append(closers.pop())
+                written += 1
+    return "".join(parts)
+
+
+def _scalar_beginning(meter: Meter, value: Any, size: int) -> str:
+    if isinstance(value, str):
+        text = encode_string(value[:size])
+        return text if len(value) <= size else text[:-1]
+    if isinstance(value, list | dict):
+        return "[]" if isinstance(value, list) else "{}"
+    return encode_scalar(meter, value)
+
+
+def _last_rune(data: bytearray) -> int:
+    for size in range(1, min(4, len(data)) + 1):
+        try:
+            data[-size:].decode()
+        except UnicodeDecodeError:
+            continue
+        return size
+    return 1
+
+
+# ── reading ─────────────────────────────────────────────────────────────────
+
+
+def without_surrogates(text: str) -> str:
+    """Text as Go reads it: an escape that is half a pair becomes U+FFFD."""
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def _whole_characters(meter: Meter, value: Any) -> Any:
+    """All texts of a decoded value without lone surrogates."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if isinstance(value, list):
+        meter.work(len(value))
+        return [_whole_characters(meter, item) for item in value]
+    if isinstance(value, dict):
+        meter.work(len(value))
+        return {without_surrogates(key): _whole_characters(meter, item) for key, item in value.items()}
+    return value
+
+
+class InvalidJsonError(ValueError):
+    """Text that is not one JSON value: Go's sentence for the first thing that is wrong, and where."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        self.message = message
+        self.offset = offset
+        super().__init__(message)
+
+
+def _reject_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _integer(text: str) -> int:
+    try:
+        return parse_integer(text)
+    except TooManyDigitsError as fault:
+        raise InvalidJsonError(str(fault), 0) from None
+
+
+_DECODER = json.JSONDecoder(parse_constant=_reject_constant, parse_int=_integer)
+_WHITE = " \t\n\r"
+
+
+def read_json(meter: Meter, text: str, start: int = 0) -> tuple[Any, int]:
+    """The JSON value that begins at `start` (after white space), and where it ends."""
+    meter.grow(len(text) - start)
+    meter.work(len(text) - start)
+    while start < len(text) and text[start] in _WHITE:
+        start += 1
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+        if "\\u" in text or not text.isascii():
+            value = _whole_characters(meter, value)
+    except InvalidJsonError:
+        raise
+    except ValueError as error:
+        raise _fault(meter, text, start) from error
+    except RecursionError:
+        return _read_deep(meter, text, start)
+    if type(value) in (int, float) and _breaks_off(text[start:end], text[end : end + 1]):
+        raise _fault(meter, text, start)
+    return value, end
+
+
+def read_scalar(meter: Meter, text: str) -> Any:
+    """A text, number, boolean or null that is known to be valid."""
+    meter.work(len(text))
+    value = _DECODER.decode(text)
+    return without_surrogates(value) if isinstance(value, str) else value
+
+
+def read_whole_json(meter: Meter, text: str) -> Any:
+    """One JSON value, nothing after it but white space."""
+    value, end = read_json(meter, text)
+    rest = text[end:].lstrip(_WHITE)
+    if rest:
+        raise InvalidJsonError(f"invalid character {quote_byte(rest[0])} after top-level value", len(text) - len(rest))
+    return value
+
+
+def _breaks_off(number: str, following: str) -> bool:
+    """Whether a number goes on behind what could be read of it: `1.`, `1e`."""
+    has_exponent = "e" in number or "E" in number
+    return (following == "." and "." not in number and not has_exponent) or (
+        following in ("e", "E") and not has_exponent
+    )
+
+
+def _fault(meter: Meter, text: str, start: int) -> InvalidJsonError:
+    """Found by a scanner of our own, which is loaded only when something is wrong."""
+    from muster.jq.values.json_scanning import first_fault
+
+    return first_fault(meter, text, start)
+
+
+def _read_deep(meter: Meter, text: str, start: int) -> tuple[Any, int]:
+    """By the same scanner: Python's own reader ends at about a thousand levels."""
+    from muster.jq.values.json_scanning import read_deep
+
+    return read_deep(meter, text, start)
+
+
+_GO_ESCAPES = {
+    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", '"': '\\"',
+}  # fmt: skip
+
+
+def quote_as_go(text: str) -> str:
+    """A text as Go's %q shows it."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return f'"{"".join(map(_go_escape, text))}"'
+
+
+def _go_escape(character: str) -> str:
+    code = ord(character)
+    if character in _GO_ESCAPES:
+        return _GO_ESCAPES[character]
+    if character.isprintable():
+        return character
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x20 or code == 0x7F:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def quote_byte(character: str) -> str:
+    """The first byte of a character as Go shows it in quotes: Go reads JSON, and times, byte by byte."""
+    first = chr(character.encode("utf-8", "surrogateescape")[0])
+    if first in "'\"":
+        return "'\\''" if first == "'" else "'\"'"
+    return f"'{_go_escape(first)}'"

@@ -12,7 +12,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from muster.selection import Selection, explain, select
@@ -22,7 +24,7 @@ __all__ = ["Selection", "__version__", "explain", "select"]
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Json:
     """The library is loaded when it is used: the command must start fast."""
     if name in ("Selection", "explain", "select"):
         from muster import selection

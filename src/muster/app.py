@@ -13,7 +13,7 @@ import socket
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -40,6 +40,7 @@ from muster.hub.signing.signer import Signer
 from muster.hub.storage import Store, StoreSettings
 from muster.hub.upgrades import today, upgrade_objects
 from muster.supervision import Vitals, clock, progress_problem
+from muster.values.json import Json, JsonMapping
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _port(settings: HubSettings) -> int:
         return settings.port
     try:
         document = read_yaml((settings.directory / KUBECONFIG).read_bytes(), YamlLimits())
-        config: Any = {} if document is None else document.value
+        config: Json = {} if document is None else document.value
         port = int(config["clusters"][0]["cluster"]["server"].rpartition(":")[2])
         with socket.create_server((settings.host, port)):
             return port
@@ -214,7 +215,7 @@ def _controllers_check(vitals: Path | None) -> dict[str, Callable[[], str | None
     return {"controllers": lambda: progress_problem(page.signs(), clock())}
 
 
-async def load_fleet(api: Api, objects: Iterable[Mapping[str, Any]]) -> None:
+async def load_fleet(api: Api, objects: Iterable[JsonMapping]) -> None:
     """Create objects with their status, many at a time. They come in an order in which they can exist."""
     waiting: set[asyncio.Task[None]] = set()
     for obj in objects:
@@ -230,7 +231,7 @@ async def load_fleet(api: Api, objects: Iterable[Mapping[str, Any]]) -> None:
         await task
 
 
-async def _create(api: Api, obj: Mapping[str, Any]) -> None:
+async def _create(api: Api, obj: JsonMapping) -> None:
     group, _, version_name = obj["apiVersion"].rpartition("/")
     resource = next(each for each in RESOURCES.values() if each.group == group and each.kind == obj["kind"])
     version = next(each for each in resource.versions if each.name == version_name)

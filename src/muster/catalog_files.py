@@ -13,12 +13,13 @@ import json
 import re
 import zlib
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Final, TypeAlias, cast
 
 import msgspec
 
 from muster.errors import InvalidObjectError
 from muster.resolution.catalog.registry_bundle import read_bundle_directory
+from muster.values.json import Json
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def read_stream(
         advance()
 
 
-def blobs_of(name: str, stream: IO[bytes], fault: Fault) -> Iterator[tuple[str, Any]]:
+def blobs_of(name: str, stream: IO[bytes], fault: Fault) -> Iterator[tuple[str, Json]]:
     """The objects of a file with where they begin: as JSON text if that is what it has, else as values."""
     plain = name.removesuffix(".gz")
     text = cast("IO[bytes]", gzip.GzipFile(fileobj=stream)) if plain != name else stream
@@ -209,7 +210,7 @@ def _several(name: str, started: int, text: bytes, fault: Fault) -> Iterator[tup
         place = end
 
 
-def _yaml_blobs(name: str, stream: IO[bytes], fault: Fault) -> Iterator[tuple[str, Any]]:
+def _yaml_blobs(name: str, stream: IO[bytes], fault: Fault) -> Iterator[tuple[str, Json]]:
     """Documents between lines of ---, each read for itself, so that a broken one spoils no other."""
     lines: list[bytes] = []
     started, size = 1, 0
@@ -227,7 +228,7 @@ def _yaml_blobs(name: str, stream: IO[bytes], fault: Fault) -> Iterator[tuple[st
     yield from _yaml_document(name, started, b"".join(lines), fault)
 
 
-def _yaml_document(name: str, started: int, text: bytes, fault: Fault) -> Iterator[tuple[str, Any]]:
+def _yaml_document(name: str, started: int, text: bytes, fault: Fault) -> Iterator[tuple[str, Json]]:
     try:
         value = _yaml_value(text)
     except YamlError as error:
@@ -237,7 +238,7 @@ def _yaml_document(name: str, started: int, text: bytes, fault: Fault) -> Iterat
         yield f"{name}:{started}", value
 
 
-def _yaml_value(text: bytes) -> Any:
+def _yaml_value(text: bytes) -> Json:
     """The value of a document, None if it is empty. Raises YamlError."""
     document = read_yaml(text, _YAML_LIMITS) if text.strip() else None
     return None if document is None else document.value
@@ -262,7 +263,7 @@ def _read_bundle(directory: Path, builder: CatalogBuilder) -> None:
     builder.set_default_channel(read.bundle.package, read.default_channel)
 
 
-def _manifest(directory: Path) -> Any:
+def _manifest(directory: Path) -> Json:
     for file in sorted(directory.iterdir()):
         if file.suffix in (".yaml", ".yml", ".json"):
             value = _yaml_file(file)
@@ -271,11 +272,11 @@ def _manifest(directory: Path) -> Any:
     raise InvalidObjectError(str(directory), "no ClusterServiceVersion among the manifests")
 
 
-def _optional(file: Path) -> Any:
+def _optional(file: Path) -> Json:
     return _yaml_file(file) if file.exists() else None
 
 
-def _yaml_file(file: Path) -> Any:
+def _yaml_file(file: Path) -> Json:
     """The one document of a file of a bundle. Raises InvalidObjectError with file and line."""
     try:
         with file.open("rb") as stream:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import PluginError
 from muster.placement.schedule.plugins import FILTER_POINTS, SCORER_POINTS, profile_with, scorers_with
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ def installed() -> tuple[Profile, Mapping[str, Callable[[], Scorer]]]:
     return profile_with(_found(FILTER_POINTS)), scorers_with(_found(SCORER_POINTS))
 
 
-def _found(group: str) -> dict[str, Callable[[], Any]]:
+def _found(group: str) -> dict[str, Callable[[], Json]]:
     found = {}
     for point in entry_points(group=group):
         try:

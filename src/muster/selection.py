@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import msgspec
 
@@ -23,6 +23,7 @@ from muster.selectors import CelSelectorSpec, Verdict, compile_selector, spec_of
 from muster.selectors.cel import cel_compiler
 from muster.selectors.labels import LabelSelector
 from muster.selectors.specs import AllOf
+from muster.values.json import JsonMapping
 from muster.values.labels import InvalidSelectorError, parse_selector
 
 if TYPE_CHECKING:
@@ -60,12 +61,12 @@ class Selection:
 
 
 def select(
-    fleet: Iterable[Mapping[str, Any]],
+    fleet: Iterable[JsonMapping],
     cel: str | Sequence[str] | None = None,
     *,
     labels: str | None = None,
-    selector: Mapping[str, Any] | None = None,
-    placement: Mapping[str, Any] | None = None,
+    selector: JsonMapping | None = None,
+    placement: JsonMapping | None = None,
     kind: str | None = None,
     now: datetime | None = None,
 ) -> Selection:
@@ -97,11 +98,11 @@ def select(
     return _by_selector(objects, AllOf(tuple(parts)), kinds)
 
 
-def _names_purposes(selector: Mapping[str, Any] | None) -> bool:
+def _names_purposes(selector: JsonMapping | None) -> bool:
     return selector is not None and not selector.keys().isdisjoint({"matchPurposes", "matchIdentities"})
 
 
-def _by_selector(objects: list[Mapping[str, Any]], wanted: Selector, kinds: frozenset[str]) -> Selection:
+def _by_selector(objects: list[JsonMapping], wanted: Selector, kinds: frozenset[str]) -> Selection:
     names, failed = [], []
     reasons = _Words()
     for obj in objects:
@@ -117,12 +118,12 @@ def _by_selector(objects: list[Mapping[str, Any]], wanted: Selector, kinds: froz
     return Selection(tuple(sorted(names)), reasons, tuple(sorted(failed)))
 
 
-def name_of(obj: Mapping[str, Any]) -> str:
+def name_of(obj: JsonMapping) -> str:
     metadata = obj["metadata"]
     return f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
 
 
-def _fleet(objects: list[Mapping[str, Any]], now: datetime) -> Fleet:
+def _fleet(objects: list[JsonMapping], now: datetime) -> Fleet:
     fleet = Fleet()
     for obj in objects:
         if obj.get("kind") == "AddOnPlacementScore":
@@ -132,7 +133,7 @@ def _fleet(objects: list[Mapping[str, Any]], now: datetime) -> Fleet:
     return fleet
 
 
-def _by_placement(objects: list[Mapping[str, Any]], placement: Mapping[str, Any], now: datetime) -> Selection:
+def _by_placement(objects: list[JsonMapping], placement: JsonMapping, now: datetime) -> Selection:
     snapshot = Snapshot(objects, now)
     result = snapshot.schedule(placement)
     if result.fault is not None:
@@ -146,7 +147,7 @@ def _by_placement(objects: list[Mapping[str, Any]], placement: Mapping[str, Any]
 class Snapshot:
     """Objects at one moment, ready for any number of schedules: the fleet is built once."""
 
-    def __init__(self, objects: Iterable[Mapping[str, Any]], now: datetime) -> None:
+    def __init__(self, objects: Iterable[JsonMapping], now: datetime) -> None:
         every = list(objects)
         self.now = now
         self.fleet = _fleet(every, now)
@@ -157,13 +158,13 @@ class Snapshot:
         self._decisions = _of_kind(every, "PlacementDecision")
         self._everything_is_visible = not self.sets and not self.bindings
 
-    def schedule(self, placement: Mapping[str, Any]) -> ScheduleResult:
+    def schedule(self, placement: JsonMapping) -> ScheduleResult:
         """Decide where a placement goes, as the hub would. A fault of the placement is in the result."""
         plan, seen = self.compiled(placement)
         own, foreign = _decided_names(self._decisions, plan.namespace, plan.name)
         return schedule(Cycle(plan, self.fleet, seen, self.now, decided(self.fleet, own, foreign)), self.profile)
 
-    def compiled(self, placement: Mapping[str, Any]) -> tuple[Plan, Visibility]:
+    def compiled(self, placement: JsonMapping) -> tuple[Plan, Visibility]:
         """A placement, ready to be scheduled, and the sets that it may choose from."""
         plan = plan_of(placement, cel_compiler(self.fleet.scores), self._scorers)
         sets, bindings = self.sets, self.bindings
@@ -173,7 +174,7 @@ class Snapshot:
             bindings = [{"metadata": {"name": name, "namespace": plan.namespace}} for name in wanted]
         return plan, visibility(plan.namespace, plan.cluster_sets, bindings, sets)
 
-    def placement(self, name: str) -> Mapping[str, Any]:
+    def placement(self, name: str) -> JsonMapping:
         """The placement of that name, or of that namespace and name with a slash between. Raises InvalidObjectError."""
         found = [each for each in self.placements if name in (each["metadata"]["name"], name_of(each))]
         if len(found) == 1:
@@ -183,33 +184,33 @@ class Snapshot:
         raise InvalidObjectError("", f"there is no Placement {name!r}")
 
 
-def _of_kind(objects: list[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
+def _of_kind(objects: list[JsonMapping], kind: str) -> list[JsonMapping]:
     return [obj for obj in objects if obj.get("kind") == kind]
 
 
 @overload
 def explain(
-    fleet: Iterable[Mapping[str, Any]],
-    placement: str | Mapping[str, Any],
+    fleet: Iterable[JsonMapping],
+    placement: str | JsonMapping,
     *,
     cluster: None = None,
     now: datetime | None = None,
 ) -> PlacementExplanation: ...
 @overload
 def explain(
-    fleet: Iterable[Mapping[str, Any]],
-    placement: str | Mapping[str, Any],
+    fleet: Iterable[JsonMapping],
+    placement: str | JsonMapping,
     *,
     cluster: str,
     now: datetime | None = None,
 ) -> ClusterExplanation: ...
 @overload
-def explain(fleet: Iterable[Mapping[str, Any]], *, cluster: str, now: datetime | None = None) -> ClusterOutlook: ...
+def explain(fleet: Iterable[JsonMapping], *, cluster: str, now: datetime | None = None) -> ClusterOutlook: ...
 @overload
-def explain(fleet: Iterable[Mapping[str, Any]], *, cluster_set: str, now: datetime | None = None) -> SetExplanation: ...
+def explain(fleet: Iterable[JsonMapping], *, cluster_set: str, now: datetime | None = None) -> SetExplanation: ...
 def explain(
-    fleet: Iterable[Mapping[str, Any]],
-    placement: str | Mapping[str, Any] | None = None,
+    fleet: Iterable[JsonMapping],
+    placement: str | JsonMapping | None = None,
     *,
     cluster: str | None = None,
     cluster_set: str | None = None,
@@ -239,7 +240,7 @@ def explain(
     return explain_cluster(result, cluster, snapshot.profile, snapshot.sets)
 
 
-def _decided_names(decisions: list[Mapping[str, Any]], namespace: str, name: str) -> tuple[list[str], dict[str, int]]:
+def _decided_names(decisions: list[JsonMapping], namespace: str, name: str) -> tuple[list[str], dict[str, int]]:
     """Clusters decided for this placement, and how often others have decided for each cluster."""
     own: list[str] = []
     foreign: dict[str, int] = {}

@@ -33,6 +33,7 @@ RUNTIME = sorted(
 )
 # Functions that may call themselves: each says what bounds it.
 BOUNDED_RECURSION = {
+    ("packed", "fields_of"): "as deep as _DEEPEST, over bytes that the meter has charged",
     ("dispatch", "fits"): "looks at the first element only, as deep as the declared type",
 }
 # Modules that may quote a text as JSON or decode one; neither encodes a value.

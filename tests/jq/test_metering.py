@@ -16,9 +16,11 @@ PACKAGE = Path(muster.jq.__file__).parent
 
 COMPILING = frozenset(
     (
-        "builtins/__init__", "builtins/definitions", "generating/__init__", "generating/cardinality", "generating/expressions",
-        "generating/generator", "generating/scope", "generating/single_outputs", "generating/special_builtins", "generating/common", "generating/writer",
-        "syntax/lexer", "syntax/parser", "syntax/printer", "resolving/resolve", "resolving/resolved", "syntax/tree",
+        "builtins/__init__", "builtins/definitions",
+        "generating/__init__", "generating/cardinality", "generating/common", "generating/expressions",
+        "generating/generator", "generating/scope", "generating/single_outputs", "generating/special_builtins",
+        "generating/writer", "resolving/resolve", "resolving/resolved",
+        "syntax/lexer", "syntax/parser", "syntax/printer", "syntax/tree",
     )
 )  # fmt: skip
 """Modules that see queries, never values. Their own limits are in test_compiling.py."""

@@ -6,7 +6,7 @@ As the webhooks of Open Cluster Management have it, with exclusive keys other th
 from __future__ import annotations
 
 from datetime import UTC
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from muster.admission.asking import forbidden, missing_permissions
@@ -16,13 +16,14 @@ from muster.clustersets.moves import join_permissions, moves_between_sets, possi
 from muster.clustersets.permissions import accept
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET
+from muster.values.json import JsonMapping, JsonObject
 from muster.values.names import dns_label_problems
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muster.admission.write import JsonObject, World, Write
+    from muster.admission.write import World, Write
     from muster.clustersets.moves import Move
 
 SETS: Final = f"managedclustersets.{GROUP}"
@@ -58,7 +59,7 @@ def taint_times(write: Write) -> Finding:
     return Finding({**new, "spec": {**spec_of(new), "taints": timed}})
 
 
-def _identity(taint: Mapping[str, Any]) -> tuple[str, ...]:
+def _identity(taint: JsonMapping) -> tuple[str, ...]:
     return tuple(str(taint.get(name) or "") for name in _IDENTITY)
 
 

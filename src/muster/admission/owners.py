@@ -7,14 +7,15 @@ creating it, must be allowed to update the owner's `finalizers`. Called for ever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.admission.write import CREATE, NOTHING, Finding, name_of, refused
 from muster.api import RESOURCES
+from muster.values.json import Json, JsonMapping
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from muster.admission.write import World, Write
     from muster.api.resource import Resource
@@ -26,7 +27,7 @@ _NO_FINALIZERS: Final = (
 )
 
 
-def change_owners(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> bool:
+def change_owners(old: JsonMapping | None, new: JsonMapping | None) -> bool:
     """Whether a write names other owners than before. Cheap: every write is asked."""
     return new is not None and _references(new) != _references(old)
 
@@ -56,13 +57,13 @@ async def permitted(write: Write, world: World) -> Finding:
     return NOTHING
 
 
-def _references(obj: Mapping[str, Any] | None) -> Sequence[Any]:
+def _references(obj: JsonMapping | None) -> Sequence[Json]:
     metadata = (obj or {}).get("metadata")
     found = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     return found if isinstance(found, list) else []
 
 
-def _newly_blocked(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> dict[tuple[str, str], list[str]]:
+def _newly_blocked(old: JsonMapping | None, new: JsonMapping | None) -> dict[tuple[str, str], list[str]]:
     """Names of owners, by apiVersion and kind, whose deletion the object blocks and did not before."""
     before = {str(each.get("uid")) for each in _blocking(old)}
     found: dict[tuple[str, str], list[str]] = {}
@@ -73,7 +74,7 @@ def _newly_blocked(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None)
     return found
 
 
-def _blocking(obj: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
+def _blocking(obj: JsonMapping | None) -> Iterator[JsonMapping]:
     return (each for each in _references(obj) if isinstance(each, dict) and each.get("blockOwnerDeletion") is True)
 
 

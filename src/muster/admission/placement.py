@@ -7,7 +7,7 @@ A placement that cannot be scheduled is stored with a warning, as its condition 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.admission.compiling import CompileLimitError, ObjectExpressions
 from muster.admission.write import NOTHING, UPDATE, Finding, invalid_object, spec_of
@@ -15,9 +15,10 @@ from muster.errors import InvalidObjectError
 from muster.placement import plan_of
 from muster.selectors.cel import MOST_BYTES, CelLimits, CostLimitError
 from muster.values.causes import invalid, too_long
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterator
 
     from muster.admission.write import Write
     from muster.values.causes import Cause
@@ -47,7 +48,7 @@ def checked(write: Write, limits: CelLimits, *, refuse: bool) -> Finding:
     return Finding(warnings=(shortened(f"placement cannot be scheduled: {fault.message}"),))
 
 
-def expressions(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def expressions(spec: JsonMapping) -> Iterator[tuple[str, str]]:
     """The CEL expressions of a Placement, each with its path."""
     for index, predicate in enumerate(spec.get("predicates") or ()):
         selector = ((predicate or {}).get("requiredClusterSelector") or {}).get("celSelector") or {}
@@ -55,7 +56,7 @@ def expressions(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"spec.predicates[{index}].requiredClusterSelector.celSelector.celExpressions[{number}]", str(text)
 
 
-def _causes(spec: Mapping[str, Any], known: Container[str], compiling: ObjectExpressions) -> Iterator[Cause]:
+def _causes(spec: JsonMapping, known: Container[str], compiling: ObjectExpressions) -> Iterator[Cause]:
     """Why expressions are refused. Those that were stored before may stay."""
     for count, (path, text) in enumerate(expressions(spec)):
         if count >= _MOST_CHECKED:

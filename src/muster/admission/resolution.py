@@ -6,13 +6,14 @@ catalog takes out only what it concerns, so it is a warning. Catalogs elsewhere 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.admission.placement import shortened
 from muster.admission.write import NOTHING, UPDATE, Finding, invalid_object, spec_of
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from muster.admission.write import Write
 
@@ -39,7 +40,7 @@ def spec_checked(write: Write) -> Finding:
     return Finding(warnings=tuple(warnings))
 
 
-def _catalog_faults(spec: Mapping[str, Any]) -> Iterator[str]:
+def _catalog_faults(spec: JsonMapping) -> Iterator[str]:
     from muster.resolution import catalog_from_blobs
 
     for catalog in spec.get("catalogs") or ():

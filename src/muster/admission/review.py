@@ -7,7 +7,7 @@ The same checks as in the hub, and the rules of the kinds that a CustomResourceD
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,12 +17,13 @@ from muster.api import RESOURCES
 from muster.api.validation import validate_object
 from muster.errors import InvalidObjectError
 from muster.values.causes import bounded
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-    from muster.admission.write import JsonObject, Refusal, World
+    from muster.admission.write import Refusal, World
 
 API_VERSION, KIND = "admission.k8s.io/v1", "AdmissionReview"
 
@@ -48,8 +49,8 @@ class _Request(msgspec.Struct, frozen=True, rename="camel"):
     namespace: str = ""
     name: str = ""
     user_info: _UserInfo = msgspec.field(default_factory=_UserInfo)
-    object: dict[str, Any] | None = None
-    old_object: dict[str, Any] | None = None
+    object: JsonObject | None = None
+    old_object: JsonObject | None = None
     dry_run: bool | None = None
 
 
@@ -59,7 +60,7 @@ class _Review(msgspec.Struct, frozen=True, rename="camel"):
     request: _Request
 
 
-def write_of(review: Mapping[str, Any], now: datetime) -> tuple[str, Write]:
+def write_of(review: JsonMapping, now: datetime) -> tuple[str, Write]:
     """The UID of a review and the write it is about. Raises InvalidObjectError for anything else."""
     try:
         read = msgspec.convert(review, _Review)
@@ -86,7 +87,7 @@ def write_of(review: Mapping[str, Any], now: datetime) -> tuple[str, Write]:
     )
 
 
-def mutated(review: Mapping[str, Any], now: datetime, checks: Mapping[str, KindChecks] = KINDS) -> JsonObject:
+def mutated(review: JsonMapping, now: datetime, checks: Mapping[str, KindChecks] = KINDS) -> JsonObject:
     """The answer of a mutating webhook: a patch where a check changes something."""
     uid, write = write_of(review, now)
     finding = mutate(write, checks)
@@ -98,7 +99,7 @@ def mutated(review: Mapping[str, Any], now: datetime, checks: Mapping[str, KindC
 
 
 async def validated(
-    review: Mapping[str, Any],
+    review: JsonMapping,
     world: World,
     now: datetime,
     checks: Mapping[str, KindChecks] = KINDS,
@@ -140,7 +141,7 @@ def _status(refusal: Refusal) -> JsonObject:
     return status
 
 
-def _difference(old: Any, new: Any, path: str = "") -> Iterator[JsonObject]:
+def _difference(old: Json, new: Json, path: str = "") -> Iterator[JsonObject]:
     """A JSON patch that makes one value of the other; lists are replaced as a whole."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in old.keys() | new.keys():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
 
     from muster.values.causes import Cause
 
-JsonObject = dict[str, Any]
 
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 
@@ -95,7 +96,7 @@ def invalid_object(causes: Sequence[Cause]) -> Finding:
     return Finding(refusal=Refusal(422, "Invalid", "", tuple(causes)))
 
 
-def spec_of(obj: Mapping[str, Any] | None) -> JsonObject:
+def spec_of(obj: JsonMapping | None) -> JsonObject:
     """The spec of an object, empty if it has none."""
     spec = (obj or {}).get("spec")
     return spec if isinstance(spec, dict) else {}

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from muster.api import parts
 from muster.api.builtin import builtin
 from muster.api.resource import CREATE_ONLY, Resource
 from muster.values.causes import Cause, invalid
-
-Object = dict[str, Any]
+from muster.values.json import Json, JsonObject, Schema
 
 AUTHORIZATION: Final = "authorization.k8s.io"
 AUTHENTICATION: Final = "authentication.k8s.io"
 
 
-def _attributes(new: Object) -> list[Cause]:
+def _attributes(new: JsonObject) -> list[Cause]:
     """Exactly one of a resource and a path must be asked about."""
     spec = new.get("spec") or {}
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
@@ -28,11 +27,11 @@ def _attributes(new: Object) -> list[Cause]:
     return []
 
 
-def _self_access(new: Object, _: Object | None) -> list[Cause]:
+def _self_access(new: JsonObject, _: JsonObject | None) -> list[Cause]:
     return _attributes(new)
 
 
-def _access(new: Object, _: Object | None) -> list[Cause]:
+def _access(new: JsonObject, _: JsonObject | None) -> list[Cause]:
     spec = new.get("spec") or {}
     causes = _attributes(new)
     if not spec.get("user") and not spec.get("groups"):
@@ -40,7 +39,7 @@ def _access(new: Object, _: Object | None) -> list[Cause]:
     return causes
 
 
-def _local_access(new: Object, old: Object | None) -> list[Cause]:
+def _local_access(new: JsonObject, old: JsonObject | None) -> list[Cause]:
     causes = _access(new, old)
     spec = new.get("spec") or {}
     asked = (spec.get("resourceAttributes") or {}).get("namespace", "")
@@ -68,8 +67,8 @@ _RESOURCE_ATTRIBUTES = parts.obj(
     },
 )
 _PATH_ATTRIBUTES = parts.obj("An action on a path.", properties={"path": parts.string(), "verb": parts.string()})
-_ACTION: parts.Schema = {"resourceAttributes": _RESOURCE_ATTRIBUTES, "nonResourceAttributes": _PATH_ATTRIBUTES}
-_USER: parts.Schema = {"user": parts.string(), "uid": parts.string(), "groups": _STRINGS, "extra": _EXTRA}
+_ACTION: Schema = {"resourceAttributes": _RESOURCE_ATTRIBUTES, "nonResourceAttributes": _PATH_ATTRIBUTES}
+_USER: Schema = {"user": parts.string(), "uid": parts.string(), "groups": _STRINGS, "extra": _EXTRA}
 _USER_INFO = parts.obj(
     "Who somebody is.",
     properties={"username": parts.string(), "uid": parts.string(), "groups": _STRINGS, "extra": _EXTRA},
@@ -106,7 +105,7 @@ _RULES_STATUS = parts.obj(
 
 
 def _review(
-    kind: str, plural: str, group: str, schema: parts.Schema, *, namespaced: bool = False, rules: Any = None
+    kind: str, plural: str, group: str, schema: Schema, *, namespaced: bool = False, rules: Json = None
 ) -> Resource:
     return builtin(
         kind,

@@ -9,6 +9,7 @@ import msgspec
 from muster.api import parts
 from muster.api.parts import Condition, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
+from muster.values.json import Schema
 
 GROUP: Final = "agent-install.openshift.io"
 
@@ -37,11 +38,11 @@ class Agent(Node, frozen=True):
     status: AgentStatus = AgentStatus()
 
 
-def _fields(*names: str) -> parts.Schema:
+def _fields(*names: str) -> Schema:
     return {name: parts.string() for name in names}
 
 
-def _int64(description: str = "") -> parts.Schema:
+def _int64(description: str = "") -> Schema:
     return parts.integer(description, "int64")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from muster.api import parts
 from muster.api.agent import GROUP
 from muster.api.parts import Condition, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
 from muster.values.causes import Cause, invalid
+from muster.values.json import JsonObject
 from muster.values.names import label_value_problems, qualified_name_problems
 
 LABEL_PREFIX: Final = "inventoryclassification.agent-install.openshift.io/"
@@ -35,7 +36,7 @@ class AgentClassification(Node, frozen=True):
     status: AgentClassificationStatus = AgentClassificationStatus()
 
 
-def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
+def rules(new: JsonObject, old: JsonObject | None) -> list[Cause]:
     """The label must be one, in its error form too. It may not change: agents would keep the old one."""
     if old is None:
         spec = new.get("spec") or {}

@@ -5,28 +5,26 @@ Built-in kinds are those a Kubernetes server has without CustomResourceDefinitio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.ages import age
 from muster.api.resource import BUILTIN_VERBS, PrinterColumn, Resource, Version
 from muster.api.table import CREATION_DESCRIPTION
+from muster.values.json import JsonMapping, JsonObject, Schema
 from muster.values.names import subdomain_problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from muster.api.parts import Schema
     from muster.api.resource import Composition, Conversion, Family, NameCheck, Normalization, Rules, Selectable
 
-Object = dict[str, Any]
 
-
-def _age(obj: Object, now: datetime) -> object:
+def _age(obj: JsonObject, now: datetime) -> object:
     return age(obj.get("metadata", {}).get("creationTimestamp"), now)
 
 
-def _created(obj: Object, _: datetime) -> object:
+def _created(obj: JsonObject, _: datetime) -> object:
     return obj.get("metadata", {}).get("creationTimestamp")
 
 
@@ -52,12 +50,12 @@ def builtin(
     name_problems: NameCheck = subdomain_problems,
     selectable_fields: tuple[str, ...] = (),
     selectable: Selectable | None = None,
-    zero: Mapping[str, Any] | None = None,
+    zero: JsonMapping | None = None,
     convert: Conversion | None = None,
     family: Family | None = None,
     parts: tuple[str, ...] = (),
     compose: Composition | None = None,
-    reset: Mapping[str, Mapping[str, Any]] | None = None,
+    reset: Mapping[str, JsonMapping] | None = None,
     part_rules: Mapping[str, Rules] | None = None,
 ) -> Resource:
     """A built-in kind in version v1. Their metadata carries no generation."""

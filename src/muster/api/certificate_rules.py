@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.certificate_requests import RequestError, check_certificates, read_request
 from muster.values.causes import Cause, duplicate, forbidden, invalid, not_supported, quoted, required, too_long
+from muster.values.json import Json, JsonObject
 from muster.values.names import dns_label_problems, subdomain_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Object = dict[str, Any]
 
 USAGES: Final = (
     "any",
@@ -46,7 +46,7 @@ _KEPT: Final = ("Approved", "Denied", "Failed")
 _VERDICTS: Final = ("Approved", "Denied")
 
 
-def request_rules(new: Object, old: Object | None) -> Iterator[Cause]:
+def request_rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
     """On a create, and on writes of the object itself."""
     yield from _whole(new, old)
     if old is not None:
@@ -55,20 +55,20 @@ def request_rules(new: Object, old: Object | None) -> Iterator[Cause]:
         yield from _certificate(new, old, may_set=False)
 
 
-def approval_rules(new: Object, old: Object | None) -> Iterator[Cause]:
+def approval_rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
     yield from _whole(new, old)
     yield from _removed(new, old or {})
     yield from _certificate(new, old or {}, may_set=False)
 
 
-def status_rules(new: Object, old: Object | None) -> Iterator[Cause]:
+def status_rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
     yield from _whole(new, old)
     yield from _removed(new, old or {})
     yield from _verdicts(new, old or {})
     yield from _certificate(new, old or {}, may_set=True)
 
 
-def _whole(new: Object, old: Object | None) -> Iterator[Cause]:
+def _whole(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
     spec, status = new.get("spec") or {}, new.get("status") or {}
     request = spec.get("request") or ""
     try:
@@ -128,14 +128,14 @@ def _signer(name: str) -> Iterator[Cause]:
         yield too_long(field, longest)
 
 
-def _first_bad(field: str, segment: str, labels: list[str], problems_of: Any) -> Iterator[Cause]:
+def _first_bad(field: str, segment: str, labels: list[str], problems_of: Json) -> Iterator[Cause]:
     for label in labels:
         if problems := problems_of(label):
             yield from (invalid(field, segment, f"validating label {quoted(label)}: {each}") for each in problems)
             return
 
 
-def _conditions(conditions: list[Object], before: Object) -> Iterator[Cause]:
+def _conditions(conditions: list[JsonObject], before: JsonObject) -> Iterator[Cause]:
     """What was wrong before is tolerated, so that an old request can still be written."""
     known = [each.get("type") or "" for each in before.get("conditions") or ()]
     field = "status.conditions"
@@ -158,17 +158,17 @@ def _conditions(conditions: list[Object], before: Object) -> Iterator[Cause]:
         seen.append(kind)
 
 
-def _of(obj: Object, kind: str) -> list[Object]:
+def _of(obj: JsonObject, kind: str) -> list[JsonObject]:
     return [each for each in (obj.get("status") or {}).get("conditions") or () if each.get("type") == kind]
 
 
-def _removed(new: Object, old: Object) -> Iterator[Cause]:
+def _removed(new: JsonObject, old: JsonObject) -> Iterator[Cause]:
     for kind in _KEPT:
         if len(_of(new, kind)) < len(_of(old, kind)):
             yield forbidden("status.conditions", f'updates may not remove a condition of type "{kind}"')
 
 
-def _verdicts(new: Object, old: Object) -> Iterator[Cause]:
+def _verdicts(new: JsonObject, old: JsonObject) -> Iterator[Cause]:
     """A verdict is given through `approval` only."""
     for kind in _VERDICTS:
         now, before = _of(new, kind), _of(old, kind)
@@ -178,7 +178,7 @@ def _verdicts(new: Object, old: Object) -> Iterator[Cause]:
             yield forbidden("status.conditions", f'updates may not modify a condition of type "{kind}"')
 
 
-def _certificate(new: Object, old: Object, *, may_set: bool) -> Iterator[Cause]:
+def _certificate(new: JsonObject, old: JsonObject, *, may_set: bool) -> Iterator[Cause]:
     now, before = ((each.get("status") or {}).get("certificate") or "" for each in (new, old))
     if now == before:
         return

@@ -8,18 +8,18 @@ are no verdict.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api import parts
 from muster.api.ages import human_duration
 from muster.api.builtin import AGE, builtin
 from muster.api.certificate_rules import approval_rules, request_rules, status_rules
 from muster.api.resource import PrinterColumn
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-Object = dict[str, Any]
 
 GROUP: Final = "certificates.k8s.io"
 APPROVED, DENIED, FAILED = "Approved", "Denied", "Failed"
@@ -27,7 +27,7 @@ VERDICTS: Final = (APPROVED, DENIED)
 _NONE: Final = "<none>"
 
 
-def compose(subresource: str, new: Object, old: Object, now: str) -> None:
+def compose(subresource: str, new: JsonObject, old: JsonObject, now: str) -> None:
     """Put back what a write there may not change."""
     sent, before = new.get("status") or {}, old.get("status") or {}
     new["spec"] = old.get("spec") or {}
@@ -42,12 +42,12 @@ def compose(subresource: str, new: Object, old: Object, now: str) -> None:
             new["status"] = before
 
 
-def _with_conditions(status: Object, conditions: list[Object]) -> Object:
+def _with_conditions(status: JsonObject, conditions: list[JsonObject]) -> JsonObject:
     rest = {name: value for name, value in status.items() if name != "conditions"}
     return {"conditions": conditions, **rest} if conditions else rest
 
 
-def _with_verdicts(sent: list[Object], before: list[Object]) -> list[Object]:
+def _with_verdicts(sent: list[JsonObject], before: list[JsonObject]) -> list[JsonObject]:
     """The conditions with those that say yes or no as they were, where there are as many of them as before."""
     for verdict in VERDICTS:
         known = [each for each in before if each.get("type") == verdict]
@@ -57,7 +57,7 @@ def _with_verdicts(sent: list[Object], before: list[Object]) -> list[Object]:
     return sent
 
 
-def _dated(condition: Object, before: Object, now: str) -> Object:
+def _dated(condition: JsonObject, before: JsonObject, now: str) -> JsonObject:
     """The condition with the times that it lacks: a status that it already had is as old as it was."""
     dated = dict(condition)
     if not dated.get("lastUpdateTime"):
@@ -72,23 +72,23 @@ def _dated(condition: Object, before: Object, now: str) -> Object:
     return dated
 
 
-def has_condition(obj: Object, kind: str) -> bool:
+def has_condition(obj: JsonObject, kind: str) -> bool:
     return any(each.get("type") == kind for each in (obj.get("status") or {}).get("conditions") or ())
 
 
 def _spec(name: str, title: str, description: str) -> PrinterColumn:
-    def cell(obj: Object, _: datetime) -> object:
+    def cell(obj: JsonObject, _: datetime) -> object:
         return (obj.get("spec") or {}).get(name) or ("" if name == "username" else _NONE)
 
     return PrinterColumn(title, "string", description=description, cell=cell)
 
 
-def _duration(obj: Object, _: datetime) -> object:
+def _duration(obj: JsonObject, _: datetime) -> object:
     seconds = (obj.get("spec") or {}).get("expirationSeconds")
     return _NONE if seconds is None else human_duration(timedelta(seconds=seconds))
 
 
-def _condition(obj: Object, _: datetime) -> object:
+def _condition(obj: JsonObject, _: datetime) -> object:
     verdict = DENIED if has_condition(obj, DENIED) else APPROVED if has_condition(obj, APPROVED) else "Pending"
     failed = f",{FAILED}" if has_condition(obj, FAILED) else ""
     issued = ",Issued" if (obj.get("status") or {}).get("certificate") else ""

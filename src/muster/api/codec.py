@@ -5,19 +5,20 @@ Bodies of requests are decoded elsewhere, with limits; what is decoded here was 
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from muster.errors import InvalidObjectError
+from muster.values.json import JsonObject
 
 T = TypeVar("T")
 
-_decoder = msgspec.json.Decoder(dict[str, Any])
+_decoder = msgspec.json.Decoder(JsonObject)
 _encode = msgspec.json.Encoder().encode
 
 
-def decode(data: bytes) -> dict[str, Any]:
+def decode(data: bytes) -> JsonObject:
     """Raises InvalidObjectError when the data is not a JSON object."""
     try:
         return _decoder.decode(data)
@@ -25,11 +26,11 @@ def decode(data: bytes) -> dict[str, Any]:
         raise InvalidObjectError("", str(error)) from error
 
 
-def encode(obj: dict[str, Any]) -> bytes:
+def encode(obj: JsonObject) -> bytes:
     return _encode(obj)
 
 
-def encode_split(obj: dict[str, Any]) -> tuple[bytes, bytes]:
+def encode_split(obj: JsonObject) -> tuple[bytes, bytes]:
     """Head and tail such that `head + str(revision) + tail` is the object with that resourceVersion.
 
     The one who commits learns the revision last; splicing it in spares a second encoding.
@@ -52,7 +53,7 @@ def decode_as(data: bytes, kind: type[T]) -> T:
         raise InvalidObjectError("", str(error)) from error
 
 
-def view(obj: dict[str, Any], kind: type[T]) -> T:
+def view(obj: JsonObject, kind: type[T]) -> T:
     """A typed view of a decoded object. Raises InvalidObjectError with the path of what does not fit."""
     try:
         return msgspec.convert(obj, kind)
@@ -60,7 +61,7 @@ def view(obj: dict[str, Any], kind: type[T]) -> T:
         raise InvalidObjectError("", str(error)) from error
 
 
-def plain(typed: msgspec.Struct) -> dict[str, Any]:
+def plain(typed: msgspec.Struct) -> JsonObject:
     """A typed view as a dictionary, without what has its default."""
-    result: dict[str, Any] = msgspec.to_builtins(typed)
+    result: JsonObject = msgspec.to_builtins(typed)
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -11,11 +11,13 @@ from muster.api.builtin import AGE, builtin
 from muster.api.parts import Identity, Node
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, forbidden, invalid, too_long
+from muster.values.json import JsonObject
 from muster.values.names import config_key_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
+
 
 SIZE_LIMIT: Final = 1024 * 1024
 _LONGEST_SHOWN_KEY: Final = 1024
@@ -27,14 +29,14 @@ class ConfigMap(Node, frozen=True):
     binary_data: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-def normalize(obj: dict[str, Any]) -> None:
+def normalize(obj: JsonObject) -> None:
     """Maps without entries are not kept."""
     for name in ("data", "binaryData"):
         if obj.get(name) == {}:
             del obj[name]
 
 
-def rules(new: dict[str, Any], old: dict[str, Any] | None) -> Iterator[Cause]:
+def rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
     data, binary = new.get("data") or {}, new.get("binaryData") or {}
     for key in data:
         yield from key_causes("data", key)
@@ -60,7 +62,7 @@ def shown_key(key: str) -> str:
     return key if len(key) <= _LONGEST_SHOWN_KEY else f"{key[:_LONGEST_SHOWN_KEY]}…"
 
 
-def immutability(new: dict[str, Any], old: dict[str, Any], fields: tuple[str, ...]) -> list[Cause]:
+def immutability(new: JsonObject, old: JsonObject, fields: tuple[str, ...]) -> list[Cause]:
     """A ConfigMap or Secret with `immutable: true` stays as it is."""
     if not old.get("immutable"):
         return []
@@ -69,7 +71,7 @@ def immutability(new: dict[str, Any], old: dict[str, Any], fields: tuple[str, ..
     return [forbidden(name, "field is immutable when `immutable` is set") for name in changed]
 
 
-def _count(obj: dict[str, Any], _: datetime) -> object:
+def _count(obj: JsonObject, _: datetime) -> object:
     return len(obj.get("data") or {}) + len(obj.get("binaryData") or {})
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.builtin import CREATED_AT, builtin
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,15 +25,15 @@ KEY: Final = f"{PLURAL}.{GROUP}"
 _NAMESPACE: Final = uuid.UUID("6e0b6f1c-3f43-5a35-9d2b-0b2f5f1d6a10")
 
 
-def _text(description: str) -> dict[str, Any]:
+def _text(description: str) -> JsonObject:
     return {"type": "string", "description": description}
 
 
-def _flag(description: str) -> dict[str, Any]:
+def _flag(description: str) -> JsonObject:
     return {"type": "boolean", "description": description}
 
 
-def _texts(description: str) -> dict[str, Any]:
+def _texts(description: str) -> JsonObject:
     return {
         "type": "array",
         "description": description,
@@ -41,21 +42,21 @@ def _texts(description: str) -> dict[str, Any]:
     }
 
 
-def _struct(description: str, required: tuple[str, ...] = (), /, **properties: Any) -> dict[str, Any]:
+def _struct(description: str, required: tuple[str, ...] = (), /, **properties: Any) -> JsonObject:
     schema = {"type": "object", "description": description, "properties": properties}
     return schema | {"required": list(required)} if required else schema
 
 
-def _always(description: str, required: tuple[str, ...] = (), /, **properties: Any) -> dict[str, Any]:
+def _always(description: str, required: tuple[str, ...] = (), /, **properties: Any) -> JsonObject:
     """A part that is there even when it is empty, so that nobody owns it as such."""
     return _struct(description, required, **properties) | {"x-muster-always-present": True}
 
 
-def _list(description: str, item: dict[str, Any]) -> dict[str, Any]:
+def _list(description: str, item: JsonObject) -> JsonObject:
     return {"type": "array", "description": description, "items": item, "x-kubernetes-list-type": "atomic"}
 
 
-def _open(description: str) -> dict[str, Any]:
+def _open(description: str) -> JsonObject:
     return {"type": "object", "description": description, "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -146,7 +147,7 @@ _CONDITIONS: Final = {
         observedGeneration={"type": "integer", "format": "int64", "description": "Of which state of the definition."},
     ),
 }
-SCHEMA: Final[dict[str, Any]] = {
+SCHEMA: Final[JsonObject] = {
     "type": "object",
     "description": "A kind that the hub serves because somebody has defined it.",
     "required": ["spec"],
@@ -188,14 +189,14 @@ CUSTOM_RESOURCE_DEFINITION: Final = replace(
 )
 
 
-def custom_resource_definitions(resources: Iterable[Resource], created: str) -> dict[str, dict[str, Any]]:
+def custom_resource_definitions(resources: Iterable[Resource], created: str) -> dict[str, JsonObject]:
     """One object per kind of the hub's own that is not built into Kubernetes, by name. `created` is when they begin."""
     own = (resource for resource in resources if not resource.builtin and not resource.custom)
     return {resource.key: definition(resource, created) for resource in own}
 
 
-def definition(resource: Resource, created: str) -> dict[str, Any]:
-    names: dict[str, Any] = {
+def definition(resource: Resource, created: str) -> JsonObject:
+    names: JsonObject = {
         "kind": resource.kind,
         "listKind": resource.list_kind,
         "plural": resource.plural,
@@ -233,8 +234,8 @@ def definition(resource: Resource, created: str) -> dict[str, Any]:
     }
 
 
-def _version(version: Version) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+def _version(version: Version) -> JsonObject:
+    shown: JsonObject = {
         "name": version.name,
         "served": version.served,
         "storage": version.storage,
@@ -251,8 +252,8 @@ def _version(version: Version) -> dict[str, Any]:
     return shown
 
 
-def _column(column: PrinterColumn) -> dict[str, Any]:
-    shown: dict[str, Any] = {"name": column.name, "type": column.type, "jsonPath": column.path}
+def _column(column: PrinterColumn) -> JsonObject:
+    shown: JsonObject = {"name": column.name, "type": column.type, "jsonPath": column.path}
     if column.description:
         shown["description"] = column.description
     if column.priority:
@@ -260,5 +261,5 @@ def _column(column: PrinterColumn) -> dict[str, Any]:
     return shown
 
 
-def _condition(kind_: str, reason: str, message: str, since: str) -> dict[str, Any]:
+def _condition(kind_: str, reason: str, message: str, since: str) -> JsonObject:
     return {"type": kind_, "status": "True", "reason": reason, "message": message, "lastTransitionTime": since}

@@ -7,11 +7,12 @@ checked against their schema later and answer 422. This module finds the first s
 from __future__ import annotations
 
 import binascii
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.schema.checks import INT32
 from muster.api.schema.object_meta import OBJECT_META
 from muster.values.causes import quoted
+from muster.values.json import Json, JsonMapping, Schema
 from muster.values.times import Fault, parse_time
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from muster.api.resource import Resource, Version
 
-Schema = dict[str, Any]
 
 _STRUCTS: Final[Mapping[str, str]] = {
     "metadata": "ObjectMeta",
@@ -44,7 +44,7 @@ _SECONDS: Final = len("2006-01-02T15:04:05")
 _DIGITS: Final = len(".000000")
 
 
-def decode_problem(resource: Resource, version: Version, obj: Mapping[str, Any]) -> str | None:
+def decode_problem(resource: Resource, version: Version, obj: JsonMapping) -> str | None:
     """The text that follows `cannot be handled as a Kind: `, or None when the types fit."""
     found = metadata_problem(obj.get("metadata"), resource.kind)
     if found is None and resource.builtin:
@@ -54,7 +54,7 @@ def decode_problem(resource: Resource, version: Version, obj: Mapping[str, Any])
     return found
 
 
-def metadata_problem(metadata: Any, kind: str) -> str | None:
+def metadata_problem(metadata: Json, kind: str) -> str | None:
     """What is wrong with the types in the metadata of an object."""
     return _mismatch(metadata, OBJECT_META, kind, "metadata", "ObjectMeta")
 
@@ -65,7 +65,7 @@ def _struct(kind: str, field: str) -> str:
     return _STRUCTS.get(field, field[:1].upper() + field[1:])
 
 
-def _mismatch(value: Any, schema: Schema, owner: str, path: str, struct: str) -> str | None:
+def _mismatch(value: Json, schema: Schema, owner: str, path: str, struct: str) -> str | None:
     """`owner` is the struct that has the field at `path`, `struct` the one the field holds."""
     if value is None or schema.get("x-kubernetes-int-or-string"):
         return None
@@ -88,7 +88,7 @@ def _mismatch(value: Any, schema: Schema, owner: str, path: str, struct: str) ->
             return None
 
 
-def _object(value: Any, schema: Schema, owner: str, path: str, struct: str) -> str | None:
+def _object(value: Json, schema: Schema, owner: str, path: str, struct: str) -> str | None:
     if not isinstance(value, dict):
         return _refused(value, owner, path, _go_type(schema, struct))
     additional = schema.get("additionalProperties")
@@ -102,7 +102,7 @@ def _object(value: Any, schema: Schema, owner: str, path: str, struct: str) -> s
     )
 
 
-def _string(value: Any, schema: Schema, owner: str, path: str) -> str | None:
+def _string(value: Json, schema: Schema, owner: str, path: str) -> str | None:
     form = schema.get("format", "")
     if not isinstance(value, str):
         if form == "byte":
@@ -137,11 +137,11 @@ def _micro_time(value: str) -> str | None:
     return f'parsing time {quoted(value)} as "{layout}": cannot parse {quoted(wrong)} as "{wanted}"'
 
 
-def _refused(value: Any, owner: str, path: str, wanted: str) -> str:
+def _refused(value: Json, owner: str, path: str, wanted: str) -> str:
     return f"json: cannot unmarshal {_json_type(value)} into Go struct field {owner}.{path} of type {wanted}"
 
 
-def _json_type(value: Any) -> str:
+def _json_type(value: Json) -> str:
     match value:
         case bool():
             return "bool"
@@ -169,5 +169,5 @@ def _go_type(schema: Schema, struct: str) -> str:
             return f"v1.{struct}"
 
 
-def _first(found: Any) -> str | None:
+def _first(found: Json) -> str | None:
     return next((text for text in found if text is not None), None)

@@ -6,7 +6,7 @@ only events that are complete, and lets nothing of them change but their series.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api import parts
 from muster.api.ages import UNKNOWN, age
@@ -14,23 +14,21 @@ from muster.api.builtin import builtin
 from muster.api.event_forms import CORE, CORE_ZERO, GROUP, GROUP_ZERO, as_core, as_group, core_field
 from muster.api.event_rules import core_rules, group_rules
 from muster.api.resource import PrinterColumn
+from muster.values.json import JsonObject, Schema
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from muster.api.parts import Schema
     from muster.api.resource import Resource
 
-Object = dict[str, Any]
 
-
-def _last_seen(obj: Object, now: datetime) -> object:
+def _last_seen(obj: JsonObject, now: datetime) -> object:
     event = as_core(obj, CORE)
     series = event.get("series") or {}
     return _ago(series.get("lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime"), now)
 
 
-def _first_seen(obj: Object, now: datetime) -> object:
+def _first_seen(obj: JsonObject, now: datetime) -> object:
     event = as_core(obj, CORE)
     return _ago(event.get("firstTimestamp") or event.get("eventTime"), now)
 
@@ -39,17 +37,17 @@ def _ago(moment: object, now: datetime) -> str:
     return age(moment, now) if moment else UNKNOWN
 
 
-def _object(obj: Object, _: datetime) -> object:
+def _object(obj: JsonObject, _: datetime) -> object:
     involved = as_core(obj, CORE).get("involvedObject") or {}
     kind, name = involved.get("kind", "").lower(), involved.get("name", "")
     return f"{kind}/{name}" if name else kind
 
 
-def _subobject(obj: Object, _: datetime) -> object:
+def _subobject(obj: JsonObject, _: datetime) -> object:
     return (as_core(obj, CORE).get("involvedObject") or {}).get("fieldPath", "")
 
 
-def _source(obj: Object, _: datetime) -> object:
+def _source(obj: JsonObject, _: datetime) -> object:
     event = as_core(obj, CORE)
     source = event.get("source") or {}
     component = source.get("component") or event.get("reportingComponent") or ""
@@ -57,16 +55,16 @@ def _source(obj: Object, _: datetime) -> object:
     return f"{component}, {host}" if host else component
 
 
-def _message(obj: Object, _: datetime) -> object:
+def _message(obj: JsonObject, _: datetime) -> object:
     return (as_core(obj, CORE).get("message") or "").strip()
 
 
-def _count(obj: Object, _: datetime) -> object:
+def _count(obj: JsonObject, _: datetime) -> object:
     event = as_core(obj, CORE)
     return (event.get("series") or {}).get("count") or event.get("count") or 1
 
 
-def _name(obj: Object, _: datetime) -> object:
+def _name(obj: JsonObject, _: datetime) -> object:
     return (obj.get("metadata") or {}).get("name", "")
 
 

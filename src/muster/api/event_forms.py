@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    Object = dict[str, Any]
+    Object = JsonObject
 
 GROUP: Final = "events.k8s.io"
 CORE: Final = "v1"  # the version that events are stored in
@@ -24,7 +26,7 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 _BACK: Final = {new: old for old, new in _NAMES.items()}
 # What every event shows, whether it has something to say or not.
-CORE_ZERO: Final[dict[str, Any]] = {
+CORE_ZERO: Final[JsonObject] = {
     "involvedObject": {},
     "source": {},
     "firstTimestamp": None,
@@ -33,7 +35,7 @@ CORE_ZERO: Final[dict[str, Any]] = {
     "reportingComponent": "",
     "reportingInstance": "",
 }
-GROUP_ZERO: Final[dict[str, Any]] = {
+GROUP_ZERO: Final[JsonObject] = {
     "eventTime": None,
     "regarding": {},
     "deprecatedSource": {},

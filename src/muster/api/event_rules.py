@@ -4,15 +4,15 @@ events.k8s.io/v1, where an event is complete from the start and only its series 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.values.causes import Cause, invalid, required
+from muster.values.json import Json, JsonObject
 from muster.values.names import qualified_name_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Object = dict[str, Any]
 
 _LONGEST: Final = 128  # bytes of a name, a reason, an action
 _LONGEST_NOTE: Final = 1024
@@ -37,11 +37,11 @@ _FIXED: Final = (
 )
 
 
-def core_rules(new: Object, _: Object | None) -> Iterator[Cause]:
+def core_rules(new: JsonObject, _: JsonObject | None) -> Iterator[Cause]:
     yield from _legacy(new, "reportingComponent")
 
 
-def group_rules(new: Object, old: Object | None) -> Iterator[Cause]:
+def group_rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
     yield from _legacy(new, "reportingController")
     if old is not None:
         if (new.get("series") or None) != (old.get("series") or None):
@@ -61,7 +61,7 @@ def group_rules(new: Object, old: Object | None) -> Iterator[Cause]:
         yield invalid("source", "", "needs to be unset")
 
 
-def _legacy(event: Object, reporter: str) -> Iterator[Cause]:
+def _legacy(event: JsonObject, reporter: str) -> Iterator[Cause]:
     """An event lives where its object does; one with a time says who did what, and why."""
     namespace = (event.get("metadata") or {}).get("namespace", "")
     involved = (event.get("involvedObject") or {}).get("namespace", "")
@@ -89,7 +89,7 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _series(event: Object) -> Iterator[Cause]:
+def _series(event: JsonObject) -> Iterator[Cause]:
     series = event.get("series")
     if series is None:
         return
@@ -99,14 +99,14 @@ def _series(event: Object) -> Iterator[Cause]:
         yield required("series.lastObservedTime")
 
 
-def _unchanged(name: str, new: Object, old: Object) -> Iterator[Cause]:
+def _unchanged(name: str, new: JsonObject, old: JsonObject) -> Iterator[Cause]:
     field = "reportingComponent" if name == "reportingController" else name
     now, before = _plain(field, new.get(field)), _plain(field, old.get(field))
     if now != before:
         yield invalid(name, now, "field is immutable")
 
 
-def _plain(field: str, value: Any) -> Any:
+def _plain(field: str, value: Json) -> Json:
     """A value as the real server's own structs have it, which is how its refusals print it."""
     match field:
         case "involvedObject":
@@ -123,5 +123,5 @@ def _plain(field: str, value: Any) -> Any:
             return value or ""
 
 
-def _go_struct(value: Object, names: tuple[str, ...]) -> Object:
+def _go_struct(value: JsonObject, names: tuple[str, ...]) -> JsonObject:
     return {_GO_NAMES.get(name, name[0].upper() + name[1:]): value.get(name) or "" for name in names}

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import InvalidObjectError
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
 
 _STEP = re.compile(
     r"""\.(?P<field>(?:[^.\[\]\\]|\\.)+)
@@ -29,14 +31,14 @@ _STEP = re.compile(
 class _Field:
     name: str
 
-    def walk(self, value: Any) -> Iterator[Any]:
+    def walk(self, value: Json) -> Iterator[Json]:
         if isinstance(value, dict) and self.name in value:
             yield value[self.name]
 
 
 @dataclass(frozen=True, slots=True)
 class _Every:
-    def walk(self, value: Any) -> Iterator[Any]:
+    def walk(self, value: Json) -> Iterator[Json]:
         if isinstance(value, list):
             yield from value
         elif isinstance(value, dict):
@@ -47,7 +49,7 @@ class _Every:
 class _Index:
     at: int
 
-    def walk(self, value: Any) -> Iterator[Any]:
+    def walk(self, value: Json) -> Iterator[Json]:
         if isinstance(value, list) and -len(value) <= self.at < len(value):
             yield value[self.at]
 
@@ -57,7 +59,7 @@ class _Where:
     name: str
     wanted: str
 
-    def walk(self, value: Any) -> Iterator[Any]:
+    def walk(self, value: Json) -> Iterator[Json]:
         if isinstance(value, list):
             for each in value:
                 if isinstance(each, dict) and each.get(self.name) == self.wanted:
@@ -70,13 +72,13 @@ class Path:
 
     steps: tuple[_Field | _Every | _Index | _Where, ...]
 
-    def values(self, obj: Any) -> list[Any]:
-        found: Iterable[Any] = [obj]
+    def values(self, obj: Json) -> list[Json]:
+        found: Iterable[Json] = [obj]
         for step in self.steps:
             found = [each for value in found for each in step.walk(value)]
         return list(found)
 
-    def first(self, obj: Any) -> Any:
+    def first(self, obj: Json) -> Json:
         """The first value, or None."""
         found = self.values(obj)
         return found[0] if found else None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
 from muster.api.parts import Identity, Node, Part
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, invalid
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,7 +26,7 @@ class Lease(Node, frozen=True):
     spec: LeaseSpec = LeaseSpec()
 
 
-def rules(new: dict[str, Any], _: dict[str, Any] | None) -> list[Cause]:
+def rules(new: JsonObject, _: JsonObject | None) -> list[Cause]:
     spec = new.get("spec") or {}
     causes = []
     if (seconds := spec.get("leaseDurationSeconds")) is not None and seconds <= 0:
@@ -35,7 +36,7 @@ def rules(new: dict[str, Any], _: dict[str, Any] | None) -> list[Cause]:
     return causes
 
 
-def _holder(obj: dict[str, Any], _: datetime) -> object:
+def _holder(obj: JsonObject, _: datetime) -> object:
     return (obj.get("spec") or {}).get("holderIdentity", "")
 
 

@@ -11,13 +11,14 @@ Conversion loses nothing in either direction.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from muster.api import parts
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import Condition, LabelSelector, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
 from muster.values.causes import Cause, forbidden, invalid
+from muster.values.json import Json, JsonObject, Schema
 from muster.values.labels import label_selector_causes
 from muster.values.names import NAME_LENGTH, qualified_name_problems
 
@@ -54,7 +55,7 @@ class ManagedClusterSet(Node, frozen=True):
     status: ManagedClusterSetStatus = ManagedClusterSetStatus()
 
 
-def _selector(exclusive: str | None) -> parts.Schema:
+def _selector(exclusive: str | None) -> Schema:
     """`exclusive` is what the version calls the exclusive type and defaults to; None: no default."""
     names = [exclusive or EXCLUSIVE, BY_LABELS]
     kind = parts.string("How clusters are selected: by the exclusive label, or by any labels.", enum=names)
@@ -68,8 +69,8 @@ def _selector(exclusive: str | None) -> parts.Schema:
     return schema | ({"default": {"selectorType": exclusive}} if exclusive else {})
 
 
-def _schema(exclusive: str | None) -> parts.Schema:
-    default: dict[str, Any] = {"clusterSelector": {"selectorType": exclusive}} if exclusive else {}
+def _schema(exclusive: str | None) -> Schema:
+    default: JsonObject = {"clusterSelector": {"selectorType": exclusive}} if exclusive else {}
     spec = parts.obj(
         "Which clusters belong to the set.",
         properties={
@@ -95,7 +96,7 @@ def _schema(exclusive: str | None) -> parts.Schema:
     return parts.kind("A group of clusters.", spec, status)
 
 
-def convert(obj: dict[str, Any], version: str) -> dict[str, Any]:
+def convert(obj: JsonObject, version: str) -> JsonObject:
     """The set as a version shows it. The argument is left alone."""
     stored = _to_stored(obj)
     match version:
@@ -112,7 +113,7 @@ def convert(obj: dict[str, Any], version: str) -> dict[str, Any]:
             raise ValueError(f"ManagedClusterSet has no version {version}")
 
 
-def _to_stored(obj: dict[str, Any]) -> dict[str, Any]:
+def _to_stored(obj: JsonObject) -> JsonObject:
     version = obj.get("apiVersion", "").rpartition("/")[2]
     if version == "v1beta1":
         return _with_spec(obj, "v1beta2", _renamed(obj.get("spec"), LEGACY_EXCLUSIVE, EXCLUSIVE))
@@ -125,7 +126,7 @@ def _to_stored(obj: dict[str, Any]) -> dict[str, Any]:
     return obj
 
 
-def _renamed(spec: Any, old: str, new: str) -> Any:
+def _renamed(spec: Json, old: str, new: str) -> Json:
     if not isinstance(spec, dict):
         return spec
     chosen = spec.get("clusterSelector")
@@ -134,18 +135,18 @@ def _renamed(spec: Any, old: str, new: str) -> Any:
     return spec | {"clusterSelector": chosen | {"selectorType": new}}
 
 
-def _with_spec(obj: dict[str, Any], version: str, spec: Any) -> dict[str, Any]:
+def _with_spec(obj: JsonObject, version: str, spec: Json) -> JsonObject:
     changed = obj | {"apiVersion": f"{GROUP}/{version}"}
     return changed if spec is None else changed | {"spec": spec}
 
 
-def rules(new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
+def rules(new: JsonObject, old: JsonObject | None) -> list[Cause]:
     """What the schema cannot say about the exclusive key and the selector. Both states are in the stored form."""
     spec = new.get("spec") or {}
     return _key_causes(spec, new, old) + _selector_causes(spec, (old or {}).get("spec") or {})
 
 
-def _selector_causes(spec: dict[str, Any], before: dict[str, Any]) -> list[Cause]:
+def _selector_causes(spec: JsonObject, before: JsonObject) -> list[Cause]:
     """A selector that cannot match would empty the set, and every placement that is bound to it. One that was stored
     before this was checked may stay: such a set must remain writable."""
     selector = spec.get("clusterSelector") or {}
@@ -154,7 +155,7 @@ def _selector_causes(spec: dict[str, Any], before: dict[str, Any]) -> list[Cause
     return label_selector_causes(selector.get("labelSelector"), "spec.clusterSelector.labelSelector")
 
 
-def _key_causes(spec: dict[str, Any], new: dict[str, Any], old: dict[str, Any] | None) -> list[Cause]:
+def _key_causes(spec: JsonObject, new: JsonObject, old: JsonObject | None) -> list[Cause]:
     key = spec.get("exclusiveKey") or ""
     if not isinstance(key, str):
         return []

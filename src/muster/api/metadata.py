@@ -7,9 +7,10 @@ beside the name, as the real server does.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.values.causes import MOST_FOUND, MOST_NAMED, Cause, forbidden, invalid, required, too_long
+from muster.values.json import JsonObject
 from muster.values.labels import label_causes
 from muster.values.names import (
     dns_label_problems,
@@ -22,7 +23,6 @@ from muster.values.names import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-Object = dict[str, Any]
 
 ANNOTATIONS_LIMIT: Final = 256 * 1024
 FINALIZER_ORPHAN: Final = "orphan"
@@ -34,15 +34,15 @@ _STANDARD_FINALIZERS: Final = frozenset({FINALIZER_ORPHAN, FINALIZER_FOREGROUND,
 _NOTHING_WHEN_EMPTY: Final = ("labels", "annotations", "finalizers", "ownerReferences", "generateName", "selfLink")
 
 
-def without_empty(metadata: Object) -> Object:
+def without_empty(metadata: JsonObject) -> JsonObject:
     """The same without fields that hold nothing; the very same if there are none, as nearly always."""
     empty = [name for name in _NOTHING_WHEN_EMPTY if name in metadata and not metadata[name]]
     return {name: value for name, value in metadata.items() if name not in empty} if empty else metadata
 
 
 def validate_metadata(
-    obj: Object,
-    old: Object | None,
+    obj: JsonObject,
+    old: JsonObject | None,
     namespaced: bool,
     name_problems: Callable[[str], list[str]] = subdomain_problems,
 ) -> list[Cause]:
@@ -55,7 +55,7 @@ def validate_metadata(
     return first + list(islice(_common(metadata), MOST_FOUND))
 
 
-def metadata_warnings(obj: Object, old: Object | None = None) -> list[str]:
+def metadata_warnings(obj: JsonObject, old: JsonObject | None = None) -> list[str]:
     """What is allowed and unwise, for Warning headers."""
     known = set((old or {}).get("metadata", {}).get("finalizers") or ())
     return [
@@ -67,7 +67,7 @@ def metadata_warnings(obj: Object, old: Object | None = None) -> list[str]:
     ]
 
 
-def _identity(metadata: Object, name_problems: Callable[[str], list[str]], *, namespaced: bool) -> list[Cause]:
+def _identity(metadata: JsonObject, name_problems: Callable[[str], list[str]], *, namespaced: bool) -> list[Cause]:
     causes: list[Cause] = []
     if prefix := metadata.get("generateName"):
         problems = name_problems(without_trailing_dash(prefix))
@@ -88,7 +88,7 @@ def _identity(metadata: Object, name_problems: Callable[[str], list[str]], *, na
     return causes
 
 
-def _update(metadata: Object, old: Object) -> list[Cause]:
+def _update(metadata: JsonObject, old: JsonObject) -> list[Cause]:
     causes: list[Cause] = []
     if old.get("deletionTimestamp"):
         added = sorted(set(metadata.get("finalizers") or ()) - set(old.get("finalizers") or ()))
@@ -107,7 +107,7 @@ def _update(metadata: Object, old: Object) -> list[Cause]:
     return causes
 
 
-def _common(metadata: Object) -> Iterator[Cause]:
+def _common(metadata: JsonObject) -> Iterator[Cause]:
     if labels := metadata.get("labels"):
         yield from label_causes(labels, "metadata.labels")
     if annotations := metadata.get("annotations"):
@@ -133,7 +133,7 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _owners(owners: Sequence[Object]) -> Iterator[Cause]:
+def _owners(owners: Sequence[JsonObject]) -> Iterator[Cause]:
     path = "metadata.ownerReferences"
     controller = ""
     for owner in owners:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
 from muster.api.resource import BUILTIN_VERBS, PrinterColumn
+from muster.values.json import JsonObject
 from muster.values.names import dns_label_problems
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 FINALIZER: Final = "kubernetes"
 
 
-def normalize(obj: dict[str, Any]) -> None:
+def normalize(obj: JsonObject) -> None:
     """Every namespace is labelled with its name, and has a phase."""
     metadata = obj.setdefault("metadata", {})
     if name := metadata.get("name"):
@@ -33,7 +35,7 @@ def normalize(obj: dict[str, Any]) -> None:
     status.setdefault("phase", "Active")
 
 
-def _phase(obj: dict[str, Any], _: datetime) -> object:
+def _phase(obj: JsonObject, _: datetime) -> object:
     return (obj.get("status") or {}).get("phase", "")
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from muster.api.resource import PrinterColumn
+from muster.values.json import JsonObject, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Schema = dict[str, Any]
 
 QUALIFIED_NAME_PATTERN: Final = (
     r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
@@ -264,9 +264,9 @@ class Condition(Part, frozen=True):
     observed_generation: int = 0
 
 
-def plain_conditions(conditions: Iterable[Condition]) -> list[dict[str, Any]]:
+def plain_conditions(conditions: Iterable[Condition]) -> list[JsonObject]:
     """As they are written."""
-    found: list[dict[str, Any]] = msgspec.to_builtins(list(conditions))
+    found: list[JsonObject] = msgspec.to_builtins(list(conditions))
     return found
 
 

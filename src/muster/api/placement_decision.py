@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -10,6 +10,7 @@ from muster.api import parts
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,15 +33,15 @@ class PlacementDecision(Node, frozen=True):
     status: PlacementDecisionStatus = PlacementDecisionStatus()
 
 
-def _names(obj: dict[str, Any]) -> list[str]:
+def _names(obj: JsonObject) -> list[str]:
     return [str(each.get("clusterName", "")) for each in (obj.get("status") or {}).get("decisions") or ()]
 
 
-def _count(obj: dict[str, Any], _: datetime) -> object:
+def _count(obj: JsonObject, _: datetime) -> object:
     return len(_names(obj))
 
 
-def _clusters(obj: dict[str, Any], _: datetime) -> object:
+def _clusters(obj: JsonObject, _: datetime) -> object:
     """As many names as fit beside the other columns, and how many more there are."""
     names = sorted(_names(obj))
     more = len(names) - _SHOWN

@@ -10,11 +10,12 @@ from typing import Final
 
 from muster.api import parts
 from muster.api.resource import PrinterColumn, Resource, Version
+from muster.values.json import Schema
 
 GROUP: Final = "placement.muster.dev"
 
 
-def _clusters(description: str) -> parts.Schema:
+def _clusters(description: str) -> Schema:
     return parts.obj(
         description,
         ("count",),

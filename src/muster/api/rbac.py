@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api import parts
 from muster.api.builtin import AGE, CREATED_AT, builtin
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, forbidden, invalid, not_supported, required, too_many
+from muster.values.json import JsonObject, Schema
 from muster.values.names import path_segment_problems, subdomain_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-Object = dict[str, Any]
 
 GROUP: Final = "rbac.authorization.k8s.io"
 MOST_ITEMS: Final = 5_000  # rules of a role, subjects of a binding: each change of one is followed on the spot
@@ -24,8 +24,8 @@ MOST_ITEMS: Final = 5_000  # rules of a role, subjects of a binding: each change
 # Roles.
 
 
-def _role_rules(*, namespaced: bool) -> Callable[[Object, Object | None], Iterator[Cause]]:
-    def rules(new: Object, _: Object | None) -> Iterator[Cause]:
+def _role_rules(*, namespaced: bool) -> Callable[[JsonObject, JsonObject | None], Iterator[Cause]]:
+    def rules(new: JsonObject, _: JsonObject | None) -> Iterator[Cause]:
         if len(given := new.get("rules") or ()) > MOST_ITEMS:
             yield too_many("rules", len(given), MOST_ITEMS)
         for index, rule in enumerate(given):
@@ -34,7 +34,7 @@ def _role_rules(*, namespaced: bool) -> Callable[[Object, Object | None], Iterat
     return rules
 
 
-def _rule_causes(rule: Object, path: str, *, namespaced: bool) -> list[Cause]:
+def _rule_causes(rule: JsonObject, path: str, *, namespaced: bool) -> list[Cause]:
     causes = []
     if not rule.get("verbs"):
         causes.append(required(f"{path}.verbs", "verbs must contain at least one value"))
@@ -55,7 +55,7 @@ def _rule_causes(rule: Object, path: str, *, namespaced: bool) -> list[Cause]:
     return causes
 
 
-def _strings(description: str) -> parts.Schema:
+def _strings(description: str) -> Schema:
     return parts.array(parts.string(), description) | {"x-kubernetes-list-type": "atomic"}
 
 
@@ -104,7 +104,7 @@ ROLE: Final = builtin(
 # Bindings.
 
 
-def normalize_binding(obj: Object) -> None:
+def normalize_binding(obj: JsonObject) -> None:
     """Users, groups and roles are of the RBAC group unless they say otherwise."""
     role = obj.get("roleRef")
     if isinstance(role, dict) and not role.get("apiGroup"):
@@ -114,8 +114,8 @@ def normalize_binding(obj: Object) -> None:
             subject["apiGroup"] = GROUP
 
 
-def _binding_rules(*kinds: str, namespaced: bool) -> Callable[[Object, Object | None], Iterator[Cause]]:
-    def rules(new: Object, old: Object | None) -> Iterator[Cause]:
+def _binding_rules(*kinds: str, namespaced: bool) -> Callable[[JsonObject, JsonObject | None], Iterator[Cause]]:
+    def rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
         role = new.get("roleRef") or {}
         if role.get("apiGroup", "") != GROUP:
             yield not_supported("roleRef.apiGroup", role.get("apiGroup", ""), (GROUP,))
@@ -136,7 +136,7 @@ def _binding_rules(*kinds: str, namespaced: bool) -> Callable[[Object, Object | 
     return rules
 
 
-def _subject_causes(subject: Object, path: str, *, namespaced: bool) -> list[Cause]:
+def _subject_causes(subject: JsonObject, path: str, *, namespaced: bool) -> list[Cause]:
     causes = []
     name, group = subject.get("name", ""), subject.get("apiGroup", "")
     if not name:
@@ -159,13 +159,13 @@ def _subject_causes(subject: Object, path: str, *, namespaced: bool) -> list[Cau
     return causes
 
 
-def _role(obj: Object, _: datetime) -> object:
+def _role(obj: JsonObject, _: datetime) -> object:
     role = obj.get("roleRef") or {}
     return f"{role.get('kind', '')}/{role.get('name', '')}"
 
 
-def _subjects(kind: str) -> Callable[[Object, datetime], object]:
-    def cell(obj: Object, _: datetime) -> object:
+def _subjects(kind: str) -> Callable[[JsonObject, datetime], object]:
+    def cell(obj: JsonObject, _: datetime) -> object:
         chosen = [each for each in obj.get("subjects") or () if each.get("kind") == kind]
         if kind == "ServiceAccount":
             return ", ".join(f"{each.get('namespace', '')}/{each.get('name', '')}" for each in chosen)

@@ -8,16 +8,18 @@ and named. So a struct never fails on what a schema allows, or on what a server 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import msgspec
 from msgspec import inspect
 
 from muster.errors import InvalidObjectError
 from muster.values.faults import Fault
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
 
 T = TypeVar("T")
 _PLAIN: Final = msgspec.json.Decoder()
@@ -92,7 +94,7 @@ class Reader(Generic[T]):
         return found.obj
 
 
-def _fit(value: Any, shape: inspect.Type, path: str, faults: list[Fault]) -> Any:
+def _fit(value: Json, shape: inspect.Type, path: str, faults: list[Fault]) -> Json:
     """The value as the shape wants it; what has no place in it is `_LEFT_OUT`, and in the faults."""
     match shape:
         case inspect.StructType(fields=fields) if isinstance(value, dict):
@@ -119,7 +121,7 @@ def _fit(value: Any, shape: inspect.Type, path: str, faults: list[Fault]) -> Any
             return value if _takes(value, shape) else _left_out(value, shape, path, faults)
 
 
-def _members(given: Iterable[tuple[str, Any, inspect.Type]], path: str, faults: list[Fault]) -> dict[str, Any]:
+def _members(given: Iterable[tuple[str, Json, inspect.Type]], path: str, faults: list[Fault]) -> JsonObject:
     """Null stands for what was never said, except where it may be said."""
     fitted = {
         name: _fit(value, kind, f"{path}.{name}" if path else name, faults)
@@ -133,7 +135,7 @@ def _struct_of(types: Iterable[inspect.Type]) -> inspect.Type | None:
     return next((kind for kind in types if isinstance(kind, inspect.StructType)), None)
 
 
-def _tried(value: Any, shape: inspect.Type) -> Any:
+def _tried(value: Json, shape: inspect.Type) -> Json:
     """The value for one of several shapes, if it is of that one."""
     faults: list[Fault] = []
     return _LEFT_OUT if (fitting := _fit(value, shape, "", faults)) is _LEFT_OUT or faults else fitting
@@ -159,7 +161,7 @@ def _takes(value: object, shape: inspect.Type) -> bool:
             return False
 
 
-def _zero(shape: inspect.Type) -> Any:
+def _zero(shape: inspect.Type) -> Json:
     match shape:
         case inspect.StructType() | inspect.DictType():
             return {}

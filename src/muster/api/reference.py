@@ -6,9 +6,10 @@ python -m muster.api.reference > docs/reference/kinds.md
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.api.registry import RESOURCES
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,7 +65,7 @@ def _column_name(name: str, priority: int) -> str:
     return f"{name} (wide)" if priority else name
 
 
-def _fields(schema: dict[str, Any] | Any, path: str) -> Iterator[str]:
+def _fields(schema: JsonObject | Json, path: str) -> Iterator[str]:
     needed = set(schema.get("required", ()))
     for name, child in schema.get("properties", {}).items():
         if not path and name in {"apiVersion", "kind", "metadata"}:
@@ -82,7 +83,7 @@ def _fields(schema: dict[str, Any] | Any, path: str) -> Iterator[str]:
         yield from _fields(child.get("items", child), below + ("[]" if "items" in child else ""))
 
 
-def _type(schema: dict[str, Any]) -> str:
+def _type(schema: JsonObject) -> str:
     if schema.get("x-kubernetes-int-or-string"):
         return "integer or string"
     match schema.get("type"):

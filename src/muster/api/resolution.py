@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from muster.api import parts
 from muster.api.parts import Condition, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
+from muster.values.json import Json
 
 GROUP: Final = "resolution.muster.dev"
 CATALOG_LABEL: Final = f"{GROUP}/catalog"  # on ConfigMaps that are catalogs; others are not read
@@ -47,7 +48,7 @@ class GivenProperty(Node, frozen=True):
     """A property as people write it: any JSON value under a type."""
 
     type: str = ""
-    value: Any = None
+    value: Json = None
 
 
 class InstalledOperator(Node, frozen=True):

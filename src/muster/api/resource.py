@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from muster.api.schema import CompiledSchema, compile_schema
+from muster.values.json import JsonMapping, JsonObject
 from muster.values.names import subdomain_problems
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from muster.values.causes import Cause
 
-    Object = dict[str, Any]
+    Object = JsonObject
     Rules = Callable[[Object, Object | None], Iterable[Cause]]
     Conversion = Callable[[Object, str], Object]
     Normalization = Callable[[Object], list[str] | None]
@@ -102,7 +103,7 @@ class Version:
     """One served version of a kind. Compared by identity: the registry holds the only instance."""
 
     name: str
-    schema: Mapping[str, Any]
+    schema: JsonMapping
     columns: tuple[PrinterColumn, ...] = ()
     status: bool = False
     selectable_fields: tuple[str, ...] = ()
@@ -113,7 +114,7 @@ class Version:
     scale: Scale | None = None
     checks: OwnChecks | None = None
     # Fields that objects of a built-in kind always show, with the value that says nothing; nobody owns that value.
-    zero: Mapping[str, Any] = field(default_factory=dict)
+    zero: JsonMapping = field(default_factory=dict)
     # What a field selector compares, given the stored object and the field; the value at its path if there is none.
     selectable: Selectable | None = None
     parts: tuple[str, ...] = ()  # more parts of the object that are written by themselves, such as `approval`
@@ -173,7 +174,7 @@ class Resource:
     name_problems: NameCheck = subdomain_problems
     family: Family | None = None
     compose: Composition | None = None
-    reset: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    reset: Mapping[str, JsonMapping] = field(default_factory=dict)
     part_rules: Mapping[str, Rules] = field(default_factory=dict)
 
     @property

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
 from muster.api.config_map import SIZE_LIMIT, immutability, key_causes
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, invalid, required, too_long
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
+
 
 OPAQUE: Final = "Opaque"
 
@@ -26,7 +28,7 @@ _NEEDED_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def normalize(obj: dict[str, Any]) -> None:
+def normalize(obj: JsonObject) -> None:
     """`stringData` is for writing only: its values move to `data`. A secret without a type is opaque.
 
     A map without entries is not kept.
@@ -44,7 +46,7 @@ def normalize(obj: dict[str, Any]) -> None:
         del obj["data"]
 
 
-def rules(new: dict[str, Any], old: dict[str, Any] | None) -> Iterator[Cause]:
+def rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
     data = new.get("data") or {}
     for key in data:
         yield from key_causes("data", key)
@@ -60,11 +62,11 @@ def rules(new: dict[str, Any], old: dict[str, Any] | None) -> Iterator[Cause]:
         yield from immutability(new, old, ("data",))
 
 
-def _type(obj: dict[str, Any], _: datetime) -> object:
+def _type(obj: JsonObject, _: datetime) -> object:
     return obj.get("type", OPAQUE)
 
 
-def _count(obj: dict[str, Any], _: datetime) -> object:
+def _count(obj: JsonObject, _: datetime) -> object:
     return len(obj.get("data") or {})
 
 

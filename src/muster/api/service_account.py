@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
 from muster.api.resource import PrinterColumn
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from datetime import datetime
 
 
-def _secrets(obj: dict[str, Any], _: datetime) -> object:
+def _secrets(obj: JsonObject, _: datetime) -> object:
     return len(obj.get("secrets") or ())
 
 

@@ -6,13 +6,14 @@ kinds. Ages need the present, which is an argument.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.api.ages import age
 from muster.api.jsonpath import compile_path
 from muster.api.resource import PrinterColumn
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from muster.api.resource import Resource, Version
 
-Object = dict[str, Any]
 
 # The server's own words: clients show them in `kubectl get --help`-like output, and tests compare them.
 _NAME_DESCRIPTION: Final = (
@@ -44,7 +44,7 @@ _NAME: Final = PrinterColumn(
 )
 
 
-def column_definitions(resource: Resource, version: Version) -> list[dict[str, Any]]:
+def column_definitions(resource: Resource, version: Version) -> list[JsonObject]:
     """The column definitions of a Table."""
     return [
         {
@@ -59,16 +59,16 @@ def column_definitions(resource: Resource, version: Version) -> list[dict[str, A
     ]
 
 
-def cells(resource: Resource, version: Version, obj: Object, now: datetime) -> list[Any]:
+def cells(resource: Resource, version: Version, obj: JsonObject, now: datetime) -> list[Json]:
     """The cells of one row."""
     return [_cell(column)(obj, now) for column in _columns(resource, version)]
 
 
-def row(resource: Resource, version: Version, obj: Object, now: datetime, include: str = "Metadata") -> dict[str, Any]:
+def row(resource: Resource, version: Version, obj: JsonObject, now: datetime, include: str = "Metadata") -> JsonObject:
     """One row. `include` says what comes with the cells: None, Metadata or Object."""
     match include:
         case "None":
-            shown: Object | None = None
+            shown: JsonObject | None = None
         case "Object":
             shown = obj
         case _:
@@ -77,8 +77,8 @@ def row(resource: Resource, version: Version, obj: Object, now: datetime, includ
 
 
 def table(
-    resource: Resource, version: Version, rows: list[dict[str, Any]], metadata: dict[str, Any], *, header: bool = True
-) -> dict[str, Any]:
+    resource: Resource, version: Version, rows: list[JsonObject], metadata: JsonObject, *, header: bool = True
+) -> JsonObject:
     """The whole Table. Later events of a watch leave out the header."""
     return {
         "kind": "Table",
@@ -89,7 +89,7 @@ def table(
     }
 
 
-def partial_metadata(obj: Object) -> Object:
+def partial_metadata(obj: JsonObject) -> JsonObject:
     """An object reduced to its metadata."""
     return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": obj.get("metadata", {})}
 
@@ -100,7 +100,7 @@ def _columns(resource: Resource, version: Version) -> tuple[PrinterColumn, ...]:
     return version.columns if named and resource.builtin else (_NAME, *version.columns)
 
 
-def _cell(column: PrinterColumn) -> Callable[[Object, datetime], Any]:
+def _cell(column: PrinterColumn) -> Callable[[JsonObject, datetime], Json]:
     if column.cell is not None:
         return column.cell
     path = compile_path(column.path)
@@ -117,16 +117,16 @@ def _cell(column: PrinterColumn) -> Callable[[Object, datetime], Any]:
             return lambda obj, _: value if isinstance(value := path.first(obj), bool) else None
 
 
-def _text(value: Any) -> str | None:
+def _text(value: Json) -> str | None:
     """Text as it is, everything else as JSON."""
     if value is None or isinstance(value, str):
         return value
     return msgspec.json.encode(value).decode()
 
 
-def _integer(value: Any) -> int | None:
+def _integer(value: Json) -> int | None:
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Json) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.decoding import decode_problem
 from muster.api.metadata import validate_metadata, without_empty
 from muster.api.resource import Verdict
 from muster.values.causes import MOST_FOUND, NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, Cause, invalid
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_problem", "judged_object", "prepare", "validate_object"]
 
-Object = dict[str, Any]
 
 # With one of these, rules that look at the whole object cannot be trusted to find what they expect.
 _BLOCKING: Final = frozenset({NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
@@ -34,7 +34,7 @@ NOT_CHECKED: Final = invalid(
 )
 
 
-def prepare(resource: Resource, version: Version, obj: Object, live: Object | None = None) -> list[str]:
+def prepare(resource: Resource, version: Version, obj: JsonObject, live: JsonObject | None = None) -> list[str]:
     """Bring a decoded object into shape, in place. Returns the paths of fields that nobody knows.
 
     What it shares with a `live` object, which is stored, is in shape already.
@@ -52,7 +52,7 @@ def prepare(resource: Resource, version: Version, obj: Object, live: Object | No
 
 
 def validate_object(
-    resource: Resource, version: Version, obj: Object, old: Object | None = None, subresource: str = ""
+    resource: Resource, version: Version, obj: JsonObject, old: JsonObject | None = None, subresource: str = ""
 ) -> list[Cause]:
     """What is wrong with a prepared object; with `old`, also with the change. Both are in the given version.
 
@@ -62,7 +62,7 @@ def validate_object(
 
 
 def judged_object(
-    resource: Resource, version: Version, obj: Object, old: Object | None = None, subresource: str = ""
+    resource: Resource, version: Version, obj: JsonObject, old: JsonObject | None = None, subresource: str = ""
 ) -> Verdict:
     """The same, with the warnings that go with it."""
     if obj.get("kind") != resource.kind:
@@ -79,7 +79,7 @@ def is_blocked(causes: Iterable[Cause]) -> bool:
     return any(cause.reason in _BLOCKING for cause in causes)
 
 
-def _first_causes(resource: Resource, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
+def _first_causes(resource: Resource, obj: JsonObject, old: JsonObject | None, subresource: str) -> list[Cause]:
     """What is wrong with what every object has."""
     if resource.virtual or (subresource and old is not None and resource.compose is None):
         return []
@@ -88,7 +88,9 @@ def _first_causes(resource: Resource, obj: Object, old: Object | None, subresour
     return found if old is None else found + found
 
 
-def _causes(resource: Resource, version: Version, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
+def _causes(
+    resource: Resource, version: Version, obj: JsonObject, old: JsonObject | None, subresource: str
+) -> list[Cause]:
     causes = _first_causes(resource, obj, old, subresource)
     if resource.builtin:
         return causes + _own_rules(resource, obj, old, subresource)
@@ -103,7 +105,7 @@ def _causes(resource: Resource, version: Version, obj: Object, old: Object | Non
     return causes
 
 
-def _own_rules(resource: Resource, obj: Object, old: Object | None, subresource: str) -> list[Cause]:
+def _own_rules(resource: Resource, obj: JsonObject, old: JsonObject | None, subresource: str) -> list[Cause]:
     rules = resource.part_rules.get(subresource, resource.rules)
     if rules is None:
         return []

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.cel.checking.types import Type
+    from muster.cel.values.value import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Overload:
     result: Type
     impl: Callable[..., Any] | None = None
     member: bool = False
-    reads: Callable[[tuple[Any, ...]], tuple[tuple[Any, ...], ...]] | None = None
+    reads: Callable[[tuple[Value, ...]], tuple[tuple[Value, ...], ...]] | None = None
     metered: bool = (
         False  # `impl` takes the meter first: it looks inside its arguments, or makes more than it was given
     )
@@ -48,7 +49,7 @@ class Function:
     name: str
     overloads: tuple[Overload, ...]
     doc: str = ""
-    examples: Mapping[str, Any] = field(default_factory=dict)
+    examples: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Constant:
 
     name: str
     type: Type
-    value: Any
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Macro:
     arg_count: int | None
     expand: Callable[..., Any]
     doc: str = ""
-    examples: Mapping[str, Any] = field(default_factory=dict)
+    examples: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.checker import compile_expression
 from muster.cel.costs.charging import Charging, charging_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from muster.cel.reads import ReadPath
     from muster.cel.running.plan import Plan
     from muster.cel.syntax.tree import CheckedTree
+    from muster.cel.values.value import Value
 
 DEFAULT_COST_LIMIT = 1_000_000  # per evaluation, as Kubernetes has it
 CACHED_PROGRAMS = 2048
@@ -48,21 +49,21 @@ class Program:
     tree: CheckedTree
     plan: Plan
     charging: Charging
-    run: Callable[[Mapping[str, Any], int], tuple[Any, int]] = field(repr=False)
+    run: Callable[[Mapping[str, Value], int], tuple[Value, int]] = field(repr=False)
     compile_units: int = 0  # of the budget that compiling took
 
-    def evaluate(self, variables: Mapping[str, Any], cost_limit: int = DEFAULT_COST_LIMIT) -> Any:
+    def evaluate(self, variables: Mapping[str, Value], cost_limit: int = DEFAULT_COST_LIMIT) -> Value:
         """The value. Raises EvaluationError, and BudgetExceededError when a limit is reached."""
         value, _ = self.run(variables, cost_limit)
         if isinstance(value, EvaluationError):
             raise value
         return value
 
-    def cost(self, variables: Mapping[str, Any], cost_limit: int = DEFAULT_COST_LIMIT) -> int:
+    def cost(self, variables: Mapping[str, Value], cost_limit: int = DEFAULT_COST_LIMIT) -> int:
         """What evaluating these variables costs."""
         return self.run(variables, cost_limit)[1]
 
-    def trace(self, variables: Mapping[str, Any], cost_limit: int | None = DEFAULT_COST_LIMIT) -> Trace:
+    def trace(self, variables: Mapping[str, Value], cost_limit: int | None = DEFAULT_COST_LIMIT) -> Trace:
         """The evaluation step by step, by the interpreter."""
         return interpret(self.plan, variables, None, cost_limit, self.charging.costs.work_limit)
 

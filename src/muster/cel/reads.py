@@ -22,11 +22,12 @@ that `Where` leaves out. Functions say what they read through `Overload.reads`; 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from muster.cel.running import plan as p
 from muster.cel.syntax.walking import Walk, run
 from muster.cel.values import MISSING, equal_plain, find, type_of
+from muster.cel.values.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +50,7 @@ class _Present:
 
 
 PRESENT = _Present()
-ReadPath: TypeAlias = tuple[Any, ...]
+ReadPath: TypeAlias = tuple[Value, ...]
 Aliases: TypeAlias = frozenset[ReadPath]
 
 _COMPUTED: Aliases = frozenset()
@@ -191,7 +192,7 @@ class _Reader:
         return result
 
 
-def _key(key: Any) -> Any:
+def _key(key: Value) -> Value:
     """1 and true are different steps, though equal in Python."""
     return ("bool", key) if isinstance(key, bool) else key
 
@@ -250,9 +251,9 @@ def _is_slot(node: p.Node, slot: int) -> bool:
 # --- projections
 
 
-def project(path: ReadPath, variables: Mapping[str, Any]) -> Hashable:
+def project(path: ReadPath, variables: Mapping[str, Value]) -> Hashable:
     """What a program that reads the path can see there, as a key that is equal only for what it cannot tell apart."""
-    value: Any = variables
+    value: Value = variables
     last = len(path) - 1
     for index, step in enumerate(path):
         if isinstance(step, _Present):
@@ -260,7 +261,7 @@ def project(path: ReadPath, variables: Mapping[str, Any]) -> Hashable:
         if isinstance(step, Where):
             return _matching(value, step, index)
         key = step[1] if isinstance(step, tuple) else step
-        found: Any
+        found: Value
         if isinstance(value, Mapping):
             found = find(value, key)
         elif isinstance(value, (list, tuple)) and type(key) is int and 0 <= key < len(value):
@@ -275,7 +276,7 @@ def project(path: ReadPath, variables: Mapping[str, Any]) -> Hashable:
     return freeze(value)
 
 
-def _matching(value: Any, where: Where, index: int) -> Hashable:
+def _matching(value: Value, where: Where, index: int) -> Hashable:
     if isinstance(value, Mapping):
         return freeze(value)
     if not isinstance(value, (list, tuple)):
@@ -283,14 +284,14 @@ def _matching(value: Any, where: Where, index: int) -> Hashable:
     return ("list", *(freeze(element) for element in value if _may_matter(element, where)))
 
 
-def _may_matter(element: Any, where: Where) -> bool:
+def _may_matter(element: Value, where: Where) -> bool:
     if not isinstance(element, Mapping):
         return True
     found = find(element, where.field)
     return found is MISSING or equal_plain(where.value, found)
 
 
-def freeze(value: Any, depth: int = 0) -> Hashable:
+def freeze(value: Value, depth: int = 0) -> Hashable:
     """The value as a hashable key that keeps types and order: 1, 1.0 and true differ, and so do [1, 2] and [2, 1]."""
     if isinstance(value, str):
         return value
@@ -310,10 +311,10 @@ def freeze(value: Any, depth: int = 0) -> Hashable:
 _DEEPEST = 64  # below that a key is a text: Python hashes nested tuples by recursion
 
 
-def _written(value: Any) -> str:
+def _written(value: Value) -> str:
     """The value as text that no other value has, however deep it is."""
     parts: list[str] = []
-    pending: list[tuple[bool, Any]] = [(False, value)]
+    pending: list[tuple[bool, Value]] = [(False, value)]
     while pending:
         is_text, item = pending.pop()
         if is_text:

@@ -7,12 +7,13 @@ themselves. What is kept here is each part of the query's own text with the valu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.classification.outcomes import QUERY_LIMITS, failed, judged
 from muster.errors import BudgetExceededError, InvalidExpressionError
 from muster.jq import compile_query, short_json
 from muster.reasons import Code
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +32,7 @@ class Part:
     """A part of the query and the first values it gave; `more` counts those left out."""
 
     text: str
-    values: tuple[Any, ...]
+    values: tuple[Json, ...]
     more: int = 0
 
 
@@ -43,7 +44,7 @@ class Explanation:
     parts: tuple[Part, ...]
 
 
-def explain_query(query: str, inventory: Any) -> Explanation:
+def explain_query(query: str, inventory: Json) -> Explanation:
     """Run a query and keep what its parts gave."""
     try:
         program = compile_query(query)
@@ -61,7 +62,7 @@ def explain_query(query: str, inventory: Any) -> Explanation:
 
 
 def _parts(recorded: Iterable[Recorded]) -> tuple[Part, ...]:
-    found: dict[tuple[int, int], tuple[str, list[Any]]] = {}
+    found: dict[tuple[int, int], tuple[str, list[Json]]] = {}
     queries: dict[str, bool] = {}
     for each in recorded:
         if each.text not in queries:

@@ -6,7 +6,7 @@ The same rules as the controllers', over the same roster, until nothing changes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,6 +18,7 @@ from muster.classification.roster import Roster
 from muster.classification.status import report
 from muster.errors import InvalidObjectError
 from muster.values.faults import Fault
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,14 +59,14 @@ class Hosts:
         self._rosters: dict[str, Roster] = {}
         self._inventories: dict[Place, bytes | None] = {}
 
-    def put_agent(self, agent: Mapping[str, Any]) -> None:
+    def put_agent(self, agent: JsonMapping) -> None:
         metadata = agent["metadata"]
         namespace, name = metadata.get("namespace") or "", metadata["name"]
         self._inventories[namespace, name] = inventory = inventory_of(agent)
         applied = read_applied(metadata.get("annotations"))
         self._roster(namespace).put_agent(name, metadata.get("labels") or {}, applied, inventory)
 
-    def change_agent(self, agent: Mapping[str, Any]) -> None:
+    def change_agent(self, agent: JsonMapping) -> None:
         """What an apply does: labels are added, and the inventory stays where none is given."""
         metadata = agent["metadata"]
         namespace, name = metadata.get("namespace") or "", metadata["name"]
@@ -78,7 +79,7 @@ class Hosts:
         labels = {**roster.labels(name), **(metadata.get("labels") or {})}
         roster.put_agent(name, labels, roster.applied(name), inventory)
 
-    def put_classification(self, obj: Mapping[str, Any]) -> None:
+    def put_classification(self, obj: JsonMapping) -> None:
         """Without a namespace it counts for every namespace that has something by now.
 
         Raises InvalidObjectError for a label that cannot be.
@@ -88,12 +89,12 @@ class Hosts:
         for namespace in [own] if own else list(self._rosters):
             self._roster(namespace).put_classification(classification)
 
-    def remove_agent(self, agent: Mapping[str, Any]) -> None:
+    def remove_agent(self, agent: JsonMapping) -> None:
         namespace, name = agent["metadata"].get("namespace") or "", agent["metadata"]["name"]
         if self._inventories.pop((namespace, name), None) is not None:
             self._rosters[namespace].remove_agent(name)
 
-    def remove_classification(self, obj: Mapping[str, Any]) -> None:
+    def remove_classification(self, obj: JsonMapping) -> None:
         own = obj["metadata"].get("namespace")
         for namespace in [own] if own else list(self._rosters):
             self._roster(namespace).remove_classification(obj["metadata"]["name"])
@@ -120,7 +121,7 @@ class Hosts:
             if (classification := roster.classification(name)) is not None
         }
 
-    def classified(self, agent: Mapping[str, Any]) -> ClassifiedAgent:
+    def classified(self, agent: JsonMapping) -> ClassifiedAgent:
         """An agent that was put in, with the labels that it had then."""
         metadata = agent["metadata"]
         namespace, name, before = metadata.get("namespace") or "", metadata["name"], metadata.get("labels") or {}
@@ -138,7 +139,7 @@ class Hosts:
 
 
 def classify(
-    classifications: Iterable[Mapping[str, Any]], agents: Iterable[Mapping[str, Any]], *, trusting: bool = False
+    classifications: Iterable[JsonMapping], agents: Iterable[JsonMapping], *, trusting: bool = False
 ) -> Classified:
     """A classification without a namespace counts for every namespace that has agents.
 
@@ -155,7 +156,7 @@ def classify(
     return Classified(tuple(hosts.classified(agent) for _, agent in sorted(given.items())), hosts.reports())
 
 
-def inventory_of(agent: Mapping[str, Any]) -> bytes | None:
+def inventory_of(agent: JsonMapping) -> bytes | None:
     """The inventory of an agent object, encoded. Raises InvalidObjectError for what JSON cannot say."""
     inventory = (agent.get("status") or {}).get("inventory")
     try:
@@ -164,7 +165,7 @@ def inventory_of(agent: Mapping[str, Any]) -> bytes | None:
         raise InvalidObjectError(f"Agent {agent['metadata']['name']}", f"status.inventory: {error}") from error
 
 
-def seen_inventory(agent: Mapping[str, Any]) -> Any:
+def seen_inventory(agent: JsonMapping) -> Json:
     """The inventory of an agent object as queries see it."""
     return msgspec.json.decode(inventory_of(agent) or EMPTY_INVENTORY)
 
@@ -175,7 +176,7 @@ def changed_labels(labels: Mapping[str, str], changes: Mapping[str, str | None])
     return {key: value for key, value in merged.items() if value is not None}
 
 
-def _trusted(obj: Mapping[str, Any]) -> Classification:
+def _trusted(obj: JsonMapping) -> Classification:
     """As a server has stored it: what cannot be read of it is as if it were not there."""
     found = CLASSIFICATIONS.fitted(obj)
     if isinstance(found, Fault):
@@ -183,7 +184,7 @@ def _trusted(obj: Mapping[str, Any]) -> Classification:
     return read_classification(found.obj)
 
 
-def _checked(obj: Mapping[str, Any]) -> Classification:
+def _checked(obj: JsonMapping) -> Classification:
     spec = obj.get("spec")
     for name in ("labelKey", "labelValue", "query"):
         if not isinstance(spec, dict) or not isinstance(spec.get(name), str):

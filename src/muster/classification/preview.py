@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.classification.names import LABEL_PREFIX
 from muster.classification.one_shot import Hosts
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -47,9 +48,9 @@ class LabelPreview:
 
 
 def preview_labels(
-    present: Iterable[Mapping[str, Any]],
-    changes: Iterable[Mapping[str, Any]],
-    gone: Iterable[Mapping[str, Any]] = (),
+    present: Iterable[JsonMapping],
+    changes: Iterable[JsonMapping],
+    gone: Iterable[JsonMapping] = (),
     *,
     trusting: bool = False,
 ) -> LabelPreview:
@@ -81,7 +82,7 @@ def preview_labels(
     )
 
 
-def _each(objects: Iterable[Mapping[str, Any]], kind: str, put: Callable[[Mapping[str, Any]], None]) -> None:
+def _each(objects: Iterable[JsonMapping], kind: str, put: Callable[[JsonMapping], None]) -> None:
     for obj in objects:
         if obj.get("kind") == kind:
             put(obj)

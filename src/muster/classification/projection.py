@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
 from muster.jq import ReadPath, Where, decoded_json, project
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
+
 
 Cell: TypeAlias = str | int | bytes | None
 """A text or an integer is its own cell, so that the usual ones cost nothing; everything else is encoded."""
@@ -42,7 +44,7 @@ class Layout:
         self._columns = {path: number for number, path in enumerate(ordered)}
         self._looks = [_look_at(path) for path in ordered]
 
-    def row(self, inventory: Any) -> Row:
+    def row(self, inventory: Json) -> Row:
         """What a decoded inventory holds at every path."""
         return tuple([look(inventory) for look in self._looks])
 
@@ -62,10 +64,10 @@ def _nothing(_: Row) -> Key:
     return ()
 
 
-def _look_at(path: ReadPath) -> Callable[[Any], Cell]:
+def _look_at(path: ReadPath) -> Callable[[Json], Cell]:
     """What a value holds at this path."""
 
-    def look(value: Any) -> Cell:
+    def look(value: Json) -> Cell:
         depth = 0
         for step in path:
             if type(step) is not str:
@@ -87,7 +89,7 @@ def _look_at(path: ReadPath) -> Callable[[Any], Cell]:
     return look
 
 
-def _other(path: ReadPath, depth: int, value: Any) -> Any:
+def _other(path: ReadPath, depth: int, value: Json) -> Json:
     """The steps that are not names: members chosen by a field are picked here, the rest is the language's business."""
     step = path[depth]
     if isinstance(step, Where) and depth == len(path) - 1 and type(value) is list:
@@ -95,7 +97,7 @@ def _other(path: ReadPath, depth: int, value: Any) -> Any:
     return [-depth, project(path[depth:], value)]
 
 
-def _short(seen: Any) -> bytes:
+def _short(seen: Json) -> bytes:
     """Encoded; a long text as its digest."""
     try:
         encoded = _encode(seen)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.classification.outcomes import LIMITS, QUERY_LIMITS, Verdict, failed, judge
 from muster.errors import InvalidExpressionError
 from muster.jq import compile_query
 from muster.reasons import Code
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,7 @@ class Query:
         return self.paused is not None and not self.fault
 
     def outcome(
-        self, key: Key, inventory: Callable[[], Any], *, quick: bool = False, host: str = "", whole: bytes = b""
+        self, key: Key, inventory: Callable[[], Json], *, quick: bool = False, host: str = "", whole: bytes = b""
     ) -> Outcome | None:
         """What the query says of an inventory of which it sees this key. The inventory is fetched only for a run.
 
@@ -122,7 +123,7 @@ class Query:
             return None
         return self._kept(key, outcome, host or key, whole)
 
-    def _ran(self, inventory: Any, limits: Limits) -> Outcome:
+    def _ran(self, inventory: Json, limits: Limits) -> Outcome:
         assert self.program is not None  # noqa: S101 - one that did not compile is paused from the start
         self.runs += 1
         self._work.runs += 1

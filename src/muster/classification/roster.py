@@ -9,7 +9,7 @@ It does not know where objects come from, and writes nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,7 @@ from muster.classification.names import LABEL_PREFIX
 from muster.classification.outcomes import EMPTY_INVENTORY, MATCH, NO_MATCH, Verdict, failed
 from muster.classification.projection import Layout
 from muster.classification.queries import Query, Work
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -93,9 +94,9 @@ class _Inventory:
 
     def __init__(self, encoded: bytes) -> None:
         self._encoded = encoded
-        self._value: Any = _UNREAD
+        self._value: Json = _UNREAD
 
-    def __call__(self) -> Any:
+    def __call__(self) -> Json:
         if self._value is _UNREAD:
             self._value = _decode(self._encoded)
         return self._value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,9 +14,10 @@ from muster.cli.inputs.options import Context, Files, Kubeconfig, Namespace, wit
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.progress import Progress
 from muster.errors import ApiError, InvalidObjectError, MusterError
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from muster.client import Client, Discovery, Reply, ServedResource
 
@@ -173,7 +174,7 @@ class _Run:
             self._progress.say(f"{resource.full_name}/{obj['metadata']['name']} {deed}{suffix}")
         self._progress.advance()
 
-    def _place(self, obj: Mapping[str, Any]) -> str:
+    def _place(self, obj: JsonMapping) -> str:
         """The namespace an object goes to."""
         named = str(obj["metadata"].get("namespace") or "")
         if self._namespace and named and named != self._namespace:
@@ -182,7 +183,7 @@ class _Run:
             )
         return named or self._namespace or self._client.connection.namespace
 
-    async def _send(self, resource: ServedResource, obj: Mapping[str, Any], namespace: str, subresource: str) -> Reply:
+    async def _send(self, resource: ServedResource, obj: JsonMapping, namespace: str, subresource: str) -> Reply:
         return await self._client.apply(
             resource,
             obj,

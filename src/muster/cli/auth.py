@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from muster.cli.inputs.options import AllNamespaces, Context, Kubeconfig, Namesp
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_json
 from muster.values.api_paths import collection_path
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.client import Client
@@ -45,15 +46,15 @@ def can_i(
 ) -> None:
     """Whether something is allowed, and by what. Exits with 0 for yes and 1 for no."""
 
-    async def work(client: Client) -> dict[str, Any]:
+    async def work(client: Client) -> JsonObject:
         asked = await _attributes(client, verb, what, name, "" if all_namespaces else namespace)
         kind = "SubjectAccessReview" if user or groups else "SelfSubjectAccessReview"
-        spec: dict[str, Any] = _review_spec(asked)
+        spec: JsonObject = _review_spec(asked)
         if user or groups:
             spec |= {"user": user, "groups": list(groups or ())}
         body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
         path = collection_path("authorization.k8s.io", "v1", f"{kind.lower()}s")
-        status: dict[str, Any] = (await client.request("POST", path, body=body)).json()["status"]
+        status: JsonObject = (await client.request("POST", path, body=body)).json()["status"]
         return status
 
     status = with_client(work, context, kubeconfig)
@@ -102,10 +103,10 @@ def who_can(
 def whoami(output: Format = "text", context: Context = None, kubeconfig: Kubeconfig = None) -> None:
     """Who the server takes me for."""
 
-    async def work(client: Client) -> dict[str, Any]:
+    async def work(client: Client) -> JsonObject:
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
         path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-        info: dict[str, Any] = (await client.request("POST", path, body=body)).json()["status"]["userInfo"]
+        info: JsonObject = (await client.request("POST", path, body=body)).json()["status"]["userInfo"]
         return info
 
     info = with_client(work, context, kubeconfig)
@@ -131,7 +132,7 @@ async def _attributes(client: Client, verb: str, what: str, name: str, namespace
     return Attributes(verb, served.group, served.version, served.plural, subresource, where, name)
 
 
-def _review_spec(asked: Attributes) -> dict[str, Any]:
+def _review_spec(asked: Attributes) -> JsonObject:
     if asked.path:
         return {"nonResourceAttributes": {"verb": asked.verb, "path": asked.path}}
     members = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,7 @@ from muster.cli.inputs.options import (
 from muster.cli.terminal.output import TablePrinter, print_json, print_yaml
 from muster.errors import InvalidObjectError
 from muster.values.api_paths import by_name
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.client import Client, ServedResource
@@ -97,7 +98,7 @@ class _View:
             self._print_objects(answers)
 
     async def print_all(self, query: dict[str, str]) -> None:
-        items: list[dict[str, Any]] = []
+        items: list[JsonObject] = []
         found = False
         async for page in self._client.pages(self._resource.path(self._namespace), params=query, accept=self._accept):
             self._version = page.get("metadata", {}).get("resourceVersion", "")
@@ -136,7 +137,7 @@ class _View:
                     else:
                         self._print_objects([event.object], single=True)
 
-    def _print_table(self, answer: dict[str, Any]) -> None:
+    def _print_table(self, answer: JsonObject) -> None:
         if answer.get("kind") == "Table":
             self._table.print(answer)
             return
@@ -150,7 +151,7 @@ class _View:
             }
         )
 
-    def _print_objects(self, objects: list[dict[str, Any]], *, single: bool = False) -> None:
+    def _print_objects(self, objects: list[JsonObject], *, single: bool = False) -> None:
         if self._output is Output.NAME:
             for obj in objects:
                 sys.stdout.write(f"{self._resource.full_name}/{obj['metadata']['name']}\n")
@@ -166,7 +167,7 @@ class _View:
         sys.stdout.flush()
 
 
-def _revision(obj: dict[str, Any]) -> str:
+def _revision(obj: JsonObject) -> str:
     if obj.get("kind") == "Table":
         rows = obj.get("rows") or [{}]
         return str(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 import typer
@@ -12,9 +12,10 @@ from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, Re
 from muster.cli.terminal.output import print_report, yaml_text
 from muster.errors import ApiError, InvalidObjectError
 from muster.values.api_paths import object_path
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from muster.client import Client
 
@@ -22,7 +23,6 @@ app = typer.Typer(no_args_is_help=True)
 PLACEMENTS: Final = ("cluster.open-cluster-management.io", "v1beta1", "placements")
 _HISTORIES: Final = ("placement.muster.dev", "v1alpha1", "placementhistories")
 _NOT_FOUND: Final = 404
-Object = dict[str, Any]
 
 
 @app.callback()
@@ -47,7 +47,7 @@ def placement(
     A revision's number is the generation that the placement had with it; `muster undo placement` brings one back.
     """
 
-    async def work(client: Client) -> Object:
+    async def work(client: Client) -> JsonObject:
         return await read_history(client, namespace or client.connection.namespace, name)
 
     record = with_client(work, context, kubeconfig)
@@ -64,10 +64,10 @@ def placement(
         print_report({**shown, "changes": (record.get("changes") or [])[-last:]}, output)
 
 
-async def read_history(client: Client, namespace: str, name: str) -> Object:
+async def read_history(client: Client, namespace: str, name: str) -> JsonObject:
     """The PlacementHistory. Raises InvalidObjectError, with the reason why there is none."""
     try:
-        found: Object = (await client.request("GET", object_path(*_HISTORIES, namespace, name))).json()
+        found: JsonObject = (await client.request("GET", object_path(*_HISTORIES, namespace, name))).json()
     except ApiError as error:
         if error.code != _NOT_FOUND:
             raise
@@ -77,17 +77,17 @@ async def read_history(client: Client, namespace: str, name: str) -> Object:
     return found
 
 
-def revision_of(record: Mapping[str, Any], number: int) -> Object:
+def revision_of(record: JsonMapping, number: int) -> JsonObject:
     """One of the specs. Raises InvalidObjectError with those that there are."""
     revisions = {each["revision"]: each for each in record.get("revisions") or ()}
     if number not in revisions:
         kept = ", ".join(map(str, sorted(revisions))) or "none"
         raise InvalidObjectError("", f"there is no revision {number}; kept are {kept}")
-    found: Object = revisions[number]
+    found: JsonObject = revisions[number]
     return found
 
 
-def history_lines(record: Mapping[str, Any], last: int) -> Iterator[str]:
+def history_lines(record: JsonMapping, last: int) -> Iterator[str]:
     """For people."""
     metadata, changes, revisions = record["metadata"], record.get("changes") or [], record.get("revisions") or []
     count = (record.get("decided") or {}).get("count", 0)
@@ -105,7 +105,7 @@ def history_lines(record: Mapping[str, Any], last: int) -> Iterator[str]:
         yield f"  {each['revision']}  {each.get('time', '')}{writer}{present}"
 
 
-def _entry_lines(entry: Mapping[str, Any]) -> Iterator[str]:
+def _entry_lines(entry: JsonMapping) -> Iterator[str]:
     from muster.placement.explain.causes import Cause, Flip
 
     if entry.get("skipped"):
@@ -122,7 +122,7 @@ def _entry_lines(entry: Mapping[str, Any]) -> Iterator[str]:
         yield f"      {turned.cluster}: {turned}"
 
 
-def _names(sign: str, clusters: Mapping[str, Any]) -> str:
+def _names(sign: str, clusters: JsonMapping) -> str:
     """`+ a b`, or `+ a b … (12)` when there are more."""
     count, examples = clusters.get("count", 0), clusters.get("examples") or []
     beyond = f" … ({count})" if count > len(examples) else ""

@@ -10,7 +10,7 @@ import dataclasses
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -30,9 +30,11 @@ from muster.jq import (
     to_json,
 )
 from muster.source import Source
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
 
 LIMITS = Limits(steps=50_000_000, cells=20_000_000, outputs=10_000_000, seconds=30.0)
 _SETTINGS = ("steps", "cells", "depth", "outputs", "integer_bits", "seconds")
@@ -54,9 +56,9 @@ class _Statistics:
         )
 
 
-def _variables(texts: Sequence[str], values: Sequence[str]) -> dict[str, Any]:
+def _variables(texts: Sequence[str], values: Sequence[str]) -> JsonObject:
     """From NAME=TEXT and NAME=JSON."""
-    variables: dict[str, Any] = dict(_pair(text, "--arg") for text in texts)
+    variables: JsonObject = dict(_pair(text, "--arg") for text in texts)
     for value in values:
         name, text = _pair(value, "--argjson")
         try:
@@ -74,7 +76,7 @@ def _pair(text: str, option: str) -> tuple[str, str]:
 
 
 def _limits(settings: Sequence[str]) -> Limits:
-    changed: dict[str, Any] = {}
+    changed: JsonObject = {}
     for setting in settings:
         name, _, number = setting.partition("=")
         if name not in _SETTINGS:
@@ -98,7 +100,7 @@ def _texts(files: Sequence[str]) -> Iterator[tuple[str, str]]:
             raise InvalidObjectError(file, f"not UTF-8 text: {error.reason} at byte {error.start}") from None
 
 
-def _inputs(files: Sequence[str]) -> Iterator[Any]:
+def _inputs(files: Sequence[str]) -> Iterator[Json]:
     """Every JSON value of every file."""
     for name, text in _texts(files):
         at = 0
@@ -111,9 +113,7 @@ def _inputs(files: Sequence[str]) -> Iterator[Any]:
             yield value
 
 
-def _run_inputs(
-    program: Program, inputs: Iterator[Any], variables: dict[str, Any], limits: Limits, shown: _Shown
-) -> Exit:
+def _run_inputs(program: Program, inputs: Iterator[Json], variables: JsonObject, limits: Limits, shown: _Shown) -> Exit:
     """Run on every input; an error is told and the next input is taken."""
     outcome = Exit.OK
     for value in inputs:
@@ -138,10 +138,10 @@ class _Shown:
     def __init__(self, *, raw: bool, compact: bool) -> None:
         self.raw = raw
         self.compact = compact
-        self.last: Any = None
+        self.last: Json = None
         self.statistics = _Statistics()
 
-    def write(self, output: Any, meter: Meter) -> None:
+    def write(self, output: Json, meter: Meter) -> None:
         self.statistics.outputs += 1
         self.last = output
         if self.raw and isinstance(output, str):
@@ -167,7 +167,7 @@ class _JqGroup(TyperGroup):
     Typer has no options with two values, so `--arg NAME TEXT` is handed to it as `--arg NAME=TEXT`.
     """
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Json, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, "--help", "-h"):
             args = ["run", *args]
         return super().parse_args(ctx, _joined_pairs(args))
@@ -219,7 +219,7 @@ def run(
     program = compile_query(query, variables=tuple(variables))
     shown.statistics.started = time.perf_counter()
     shown.statistics.compiled = shown.statistics.started - began
-    inputs: Iterator[Any] = iter((None,)) if null_input else _inputs(files or ())
+    inputs: Iterator[Json] = iter((None,)) if null_input else _inputs(files or ())
     if slurp and not null_input:
         inputs = iter((list(inputs),))
     outcome = _run_inputs(program, inputs, variables, limits, shown)

@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,7 @@ from muster.cli.terminal.output import print_report
 from muster.cli.terminal.paint import Shade, paint_for
 from muster.errors import InvalidObjectError
 from muster.placement.lint.findings import Severity
+from muster.values.json import JsonObject
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _findings(document: Document, world: _World, positions: Positions) -> Iterat
         yield Located(finding, subject, file, line)
 
 
-def _judged(obj: dict[str, Any], world: _World) -> list[Finding]:
+def _judged(obj: JsonObject, world: _World) -> list[Finding]:
     from muster.placement.lint.placements import lint_binding, lint_fields, lint_set
 
     found = lint_fields(obj)
@@ -171,7 +172,7 @@ def _judged(obj: dict[str, Any], world: _World) -> list[Finding]:
             return found
 
 
-def _judged_placement(obj: dict[str, Any], world: _World) -> list[Finding]:
+def _judged_placement(obj: JsonObject, world: _World) -> list[Finding]:
     from muster.placement.lint.placements import lint, lint_spec
     from muster.selectors.cel import CelLimits
 
@@ -182,7 +183,7 @@ def _judged_placement(obj: dict[str, Any], world: _World) -> list[Finding]:
     return lint(plan, seen, world.known, limit, spec)
 
 
-def _document(each: Located) -> dict[str, Any]:
+def _document(each: Located) -> JsonObject:
     finding = each.finding
     return {
         "code": finding.code,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from muster.cli.inputs.options import Context, Kubeconfig, Output, OutputFormat
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import TablePrinter, print_json, print_yaml
 from muster.errors import InvalidObjectError
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.selection import Selection
@@ -61,7 +62,7 @@ def command(
         raise typer.Exit(int(Exit.NO))
 
 
-def _read_wanted(filename: str) -> dict[str, Any]:
+def _read_wanted(filename: str) -> JsonObject:
     """A Placement, or a selector document, which has no kind of its own."""
     wanted = load_one(filename)
     if not isinstance(wanted, dict):
@@ -84,7 +85,7 @@ def _print_reason(selection: Selection, name: str) -> None:
         raise typer.Exit(int(Exit.NO))
 
 
-def _print(chosen: dict[str, dict[str, Any]], selection: Selection, output: Output) -> None:
+def _print(chosen: dict[str, JsonObject], selection: Selection, output: Output) -> None:
     if output is Output.NAME:
         sys.stdout.writelines(f"{name}\n" for name in selection.names)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -14,16 +14,14 @@ from muster.cli.terminal.consent import asked, require_terminal
 from muster.cli.terminal.exits import Exit
 from muster.errors import InvalidObjectError
 from muster.values.api_paths import object_path
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from muster.client import Client
 
 app = typer.Typer(no_args_is_help=True)
 MANAGER: Final = "muster-undo"
 _MOST_FIELDS: Final = 50
-Object = dict[str, Any]
 
 
 @app.callback()
@@ -51,9 +49,9 @@ def placement(
     if not yes:
         require_terminal("undo")
 
-    async def read(client: Client) -> tuple[Object, Object]:
+    async def read(client: Client) -> tuple[JsonObject, JsonObject]:
         where = namespace or client.connection.namespace
-        current: Object = (await client.request("GET", object_path(*PLACEMENTS, where, name))).json()
+        current: JsonObject = (await client.request("GET", object_path(*PLACEMENTS, where, name))).json()
         return current, await read_history(client, where, name)
 
     current, record = with_client(read, context, kubeconfig)
@@ -77,16 +75,16 @@ def placement(
     sys.stdout.write(f"the spec of revision {chosen['revision']} is back, as revision {generation}\n")
 
 
-def before(record: Mapping[str, Any], current: Mapping[str, Any]) -> Object:
+def before(record: JsonMapping, current: JsonMapping) -> JsonObject:
     """The newest spec that is not the present one. Raises InvalidObjectError when there is none."""
     for each in reversed(record.get("revisions") or ()):
         if each["spec"] != (current.get("spec") or {}):
-            found: Object = each
+            found: JsonObject = each
             return found
     raise InvalidObjectError("", "there is nothing to go back to: no earlier spec is kept")
 
 
-def _print_difference(current: Object, restored: Object, chosen: Object) -> bool:
+def _print_difference(current: JsonObject, restored: JsonObject, chosen: JsonObject) -> bool:
     """What the restored spec changes; whether it changes anything."""
     from muster.placement.explain.differences import changed_fields
 
@@ -100,7 +98,7 @@ def _print_difference(current: Object, restored: Object, chosen: Object) -> bool
     return True
 
 
-def _print_plan(restored: Object, context: str | None, kubeconfig: str | None) -> None:
+def _print_plan(restored: JsonObject, context: str | None, kubeconfig: str | None) -> None:
     from muster.cli.inputs.fleets import gathered
     from muster.cli.plan.command import previewed, print_changes
 

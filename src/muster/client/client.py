@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import aiohttp
 import aiohttp.connector as aiohttp_connector
@@ -17,6 +17,7 @@ from muster.client.discovery import Discovery, from_aggregated, from_legacy
 from muster.client.errors import UnreachableError, refusal, retry_after
 from muster.client.kubeconfig import load_pair
 from muster.values.api_paths import checked, group_path
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -48,7 +49,7 @@ class Reply:
     body: bytes
     warnings: tuple[str, ...]
 
-    def json(self) -> Any:
+    def json(self) -> Json:
         return msgspec.json.decode(self.body)
 
 
@@ -57,7 +58,7 @@ class WatchEvent:
     """One line of a watch."""
 
     type: str
-    object: dict[str, Any]
+    object: JsonObject
 
 
 class Client:
@@ -126,7 +127,7 @@ class Client:
         path: str,
         *,
         params: Mapping[str, str] | None = None,
-        body: Any = None,
+        body: Json = None,
         content_type: str = JSON,
         accept: str = JSON,
     ) -> Reply:
@@ -177,7 +178,7 @@ class Client:
 
     async def pages(
         self, path: str, *, params: Mapping[str, str] | None = None, accept: str = JSON
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncIterator[JsonObject]:
         """A collection, page by page."""
         query = {**(params or {}), "limit": str(_PAGE)}
         while True:
@@ -218,7 +219,7 @@ class Client:
     async def apply(
         self,
         resource: ServedResource,
-        obj: Mapping[str, Any],
+        obj: JsonMapping,
         namespace: str,
         *,
         manager: str,

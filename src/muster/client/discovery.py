@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import InvalidObjectError
 from muster.values.api_paths import collection_path, object_path
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,7 +77,7 @@ class Discovery:
         raise InvalidObjectError("", f"the server has no kind {kind!r} in {api_version!r}{hint}")
 
 
-def from_aggregated(documents: Iterable[dict[str, Any]]) -> Discovery:
+def from_aggregated(documents: Iterable[JsonObject]) -> Discovery:
     """From APIGroupDiscoveryList documents."""
     found = []
     for document in documents:
@@ -99,7 +100,7 @@ def from_aggregated(documents: Iterable[dict[str, Any]]) -> Discovery:
     return Discovery(tuple(found))
 
 
-def from_legacy(documents: Iterable[dict[str, Any]]) -> Discovery:
+def from_legacy(documents: Iterable[JsonObject]) -> Discovery:
     """From one APIResourceList per group and version."""
     found = []
     for document in documents:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from muster.errors import ApiError, MusterError
+from muster.values.json import Json
 
 _LONGEST_WAIT = 10
 
@@ -33,7 +32,7 @@ class CredentialsError(UnreachableError):
 def refusal(code: int, body: bytes) -> ApiError:
     """The error that an answer with this code and body means. Servers and proxies also answer with plain text."""
     try:
-        status: Any = msgspec.json.decode(body)
+        status: Json = msgspec.json.decode(body)
     except msgspec.DecodeError:
         status = None
     if isinstance(status, dict) and status.get("kind") == "Status":

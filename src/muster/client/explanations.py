@@ -7,7 +7,7 @@ the asker may not get are counted: each stands as `(hidden)` among the selected 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -17,6 +17,7 @@ from muster.placement.explain.ranking import ScorerScore
 from muster.placement.explain.report import MOST_NAMES, PlacementReport
 from muster.reasons import HIDDEN, Code
 from muster.values.api_paths import object_path
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,7 @@ _MOST_RANKED: Final = 10
 
 
 async def explained(
-    client: Client, namespace: str, name: str, cluster: str = "", placement: Mapping[str, Any] | None = None
+    client: Client, namespace: str, name: str, cluster: str = "", placement: JsonMapping | None = None
 ) -> PlacementExplanation | ClusterExplanation:
     """A placement as a whole, or the way of one cluster; one that need not be saved, if it is given.
 
@@ -51,7 +52,7 @@ async def report_of(
     namespace: str,
     name: str,
     params: Mapping[str, str],
-    placement: Mapping[str, Any] | None = None,
+    placement: JsonMapping | None = None,
 ) -> PlacementReport:
     """One answer of the hub as it is; with a placement that need not be saved, a dry run of it. Raises ApiError."""
     path = object_path("cluster.open-cluster-management.io", "v1beta1", "placements", namespace, name, "explain")

@@ -6,9 +6,10 @@ server refuses what has. Only creations name no version: there is nothing yet th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.client.client import JSON, Client
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,7 @@ class GuardedClient(Client):
         path: str,
         *,
         params: Mapping[str, str] | None = None,
-        body: Any = None,
+        body: Json = None,
         content_type: str = JSON,
         accept: str = JSON,
     ) -> Reply:
@@ -38,7 +39,7 @@ class GuardedClient(Client):
         return await super().request(method, path, params=params, body=body, content_type=content_type, accept=accept)
 
 
-def _version(method: str, body: Any) -> str:
+def _version(method: str, body: Json) -> str:
     """The version in a change or replacement, or among the preconditions of a deletion."""
     holder = (body or {}).get("preconditions" if method == "DELETE" else "metadata") or {}
     return str(holder.get("resourceVersion") or "")

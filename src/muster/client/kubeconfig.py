@@ -16,16 +16,18 @@ import tempfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from muster.client.credentials import Credentials, Renewal
 from muster.errors import InvalidObjectError
+from muster.values.json import JsonObject
 from muster.values.times import Fault, parse_time
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
 
 _FILE_LASTS = timedelta(minutes=1)  # before a token file is read again, as other Kubernetes clients do it
 _PLUGIN_SECONDS = 60.0  # for a plugin to answer; some ask a person
@@ -82,7 +84,7 @@ async def load_connection(context: str | None = None, path: str | None = None) -
     )
 
 
-def _loader(user: dict[str, Any], context: str, sources: list[Path]) -> Callable[[], Awaitable[Credentials]] | None:
+def _loader(user: JsonObject, context: str, sources: list[Path]) -> Callable[[], Awaitable[Credentials]] | None:
     """Where to get the user's credentials, and again later; None for those that never change."""
     if "exec" in user:
         return lambda: _from_plugin(user["exec"])
@@ -93,13 +95,13 @@ def _loader(user: dict[str, Any], context: str, sources: list[Path]) -> Callable
     return None
 
 
-def _read(path: str | None) -> tuple[dict[str, Any] | None, list[Path]]:
+def _read(path: str | None) -> tuple[JsonObject | None, list[Path]]:
     """The merged kubeconfig, and where it was looked for. The first file that names a thing wins, as in kubectl."""
     named = path or os.environ.get("KUBECONFIG") or ""
     sources = [Path(part).expanduser() for part in named.split(os.pathsep) if part]
     if not sources:
         sources = [Path("~/.kube/config").expanduser()]
-    merged: dict[str, Any] | None = None
+    merged: JsonObject | None = None
     for source in sources:
         if not source.is_file():
             if path:
@@ -122,7 +124,7 @@ def _read(path: str | None) -> tuple[dict[str, Any] | None, list[Path]]:
     return merged, sources
 
 
-def _absolute_paths(config: dict[str, Any], folder: Path) -> None:
+def _absolute_paths(config: JsonObject, folder: Path) -> None:
     for section, entry, keys in (
         ("clusters", "cluster", ("certificate-authority",)),
         ("users", "user", ("client-certificate", "client-key", "tokenFile")),
@@ -137,7 +139,7 @@ def _absolute_paths(config: dict[str, Any], folder: Path) -> None:
                 plugin["command"] = str(folder / plugin["command"])
 
 
-def _named(config: dict[str, Any], section: str, name: str) -> dict[str, Any]:
+def _named(config: JsonObject, section: str, name: str) -> JsonObject:
     for item in config.get(section) or []:
         if isinstance(item, dict) and item.get("name") == name:
             return item
@@ -145,7 +147,7 @@ def _named(config: dict[str, Any], section: str, name: str) -> dict[str, Any]:
     raise KubeconfigError(f"the kubeconfig has no {section[:-1]} {name!r} (it has: {known})")
 
 
-def _headers(user: dict[str, Any]) -> dict[str, str]:
+def _headers(user: JsonObject) -> dict[str, str]:
     if user.get("token"):
         return _bearer(str(user["token"]))
     if user.get("username"):
@@ -154,7 +156,7 @@ def _headers(user: dict[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _impersonation(user: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _impersonation(user: JsonObject) -> tuple[tuple[str, str], ...]:
     """The user whom requests speak for. Left out, they would be made with powers that were meant to be laid down."""
     name, uid = user.get("as"), user.get("as-uid")
     groups, extra = user.get("as-groups") or (), user.get("as-user-extra") or {}
@@ -178,7 +180,7 @@ def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def _tls(cluster: dict[str, Any], user: dict[str, Any], pair: tuple[bytes, bytes] | None) -> ssl.SSLContext:
+def _tls(cluster: JsonObject, user: JsonObject, pair: tuple[bytes, bytes] | None) -> ssl.SSLContext:
     context = ssl.create_default_context()
     authority = _content(cluster, "certificate-authority", "certificate-authority-data")
     try:
@@ -208,7 +210,7 @@ def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
         context.load_cert_chain(certificate_file, key_file)
 
 
-def _content(entry: dict[str, Any], file_key: str, data_key: str) -> bytes:
+def _content(entry: JsonObject, file_key: str, data_key: str) -> bytes:
     try:
         if data_key and entry.get(data_key):
             return base64.b64decode(entry[data_key], validate=True)
@@ -230,7 +232,7 @@ def _token_in(path: Path) -> Credentials:
     return Credentials(_bearer(token), datetime.now(UTC) + _FILE_LASTS)
 
 
-async def _from_plugin(config: dict[str, Any]) -> Credentials:
+async def _from_plugin(config: JsonObject) -> Credentials:
     """Run an exec plugin; kubernetes_asyncio knows how to talk to it."""
     from kubernetes_asyncio.config import ConfigException
     from kubernetes_asyncio.config.exec_provider import ExecProvider

@@ -24,6 +24,7 @@ from muster.client.fence import Fence, LeadershipLostError, straight_clock
 from muster.client.loop_errors import quiet_transports
 from muster.errors import ApiError
 from muster.values.api_paths import collection_path, object_path
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -82,7 +83,7 @@ class Election:
         self._since = 0.0  # when that was seen for the first time
         self._asked_at = 0.0  # when the server last told
         self._ends_at = 0.0
-        self._held: dict[str, Any] = {}  # the lease as we wrote it last
+        self._held: JsonObject = {}  # the lease as we wrote it last
 
     @property
     def leader(self) -> str:
@@ -152,21 +153,21 @@ class Election:
         if not (isinstance(error, ApiError) and error.code == _CONFLICT):
             _LOGGER.info("lease %s: %s", self._candidate.name, str(error) or "no answer in time")
 
-    async def _read(self) -> dict[str, Any] | None:
+    async def _read(self) -> JsonObject | None:
         try:
-            lease: dict[str, Any] = (await self._client.request("GET", self._candidate.path)).json()
+            lease: JsonObject = (await self._client.request("GET", self._candidate.path)).json()
             return lease
         except ApiError as error:
             if error.code == _NOT_FOUND:
                 return None
             raise
 
-    def _hold(self, reply: Any, started: tuple[float, float]) -> None:
+    def _hold(self, reply: Json, started: tuple[float, float]) -> None:
         self._held = reply.json()
         self._note(self._held)
         self.fence.open(started, self._candidate.renew_within)
 
-    def _note(self, lease: dict[str, Any]) -> None:
+    def _note(self, lease: JsonObject) -> None:
         now = self._clock()
         holder = (lease.get("spec") or {}).get("holderIdentity") or ""
         seen = (holder, lease["metadata"].get("resourceVersion", ""))
@@ -178,12 +179,12 @@ class Election:
             self._seen_at = now
         self._asked_at = now
 
-    def _duration(self, lease: dict[str, Any]) -> float:
+    def _duration(self, lease: JsonObject) -> float:
         stated = (lease.get("spec") or {}).get("leaseDurationSeconds")
         # A number that no leader of ours has written must not keep everybody out for ever.
         return float(stated) if isinstance(stated, int) and 0 < stated <= 3600 else self._candidate.duration
 
-    def _has_ended(self, lease: dict[str, Any]) -> bool:
+    def _has_ended(self, lease: JsonObject) -> bool:
         self._ends_at = self._seen_at + self._duration(lease)
         return self._clock() > self._ends_at
 
@@ -192,7 +193,7 @@ class Election:
         left = self._ends_at - self._clock() + _SOON
         return min(self._candidate.retry, left) if left > 0 else self._candidate.retry
 
-    def _lease(self, present: dict[str, Any], *, taken: bool) -> dict[str, Any]:
+    def _lease(self, present: JsonObject, *, taken: bool) -> JsonObject:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         spec = dict(present.get("spec") or {})
         spec |= {
@@ -340,7 +341,7 @@ class _LeaseThread:
             reason = f"it cannot be kept: {error!r}"
         self._tell(self._lost, reason)
 
-    def _tell(self, future: asyncio.Future[Any], value: Any) -> None:
+    def _tell(self, future: asyncio.Future[Any], value: Json) -> None:
         def settle() -> None:
             if not future.done():
                 future.set_result(value)

@@ -7,10 +7,13 @@ Whoever uses such a connection hears of it by an error of its own. Set by whoeve
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     import asyncio
+
 
 _LOGGER = logging.getLogger(__name__)
 _TRANSPORTS = (
@@ -22,7 +25,7 @@ _TRANSPORTS = (
 )
 
 
-def quiet_transports(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def quiet_transports(loop: asyncio.AbstractEventLoop, context: JsonObject) -> None:
     """An exception handler for `loop.set_exception_handler`; everything else is told as usual."""
     message = str(context.get("message", ""))
     if message.startswith(_TRANSPORTS) and isinstance(context.get("exception"), (OSError, RuntimeError)):

@@ -7,11 +7,12 @@ only set that it can be about: nobody needs to look at the other sets. Called by
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.clustersets.permissions import Permission, join
 from muster.errors import InvalidObjectError
 from muster.selectors.membership import DEFAULT_KEY, ExclusiveMembership, membership
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,7 +46,7 @@ def possible_moves(old: Mapping[str, str], new: Mapping[str, str]) -> list[Move]
     ]
 
 
-def moves_between_sets(moves: Iterable[Move], sets: Mapping[str, Mapping[str, Any] | None]) -> list[Move]:
+def moves_between_sets(moves: Iterable[Move], sets: Mapping[str, JsonMapping | None]) -> list[Move]:
     """Those moves that are into or out of a set. `sets` holds the existing sets by name.
 
     The default key is guarded whether or not the set exists, as Open Cluster Management does it.
@@ -53,7 +54,7 @@ def moves_between_sets(moves: Iterable[Move], sets: Mapping[str, Mapping[str, An
     return [move for move in moves if move.is_by_default_key or is_exclusive(sets.get(move.set_name), move.key)]
 
 
-def is_exclusive(cluster_set: Mapping[str, Any] | None, key: str) -> bool:
+def is_exclusive(cluster_set: JsonMapping | None, key: str) -> bool:
     """Whether there is such a set and it has its members by this key."""
     if cluster_set is None:
         return False
@@ -61,7 +62,7 @@ def is_exclusive(cluster_set: Mapping[str, Any] | None, key: str) -> bool:
     return rule is not None and rule.key == key
 
 
-def exclusive_membership(cluster_set: Mapping[str, Any]) -> ExclusiveMembership | None:
+def exclusive_membership(cluster_set: JsonMapping) -> ExclusiveMembership | None:
     """The key and value by which a set has its members; None for a set by label selector, or one that has none."""
     try:
         rule = membership(cluster_set)

@@ -16,7 +16,7 @@ created, the controllers tell of sets that were there before. Pure: who reads th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import yaml
 
@@ -25,6 +25,7 @@ from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership, membership_of
 from muster.values.faults import Fault
+from muster.values.json import JsonMapping
 from muster.values.names import qualified_name_problems, subdomain_problems
 from muster.values.yaml_reading import YamlError, YamlLimits
 from muster.values.yaml_reading import events as yaml_events
@@ -53,7 +54,7 @@ class PairRules:
     problems: tuple[str, ...] = ()
 
     @classmethod
-    def parse(cls, config_map: Mapping[str, Any] | None) -> PairRules:
+    def parse(cls, config_map: JsonMapping | None) -> PairRules:
         """The rules of a ConfigMap as it is stored; no ConfigMap has none. Never raises: faults are in `problems`."""
         if config_map is None:
             return cls()

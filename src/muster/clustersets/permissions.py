@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.managed_cluster import GROUP
+from muster.values.json import JsonObject
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
 
 ACCEPT_GROUP: Final = "register.open-cluster-management.io"
 _CLUSTERS: Final = "managedclusters"
@@ -86,7 +88,7 @@ def take_in_hidden(count: int, key: str, set_name: str) -> Permission:
     return Permission("update", _CLUSTERS, "", "", reason, refusal)
 
 
-def role_rules(permissions: Iterable[Permission]) -> list[dict[str, Any]]:
+def role_rules(permissions: Iterable[Permission]) -> list[JsonObject]:
     """Rules of a ClusterRole that grant exactly these permissions. One without a name is for every name."""
     names: dict[tuple[str, str, str], dict[str, None]] = {}
     for each in permissions:

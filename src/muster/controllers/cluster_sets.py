@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET
 from muster.api.parts import plain_conditions
@@ -20,6 +20,7 @@ from muster.controllers.runtime.runner import work
 from muster.errors import InvalidObjectError
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership
 from muster.values.api_paths import collection_path, object_path
+from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.messages import fitting
 from muster.values.names import NAME_LENGTH
 
@@ -46,7 +47,7 @@ _MERGE: Final = "application/merge-patch+json"
 _AUTO_UPDATE: Final = f"{_GROUP}/autoupdate"
 _COALESCE: Final = 0.1  # seconds: a thousand joining clusters are one new count
 _SLICE: Final = 0.01  # seconds of evaluation after which others have their turn
-BUILT_IN: Final[Mapping[str, dict[str, Any]]] = {
+BUILT_IN: Final[Mapping[str, JsonObject]] = {
     DEFAULT_SET: {"selectorType": "ExclusiveClusterSetLabel"},
     GLOBAL_SET: {"selectorType": "LabelSelector", "labelSelector": {}},
 }
@@ -189,12 +190,12 @@ class ClusterSetController:
                 self._events.record(about, CONDITION, wanted[CONDITION][2], "Warning")
 
 
-def roll_back(built_in: Mapping[str, Any]) -> dict[str, Any] | None:
+def roll_back(built_in: JsonMapping) -> JsonObject | None:
     """The patch that makes a built-in set select what it must; None when it does, or when its owner decides."""
     selector = BUILT_IN[built_in["metadata"]["name"]]
     annotations = built_in["metadata"].get("annotations") or {}
     spec = built_in.get("spec") or {}
-    patch: dict[str, Any] = {}
+    patch: JsonObject = {}
     if spec.get("clusterSelector") != selector:
         patch["clusterSelector"] = merge_to(spec.get("clusterSelector"), selector)
     if "labelSelector" in selector and spec.get("exclusiveKey"):
@@ -202,10 +203,10 @@ def roll_back(built_in: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"spec": patch} if patch and annotations.get(_AUTO_UPDATE) != "false" else None
 
 
-def merge_to(present: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def merge_to(present: Json, wanted: JsonMapping) -> JsonObject:
     """The merge patch that makes one map another: it must name what has to go, or merging would keep it."""
-    before: Mapping[str, Any] = present if isinstance(present, dict) else {}
-    patch: dict[str, Any] = dict.fromkeys(before.keys() - wanted.keys())
+    before: JsonMapping = present if isinstance(present, dict) else {}
+    patch: JsonObject = dict.fromkeys(before.keys() - wanted.keys())
     for key, value in wanted.items():
         if key in before and before[key] == value:
             continue

@@ -5,14 +5,16 @@ The garbage collector is a user of its own, because it must be able to delete an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api import RESOURCES
 from muster.clustersets.pairs import NAME as PAIRS
 from muster.controllers.runtime.quarantine import CONFIG_MAP as QUARANTINE
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
 
 CONTROLLERS: Final = "system:muster:controllers"
 COLLECTOR: Final = "system:muster:garbage-collector"
@@ -24,18 +26,18 @@ _OCM: Final = "cluster.open-cluster-management.io"
 _READ: Final = ["get", "list", "watch"]
 
 
-def _on(verbs: list[str], group: str, *resources: str) -> dict[str, Any]:
+def _on(verbs: list[str], group: str, *resources: str) -> JsonObject:
     return {"apiGroups": [group], "resources": list(resources), "verbs": verbs}
 
 
-def _on_everything(verbs: list[str]) -> Iterator[dict[str, Any]]:
+def _on_everything(verbs: list[str]) -> Iterator[JsonObject]:
     """Every kind that can have owners, by name: no subresources, and nothing that is yet to come."""
     kinds = [each for each in RESOURCES.values() if "delete" in each.verbs and each.home.key != "events"]
     for group in sorted({each.group for each in kinds}):
         yield _on(verbs, group, *sorted(each.plural for each in kinds if each.group == group))
 
 
-RULES: Final[Mapping[str, list[dict[str, Any]]]] = {
+RULES: Final[Mapping[str, list[JsonObject]]] = {
     CONTROLLERS: [
         _on(
             _READ,
@@ -89,7 +91,7 @@ RULES: Final[Mapping[str, list[dict[str, Any]]]] = {
 }
 
 
-def roles() -> Iterator[dict[str, Any]]:
+def roles() -> Iterator[JsonObject]:
     """A ClusterRole and a ClusterRoleBinding for each of the users."""
     labels = {"kubernetes.io/bootstrapping": "rbac-defaults"}
     for name, rules in RULES.items():
@@ -101,7 +103,7 @@ def roles() -> Iterator[dict[str, Any]]:
     yield _binding(CUSTOM_KINDS, COLLECTOR, labels)
 
 
-def _binding(role: str, user: str, labels: Mapping[str, str]) -> dict[str, Any]:
+def _binding(role: str, user: str, labels: Mapping[str, str]) -> JsonObject:
     return {
         "apiVersion": f"{_RBAC}/v1",
         "kind": "ClusterRoleBinding",
@@ -111,7 +113,7 @@ def _binding(role: str, user: str, labels: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def custom_rules(kinds: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+def custom_rules(kinds: Iterable[tuple[str, str]]) -> list[JsonObject]:
     """What the collector may do with custom kinds, given as groups and plurals."""
     groups: dict[str, list[str]] = {}
     for group, plural in kinds:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+
+from muster.values.json import JsonObject
 
 GROUP = "cluster.open-cluster-management.io"
 SCORE_NAME = "resource-usage-score"
@@ -44,7 +45,7 @@ class ClusterFacts:
     environment: str
     team: str
     region: str
-    object: dict[str, Any]
+    object: JsonObject
 
 
 def a_cluster(seed: int, index: int) -> ClusterFacts:
@@ -77,7 +78,7 @@ def a_cluster(seed: int, index: int) -> ClusterFacts:
     }
     if gpu:
         labels["accelerator"] = "nvidia-h100"
-    spec: dict[str, Any] = {
+    spec: JsonObject = {
         "hubAcceptsClient": True,
         "leaseDurationSeconds": 60,
         "managedClusterClientConfigs": [
@@ -141,7 +142,7 @@ def a_cluster(seed: int, index: int) -> ClusterFacts:
     return ClusterFacts(name, environment, team, region, cluster)
 
 
-def a_score(seed: int, cluster: ClusterFacts) -> dict[str, Any]:
+def a_score(seed: int, cluster: ClusterFacts) -> JsonObject:
     """What a resource-usage add-on reports about the cluster."""
     chance = random.Random(f"{seed}/score/{cluster.name}")  # noqa: S311 - made-up data, not a secret
     cpu = chance.randrange(0, 64)
@@ -160,13 +161,13 @@ def a_score(seed: int, cluster: ClusterFacts) -> dict[str, Any]:
     }
 
 
-def _taint(key: str, value: str, effect: str, added: datetime) -> dict[str, Any]:
+def _taint(key: str, value: str, effect: str, added: datetime) -> JsonObject:
     taint = {"key": key, "effect": effect, "timeAdded": _time(added)}
     return taint | {"value": value} if value else taint
 
 
-def _conditions(created: datetime, available: bool) -> list[dict[str, Any]]:
-    def condition(kind: str, status: str, reason: str, message: str) -> dict[str, Any]:
+def _conditions(created: datetime, available: bool) -> list[JsonObject]:
+    def condition(kind: str, status: str, reason: str, message: str) -> JsonObject:
         return {
             "type": kind,
             "status": status,

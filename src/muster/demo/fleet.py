@@ -11,9 +11,11 @@ from muster.demo.hosts import NAMESPACE as HOSTS
 from muster.demo.hosts import an_agent, classifications
 from muster.demo.operators import NAMESPACE as OPERATORS
 from muster.demo.operators import resolutions
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 _ENVIRONMENTS = ("dev", "prod", "stage")
 _APPS = "apps"
@@ -31,7 +33,7 @@ class Fleet:
     seed: int = 1
 
 
-def fleet_objects(fleet: Fleet) -> Iterator[dict[str, Any]]:
+def fleet_objects(fleet: Fleet) -> Iterator[JsonObject]:
     """All objects of the fleet in an order in which they can be created, one at a time, whatever their number."""
     for name in (_APPS, HOSTS, OPERATORS, "purposes"):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
@@ -51,7 +53,7 @@ def fleet_objects(fleet: Fleet) -> Iterator[dict[str, Any]]:
     yield from _purposes(fleet.seed)
 
 
-def _sets_and_bindings() -> Iterator[dict[str, Any]]:
+def _sets_and_bindings() -> Iterator[JsonObject]:
     for environment in _ENVIRONMENTS:
         yield {
             "apiVersion": f"{GROUP}/v1beta2",
@@ -86,7 +88,7 @@ def _sets_and_bindings() -> Iterator[dict[str, Any]]:
         }
 
 
-def _placements() -> Iterator[dict[str, Any]]:
+def _placements() -> Iterator[JsonObject]:
     score_of_cpu = {
         "scoreCoordinate": {
             "type": "AddOn",
@@ -94,7 +96,7 @@ def _placements() -> Iterator[dict[str, Any]]:
         },
         "weight": 2,
     }
-    specs: dict[str, dict[str, Any]] = {
+    specs: dict[str, JsonObject] = {
         "checkout": {
             "clusterSets": ["prod-clusters"],
             "numberOfClusters": 3,
@@ -146,7 +148,7 @@ def _placements() -> Iterator[dict[str, Any]]:
         }
 
 
-def _profile(cluster: ClusterFacts) -> dict[str, Any]:
+def _profile(cluster: ClusterFacts) -> JsonObject:
     """The cluster for tools that know only the multicluster inventory API."""
     status = cluster.object["status"]
     return {
@@ -167,11 +169,11 @@ def _profile(cluster: ClusterFacts) -> dict[str, Any]:
     }
 
 
-def _requires(**selectors: Any) -> dict[str, Any]:
+def _requires(**selectors: Any) -> JsonObject:
     return {"requiredClusterSelector": selectors}
 
 
-def _purposes(seed: int) -> Iterator[dict[str, Any]]:
+def _purposes(seed: int) -> Iterator[JsonObject]:
     chance = random.Random(f"{seed}/purposes")  # noqa: S311 - made-up data, not a secret
     for number, purposes in enumerate((["onboarding"], ["platform", "mcp"], ["workload"], ["workload", "gpu"])):
         yield {

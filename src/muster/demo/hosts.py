@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+
+from muster.values.json import JsonObject
 
 GROUP = "agent-install.openshift.io"
 NAMESPACE = "hosts"
@@ -41,7 +42,7 @@ _FLAGS = (
 )
 
 
-def an_agent(seed: int, index: int) -> dict[str, Any]:
+def an_agent(seed: int, index: int) -> JsonObject:
     """The host with this index."""
     chance = random.Random(f"{seed}/host/{index}")  # noqa: S311 - made-up data, not a secret
     cores, memory = chance.choice(_SIZES)
@@ -92,7 +93,7 @@ def an_agent(seed: int, index: int) -> dict[str, Any]:
     }
 
 
-def classifications() -> list[dict[str, Any]]:
+def classifications() -> list[JsonObject]:
     """Queries in jq that put labels on hosts."""
     wanted = {
         "size-medium": ("size", "medium", ".cpu.count >= 8 and .memory.physicalBytes < 137438953472"),
@@ -110,7 +111,7 @@ def classifications() -> list[dict[str, Any]]:
     ]
 
 
-def _disk(chance: random.Random, number: int) -> dict[str, Any]:
+def _disk(chance: random.Random, number: int) -> JsonObject:
     size = chance.choice((480, 960, 1920, 3840)) * 10**9
     return {
         "id": f"/dev/disk/by-id/wwn-0x{chance.getrandbits(64):016x}",
@@ -128,7 +129,7 @@ def _disk(chance: random.Random, number: int) -> dict[str, Any]:
     }
 
 
-def _interface(chance: random.Random, number: int) -> dict[str, Any]:
+def _interface(chance: random.Random, number: int) -> JsonObject:
     return {
         "name": f"ens{number}f0",
         "macAddress": ":".join(f"{chance.getrandbits(8):02x}" for _ in range(6)),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 NAMESPACE = "operators"
 _GROUP = "resolution.muster.dev/v1alpha1"
@@ -14,13 +17,13 @@ _DATABASE = 'properties.exists(p, p.type == "olm.gvk" && p.value.kind == "Databa
 _MODERN = 'properties.exists(p, p.type == "kubernetes" && semver_compare(p.value, "1.30.0") >= 0)'
 
 
-def resolutions() -> Iterator[dict[str, Any]]:
+def resolutions() -> Iterator[JsonObject]:
     """The shop on a modern cluster, and beside a database that the shop does not take."""
     yield _resolution("shop", [{"package": "shop"}])
     yield _resolution("shop-with-legacydb", [{"package": "shop", "range": ">=2.0.0"}, {"package": "legacydb"}])
 
 
-def _resolution(name: str, wants: list[dict[str, str]]) -> dict[str, Any]:
+def _resolution(name: str, wants: list[dict[str, str]]) -> JsonObject:
     return {
         "apiVersion": _GROUP,
         "kind": "Resolution",
@@ -33,7 +36,7 @@ def _resolution(name: str, wants: list[dict[str, str]]) -> dict[str, Any]:
     }
 
 
-def _catalog() -> Iterator[dict[str, Any]]:
+def _catalog() -> Iterator[JsonObject]:
     yield from _package(
         "shop", {"1.0.0": [], "2.0.0": [_needs("a certified database", f"{_CERTIFIED} && {_DATABASE}")]}
     )
@@ -42,7 +45,7 @@ def _catalog() -> Iterator[dict[str, Any]]:
     yield from _package("monitoring", {"0.9.0": [_needs("Kubernetes 1.30 or later", _MODERN)]})
 
 
-def _package(name: str, versions: dict[str, list[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+def _package(name: str, versions: dict[str, list[JsonObject]]) -> Iterator[JsonObject]:
     entries: list[dict[str, str]] = []
     for version in versions:
         before = {"replaces": entries[-1]["name"]} if entries else {}
@@ -59,15 +62,15 @@ def _package(name: str, versions: dict[str, list[dict[str, Any]]]) -> Iterator[d
         }
 
 
-def _needs(what: str, rule: str) -> dict[str, Any]:
+def _needs(what: str, rule: str) -> JsonObject:
     return {"type": "olm.constraint", "value": {"message": f"needs {what}", "cel": {"rule": rule}}}
 
 
-def _offers(kind: str) -> dict[str, Any]:
+def _offers(kind: str) -> JsonObject:
     return {"type": "olm.gvk", "value": {"group": "db.example.com", "version": "v1", "kind": kind}}
 
 
-def _refuses_others() -> dict[str, Any]:
+def _refuses_others() -> JsonObject:
     """It wants to be the only database: no package of the other one beside it."""
     other = {"constraints": [{"package": {"packageName": "certdb", "versionRange": ">=0.0.0"}}]}
     return {"type": "olm.constraint", "value": {"message": "is the only database beside itself", "none": other}}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.selectors.paths import SCORES, Path, encoded
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +30,7 @@ class WatchedPaths:
         if path not in node.paths:
             node.paths.append(path)
 
-    def changed(self, old: Any, new: Any) -> Iterator[Path]:
+    def changed(self, old: Json, new: Json) -> Iterator[Path]:
         """Paths whose values may differ; none of those left out does."""
         return _changed(self._root, old, new)
 
@@ -42,7 +43,7 @@ class _Node:
         self.paths: list[Path] = []
 
 
-def _changed(node: _Node, old: Any, new: Any) -> Iterator[Path]:
+def _changed(node: _Node, old: Json, new: Json) -> Iterator[Path]:
     if _same(old, new):
         return
     yield from node.paths
@@ -59,7 +60,7 @@ def _all(node: _Node) -> Iterator[Path]:
         yield from _all(child)
 
 
-def _same(old: Any, new: Any) -> bool:
+def _same(old: Json, new: Json) -> bool:
     """Equal in value and in type: Python's `==` alone takes True for 1."""
     if type(old) is not type(new) or old != new:
         return False

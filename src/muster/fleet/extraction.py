@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from muster.selectors.paths import EMPTY, GONE_WHEN_EMPTY, Element, frozen, project
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from muster.selectors.paths import Path
@@ -35,16 +36,16 @@ def extractor(path: Path) -> Extractor:
         gone = len(keys) if path[:-1] in GONE_WHEN_EMPTY else None
         return _extractor(keys, list[msgspec.Raw], _element_finder(last, gone), path)
     if isinstance(last, str):
-        return _extractor(keys, Any, _plain, path)
+        return _extractor(keys, Json, _plain, path)
     finish = _presence(len(keys)) if path[:-1] in GONE_WHEN_EMPTY else _there
     return _extractor(keys, msgspec.Raw, finish, path)
 
 
-def _extractor(keys: list[str], kind: Any, finish: Callable[[Any], Hashable], path: Path) -> Extractor:
+def _extractor(keys: list[str], kind: Json, finish: Callable[[Json], Hashable], path: Path) -> Extractor:
     """Walk down the keys of all objects at once, then let `finish` make the projection of what is there."""
     decode_lines = msgspec.json.Decoder(_shape(keys, kind)).decode_lines
     innermost = attrgetter(".".join(["step"] * len(keys)))
-    around: Callable[[bytes], Any] | None = None
+    around: Callable[[bytes], Json] | None = None
     if tuple(keys[:-1]) in GONE_WHEN_EMPTY:
         around = msgspec.json.Decoder(_shape(keys[:-1], dict[str, msgspec.Raw])).decode
         innermost_around = attrgetter(".".join(["step"] * (len(keys) - 1)))
@@ -57,7 +58,7 @@ def _extractor(keys: list[str], kind: Any, finish: Callable[[Any], Hashable], pa
             # One is not shaped as the path expects, or not on one line.
             return [_projected(encoded, path) for encoded in objects]
 
-    def _walked(shape: Any, encoded: bytes) -> Hashable:
+    def _walked(shape: Json, encoded: bytes) -> Hashable:
         try:
             value = innermost(shape)
         except AttributeError:  # the way ends before its last step
@@ -75,14 +76,14 @@ def _extractor(keys: list[str], kind: Any, finish: Callable[[Any], Hashable], pa
     return extract_all
 
 
-def _there(_: Any) -> Hashable:
+def _there(_: Json) -> Hashable:
     return True
 
 
-def _presence(depth: int) -> Callable[[Any], Hashable]:
+def _presence(depth: int) -> Callable[[Json], Hashable]:
     """What is there is there, unless it is a map or list with nothing in it."""
 
-    def find(value: Any) -> Hashable:
+    def find(value: Json) -> Hashable:
         raw = bytes(value)
         empty = raw[:1] in (b"{", b"[") and not raw[1:-1].strip()
         return (depth, EMPTY) if empty else True
@@ -90,7 +91,7 @@ def _presence(depth: int) -> Callable[[Any], Hashable]:
     return find
 
 
-def _end_of_the_way(shape: Any) -> Hashable:
+def _end_of_the_way(shape: Json) -> Hashable:
     level = 0
     while (shape := shape.step) is not msgspec.UNSET:
         level += 1
@@ -105,7 +106,7 @@ def _projected(encoded: bytes, path: Path) -> Hashable:
         return (UNREADABLE, str(error))
 
 
-def _plain(value: Any) -> Hashable:
+def _plain(value: Json) -> Hashable:
     return value if type(value) is str else frozen(value)
 
 
@@ -115,7 +116,7 @@ def _element_finder(element: Element, gone: int | None) -> Callable[[list[msgspe
     An element without such a field is a ValidationError. `gone` is the depth of a list that is not there when empty.
     """
     field = msgspec.defstruct("Field", [("step", str)], rename={"step": element.field}, gc=False)
-    decode: Callable[[Any], Any] = msgspec.json.Decoder(field).decode
+    decode: Callable[[Json], Json] = msgspec.json.Decoder(field).decode
     wanted = element.value
 
     def find(elements: list[msgspec.Raw]) -> Hashable:
@@ -126,7 +127,7 @@ def _element_finder(element: Element, gone: int | None) -> Callable[[list[msgspe
     return find
 
 
-def _shape(keys: list[str], kind: Any) -> type[msgspec.Struct]:
+def _shape(keys: list[str], kind: Json) -> type[msgspec.Struct]:
     """Nested structs with one field each: `step`, read from the key."""
     for key in reversed(keys):
         kind = msgspec.defstruct(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import deque
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import numpy as np
@@ -25,9 +25,10 @@ from muster.fleet.masks import Mask
 from muster.fleet.scores import Score, ScoreTable
 from muster.selectors import Verdict
 from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -90,7 +91,7 @@ class Fleet:
         self._names: list[str] = []
         self._encoded: list[bytes | None] = []
         self._heavy: set[int] = set()  # rows
-        self._peeked: tuple[bytes | None, dict[str, Any]] = (None, {})
+        self._peeked: tuple[bytes | None, JsonObject] = (None, {})
         self._free: list[int] = []
         self._sorted: list[str] = []
         self._ranks: NDArray[np.int32] | None = None
@@ -137,15 +138,15 @@ class Fleet:
         names = self._names
         return [names[row] for row in rows]
 
-    def load(self, row: int) -> dict[str, Any]:
+    def load(self, row: int) -> JsonObject:
         """The object in a row, decoded."""
         encoded = self._encoded[row]
         if encoded is None:
             raise LookupError(f"row {row} holds no object")
-        obj: dict[str, Any] = _DECODER.decode(encoded)
+        obj: JsonObject = _DECODER.decode(encoded)
         return obj
 
-    def _peek(self, row: int) -> Mapping[str, Any]:
+    def _peek(self, row: int) -> JsonMapping:
         """The object in a row for those who only look: many selectors look at the object that has just changed."""
         if self._peeked[0] is not self._encoded[row] or self._encoded[row] is None:
             self._peeked = (self._encoded[row], self.load(row))
@@ -374,7 +375,7 @@ class Fleet:
         self._store(row, encoded)
         return self._refresh(row, seen)
 
-    def _changed_paths(self, row: int, new: Mapping[str, Any]) -> Iterable[Path]:
+    def _changed_paths(self, row: int, new: JsonMapping) -> Iterable[Path]:
         try:
             return self._watched.changed(self.load(row), new)
         except (msgspec.MsgspecError, RecursionError):  # it came with many others, and nobody has looked at it so far
@@ -439,7 +440,7 @@ class Fleet:
         paths = [path for path in (score_path(name), ALL_SCORES) if path in self._columns]
         return self._refresh(row, self._seen(cluster, {}, paths)) if paths and row is not None else _NOBODY
 
-    def _seen(self, name: str, obj: Mapping[str, Any], paths: Iterable[Path]) -> list[tuple[Path, Hashable]]:
+    def _seen(self, name: str, obj: JsonMapping, paths: Iterable[Path]) -> list[tuple[Path, Hashable]]:
         """What an object has at these paths; None where nobody keeps a column of it."""
         return [(path, self._projection(name, obj, path) if path in self._columns else None) for path in paths]
 
@@ -493,7 +494,7 @@ class Fleet:
         self._unevaluated[mask.selector] = self._watched_steps(mask, mask.catch_up(self._holds_object))
         return True
 
-    def _projection(self, name: str, obj: Mapping[str, Any], path: Path) -> Hashable:
+    def _projection(self, name: str, obj: JsonMapping, path: Path) -> Hashable:
         if path and path[0] == SCORES:
             return self.scores.projection(name, path)
         return project(obj, path)

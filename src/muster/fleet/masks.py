@@ -7,14 +7,15 @@ are much larger than others are evaluated on their own and decide for nobody.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muster.selectors import Verdict
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterator
     from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class Mask:
         selector: Selector,
         columns: list[Column] | None,
         capacity: int,
-        load: Callable[[int], Mapping[str, Any]],
+        load: Callable[[int], JsonMapping],
         heavy: AbstractSet[int],
     ) -> None:
         self.selector = selector

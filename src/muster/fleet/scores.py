@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.api.addon_placement_score import AddOnPlacementScore
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
+from muster.values.json import JsonMapping, JsonObject
 from muster.values.times import FIRST, Fault, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
+    from collections.abc import Hashable, Iterator
     from datetime import datetime
 
     from muster.api.addon_placement_score import ScoreItem
@@ -32,7 +33,7 @@ _INT32: Final = 2**31
 class Score:
     """One AddOnPlacementScore."""
 
-    items: tuple[dict[str, Any], ...]  # name, value, and quantity where the score has one
+    items: tuple[JsonObject, ...]  # name, value, and quantity where the score has one
     valid_until: datetime | None
     encoded: bytes  # of the items: what a column compares
 
@@ -40,7 +41,7 @@ class Score:
         return self.valid_until is not None and now > self.valid_until
 
 
-def score_of(obj: Mapping[str, Any]) -> Score:
+def score_of(obj: JsonMapping) -> Score:
     """From an AddOnPlacementScore as people write it. Raises InvalidObjectError when it cannot be read."""
     score, fault = readable_score(_SCORES.demanded(obj, "status"))
     if fault is not None:
@@ -64,8 +65,8 @@ def item_value(encoded: bytes, name: str) -> int:
     return int(values.get(name, 0))
 
 
-def _item(given: ScoreItem) -> dict[str, Any]:
-    item: dict[str, Any] = {"name": given.name, "value": min(max(given.value, -_INT32), _INT32 - 1)}
+def _item(given: ScoreItem) -> JsonObject:
+    item: JsonObject = {"name": given.name, "value": min(max(given.value, -_INT32), _INT32 - 1)}
     if given.quantity is not None:
         item["quantity"] = _number_or_text(given.quantity)
     return item
@@ -112,7 +113,7 @@ class ScoreTable:
         scores = self._by_cluster.get(cluster, {})
         return {name: score for name, score in scores.items() if not score.expired(self.now)}
 
-    def items_of(self, cluster: str) -> dict[str, tuple[dict[str, Any], ...]]:
+    def items_of(self, cluster: str) -> dict[str, tuple[JsonObject, ...]]:
         """What expressions see as `scores(name)`."""
         return {name: score.items for name, score in self.of(cluster).items()}
 

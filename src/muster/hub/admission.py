@@ -22,12 +22,13 @@ from muster.hub.objects import decode
 from muster.hub.requests import Admitted, User
 from muster.hub.storage import Key, Unchanged, Unmatched
 from muster.hub.stored_labels import Labelled
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muster.admission import Finding, Refusal
-    from muster.hub.requests import AdmissionRequest, Authorizer, JsonObject, Target
+    from muster.hub.requests import AdmissionRequest, Authorizer, Target
     from muster.hub.storage import Guard, Store
 
 _NOTHING = Admitted()

@@ -36,6 +36,7 @@ from muster.hub.storage import ConflictError, Put
 from muster.hub.watches import EventCache
 from muster.hub.write_checks import Gate
 from muster.values.causes import invalid
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
         Authorizer,
         Body,
         DeleteOptions,
-        JsonObject,
         ListAnswer,
         ListOptions,
         Target,

@@ -5,7 +5,7 @@ Called by the writing verbs after authorization. Each refusal is worded as the r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,12 +17,13 @@ from muster.hub.objects import MAX_DEPTH, is_too_deep
 from muster.hub.options import IGNORE, STRICT, go_type
 from muster.hub.requests import MalformedBodyError
 from muster.values.causes import Cause, invalid
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muster.api.resource import Version
-    from muster.hub.requests import Body, Decoded, JsonObject, Target
+    from muster.hub.requests import Body, Decoded, Target
 
 _SUMMARY = 30  # how much of a body an error message repeats
 
@@ -90,7 +91,7 @@ def read_configuration(target: Target, body: Body, validation: str) -> tuple[Jso
 
 
 def checked_result(
-    target: Target, obj: Any, live: JsonObject, patch: Decoded, validation: str
+    target: Target, obj: Json, live: JsonObject, patch: Decoded, validation: str
 ) -> tuple[JsonObject, tuple[str, ...]]:
     """What a patch made of an object, as if it had been sent: pruned, defaulted, with warnings. Raises 400 and 422.
 
@@ -219,7 +220,7 @@ def _without_repeated_owners(obj: JsonObject, when: str) -> tuple[str, ...]:
     references = obj["metadata"].get("ownerReferences")
     if not references or len(references) < 2:
         return ()
-    known: dict[bytes, Any] = {}
+    known: dict[bytes, Json] = {}
     repeated: list[str] = []
     for reference in references:
         identity = msgspec.json.encode(reference, order="sorted")
@@ -268,7 +269,7 @@ def _bad_patch(value: str, problem: str) -> status.StatusError:
     return status.invalid("", "", "", [Cause(cause.reason, cause.field, cause.message)])
 
 
-def _json(value: Any) -> str:
+def _json(value: Json) -> str:
     """A value as the real server quotes it: Go writes the keys of maps in order."""
     return msgspec.json.encode(value, order="sorted").decode()
 

@@ -17,15 +17,15 @@ from muster.hub.patches.managed_fields import Writer
 from muster.hub.requests import Answer
 from muster.hub.storage import ConflictError, GuardFailedError, Put, StorageUnavailableError
 from muster.hub.write_checks import refuse_invalid
+from muster.values.json import JsonObject
 from muster.values.limits import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
     from muster.hub.heavy_work import HeavyWork
     from muster.hub.options import Write
-    from muster.hub.requests import JsonObject, Target, User
+    from muster.hub.requests import Target, User
     from muster.hub.storage import Store
     from muster.hub.write_checks import Gate
 
@@ -62,7 +62,7 @@ class Creation:
         obj: JsonObject,
         options: Write,
         warnings: tuple[str, ...] = (),
-        owners: list[dict[str, Any]] | None = None,
+        owners: list[JsonObject] | None = None,
         *,
         weight: int = 0,
     ) -> Answer:
@@ -112,7 +112,7 @@ class Creation:
         obj: JsonObject,
         options: Write,
         warnings: tuple[str, ...],
-        owners: list[dict[str, Any]] | None,
+        owners: list[JsonObject] | None,
         weight: int,
         coming: contextlib.ExitStack,
     ) -> Answer:
@@ -175,7 +175,7 @@ class Creation:
         return Answer(201, shown(records[0].value, target), (*warnings, *advice))
 
 
-def _complete(target: Target, obj: JsonObject, owners: list[dict[str, Any]] | None, writer: Writer) -> tuple[str, ...]:
+def _complete(target: Target, obj: JsonObject, owners: list[JsonObject] | None, writer: Writer) -> tuple[str, ...]:
     """Record who owns what of a new object, and check it. Returns warnings. Raises 422."""
     metadata: JsonObject = obj["metadata"]
     if owners is None:

@@ -18,12 +18,13 @@ from muster.hub.objects import decode, encode, key_of, shown
 from muster.hub.pace import turn
 from muster.hub.requests import Answer, Target
 from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.hub.namespaces import NamespaceCleaner
-    from muster.hub.requests import DeleteOptions, JsonObject, ListAnswer, ListOptions, User
+    from muster.hub.requests import DeleteOptions, ListAnswer, ListOptions, User
     from muster.hub.storage import Guard, Record, Store
     from muster.hub.write_checks import Gate
 

@@ -18,10 +18,11 @@ from muster.hub.objects import decode, key_of
 from muster.hub.redaction import GROUP, Redaction
 from muster.hub.requests import Attributes
 from muster.hub.write_checks import Gate, refuse_invalid, require
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.controllers.questions.asking import Controllers
-    from muster.hub.requests import Admission, Authorizer, Body, JsonObject, Target, User, WriteOptions
+    from muster.hub.requests import Admission, Authorizer, Body, Target, User, WriteOptions
     from muster.hub.storage import Store
     from muster.placement.explain.report import PlacementReport, Window
 

@@ -22,9 +22,11 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from muster.hub import status
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 T = TypeVar("T")
 
@@ -121,7 +123,7 @@ class _Worker:
     """One thread that works through a queue, and can be told to give up what it does."""
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Json]] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()  # held while it begins and ends a piece of work, and while it is told to give up
         self._current: Future[Any] | None = None
@@ -166,7 +168,7 @@ class _Worker:
                     job.set_exception(error)
             self._current = None
 
-    def _carry_out(self, job: Future[Any], work: Callable[[], Any]) -> None:
+    def _carry_out(self, job: Future[Any], work: Callable[[], Json]) -> None:
         with self._lock:
             self._begun = _cpu_seconds(threading.get_ident())
             self._current = job

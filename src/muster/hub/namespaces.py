@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from muster.api.codec import encode_split
 from muster.api.namespace import FINALIZER, NAME_LABEL
@@ -22,12 +22,13 @@ from muster.hub.pace import Pace
 from muster.hub.patches.managed_fields import UPDATE, Entry
 from muster.hub.remaining import conditions
 from muster.hub.storage import ConflictError, Delete, Key, Put, Unchanged
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from muster.api.resource import Resource
-    from muster.hub.requests import JsonObject, Target
+    from muster.hub.requests import Target
     from muster.hub.storage import Change, Record, Store
 
 NAMESPACES = "namespaces"
@@ -51,7 +52,7 @@ def new_namespace(name: str, api_version: str, now: str) -> JsonObject:
     metadata = {"name": name, "uid": new_uid(), "creationTimestamp": now}
     obj: JsonObject = {"apiVersion": api_version, "kind": "Namespace", "metadata": metadata}
     label(obj)
-    owned: dict[str, Any] = {"f:metadata": {"f:labels": {".": {}, f"f:{NAME_LABEL}": {}}}}
+    owned: JsonObject = {"f:metadata": {"f:labels": {".": {}, f"f:{NAME_LABEL}": {}}}}
     obj["metadata"]["managedFields"] = [Entry(SERVER, UPDATE, api_version, owned, now).encoded()]
     complete_new(obj)
     return obj

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import msgspec
 
@@ -17,19 +17,20 @@ from muster.hub import status
 from muster.hub.patches.managed_fields import Versions
 from muster.hub.patches.structure import object_type
 from muster.hub.storage import Key
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muster.api.resource import Resource
-    from muster.hub.requests import JsonObject, Target
+    from muster.hub.requests import Target
     from muster.hub.storage import Record
 
 MAX_BYTES = 3 * 1024 * 1024  # of a stored object: no patch may grow one beyond what could be sent at once
 MAX_DEPTH = 128  # of nesting, for the same reason
 
 _VALUE = attrgetter("value")
-_decoder = msgspec.json.Decoder(dict[str, Any])
+_decoder = msgspec.json.Decoder(JsonObject)
 _encoder = msgspec.json.Encoder()
 _sorted_encoder = msgspec.json.Encoder(order="sorted")
 
@@ -113,7 +114,7 @@ def stored_form(target: Target, obj: JsonObject) -> tuple[bytes, bytes]:
 
 def is_too_deep(obj: JsonObject) -> bool:
     """Whether lists and objects are nested deeper than anything we keep. Level by level: every patch pays for it."""
-    level: list[Any] = [obj]
+    level: list[Json] = [obj]
     for _ in range(MAX_DEPTH):
         level = [
             below

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.hub import status
 from muster.hub.requests import DeleteOptions, MalformedBodyError
 from muster.values.causes import Cause, forbidden, invalid, not_supported, required, shown, too_long
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,7 @@ def _from_body(options: DeleteOptions, body: Body) -> DeleteOptions:
     if not isinstance(value, dict) or value.get("kind", "DeleteOptions") != "DeleteOptions":
         raise status.bad_request("decoded object cannot be converted to DeleteOptions")
     preconditions = value.get("preconditions") or {}
-    found: dict[str, Any] = {
+    found: JsonObject = {
         "dry_run": tuple(value["dryRun"]) if _is_strings(value.get("dryRun")) else None,
         "grace_period_seconds": _checked(value, "gracePeriodSeconds", int),
         "propagation_policy": _checked(value, "propagationPolicy", str),
@@ -96,7 +97,7 @@ def _is_strings(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _checked(value: Any, name: str, kind: type) -> Any:
+def _checked(value: Json, name: str, kind: type) -> Json:
     found = value.get(name) if isinstance(value, dict) else None
     if found is not None and (not isinstance(found, kind) or (kind is int and isinstance(found, bool))):
         raise status.bad_request(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.api.validation import prepare
 from muster.hub import bodies, status
@@ -18,13 +18,14 @@ from muster.hub.patches.merge import merge_patched
 from muster.hub.patches.strategic import StrategicPatchError, strategic_patched
 from muster.hub.replacement import Proposal
 from muster.hub.requests import PatchType
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.hub.options import Write
     from muster.hub.patches.field_sets import FieldSet
-    from muster.hub.requests import Body, Decoded, JsonObject, Target
+    from muster.hub.requests import Body, Decoded, Target
 
 _FEW_OPERATIONS = 20  # of a JSON patch
 _CUSTOM_TYPES = (PatchType.JSON, PatchType.MERGE, PatchType.APPLY)
@@ -61,7 +62,7 @@ def patched(
 _MEMBERS = frozenset({"op", "path", "from", "value"})
 
 
-def _unknown_members(operations: Any) -> tuple[str, ...]:
+def _unknown_members(operations: Json) -> tuple[str, ...]:
     """What is to be said of members of operations that mean nothing."""
     if not isinstance(operations, list):
         return ()
@@ -73,7 +74,7 @@ def _unknown_members(operations: Any) -> tuple[str, ...]:
     )
 
 
-def _json_change(patch: Decoded) -> Callable[[JsonObject], Any]:
+def _json_change(patch: Decoded) -> Callable[[JsonObject], Json]:
     operations = patch.value
     if not isinstance(operations, list):
         raise _undecodable(operations, "[]handlers.jsonPatchOp")
@@ -84,7 +85,7 @@ def _json_change(patch: Decoded) -> Callable[[JsonObject], Any]:
         if not isinstance(operation, dict):
             raise _undecodable(operation, "handlers.jsonPatchOp")
 
-    def change(live: JsonObject) -> Any:
+    def change(live: JsonObject) -> Json:
         try:
             return json_patched(live, operations)
         except JsonPatchError:
@@ -93,7 +94,7 @@ def _json_change(patch: Decoded) -> Callable[[JsonObject], Any]:
     return change
 
 
-def _merge_change(target: Target, kind: PatchType, patch: Decoded) -> Callable[[JsonObject], Any]:
+def _merge_change(target: Target, kind: PatchType, patch: Decoded) -> Callable[[JsonObject], Json]:
     value = patch.value
     if value is None:
         value = {}
@@ -103,7 +104,7 @@ def _merge_change(target: Target, kind: PatchType, patch: Decoded) -> Callable[[
         return lambda live: merge_patched(live, value)
     type_ = merge_versions(target.resource).types[target.api_version]
 
-    def change(live: JsonObject) -> Any:
+    def change(live: JsonObject) -> Json:
         try:
             return strategic_patched(live, value, type_)
         except StrategicPatchError as error:
@@ -112,7 +113,7 @@ def _merge_change(target: Target, kind: PatchType, patch: Decoded) -> Callable[[
     return change
 
 
-def _undecodable(value: Any, wanted: str) -> status.StatusError:
+def _undecodable(value: Json, wanted: str) -> status.StatusError:
     return status.bad_request(
         f"error decoding patch: json: cannot unmarshal {go_type(value)} into Go value of type {wanted}"
     )
@@ -120,7 +121,7 @@ def _undecodable(value: Any, wanted: str) -> status.StatusError:
 
 def applied(
     target: Target, live: JsonObject, config: JsonObject, options: Write, now: str
-) -> tuple[JsonObject, list[dict[str, Any]]]:
+) -> tuple[JsonObject, list[JsonObject]]:
     """The object with a configuration applied, and its managedFields. Raises 400, 409 and 500."""
     writer = Writer(options.manager, target.api_version, now, target.subresource)
     try:
@@ -152,7 +153,7 @@ def _untyped(target: Target, config: JsonObject, why: str) -> status.StatusError
 
 def _applied(
     target: Target, live: JsonObject, config: JsonObject, writer: Writer, *, force: bool
-) -> tuple[JsonObject, list[dict[str, Any]]]:
+) -> tuple[JsonObject, list[JsonObject]]:
     """kubectl may take over what it has applied itself, from the client's side, and nobody has changed since."""
     versions = merge_versions(target.resource)
     ignored = _not_written(target)

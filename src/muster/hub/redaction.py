@@ -8,7 +8,7 @@ sets bound to its namespace, stay.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -26,11 +26,12 @@ from muster.placement.explain.report import (
 from muster.reasons import HIDDEN, Reader, Reason, redacted
 from muster.reasons.redaction import names_told, words_of
 from muster.selectors.cel_reasons import Observation
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from muster.hub.requests import Authorizer, JsonObject, User
+    from muster.hub.requests import Authorizer, User
     from muster.hub.storage import Store
 
 GROUP: Final = "cluster.open-cluster-management.io"
@@ -77,7 +78,7 @@ class Redaction:
         return frozenset({*words_of(msgspec.json.encode(own).decode()), *(record.key.name for record in bound)})
 
 
-def _parts(value: Any) -> Iterator[msgspec.Struct]:
+def _parts(value: Json) -> Iterator[msgspec.Struct]:
     """A report and all of its parts."""
     if isinstance(value, msgspec.Struct):
         yield value
@@ -108,7 +109,7 @@ def _words(report: PlacementReport) -> Iterator[str]:
             yield from words_of(part.value)
 
 
-def _without(value: Any, reader: Reader, cluster: str = "") -> Any:
+def _without(value: Json, reader: Reader, cluster: str = "") -> Json:
     """The same without what is hidden, all the way down. `cluster`: the one that is spoken of."""
     if isinstance(value, tuple):
         kept = (each for each in value if not (isinstance(each, _ENTRIES) and each.cluster in reader.hidden))

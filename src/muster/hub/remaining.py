@@ -5,12 +5,14 @@ Pure; the cleaner of namespaces counts and writes. `kubectl describe namespace` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    Condition = dict[str, Any]
+    Condition = JsonObject
 
 _CONTENT, _FINALIZERS = "NamespaceContentRemaining", "NamespaceFinalizersRemaining"
 # What is said while all is well, by condition: reason and message.

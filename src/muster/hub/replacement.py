@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.api.codec import encode_split
 from muster.hub import bodies, namespaces, status
@@ -19,6 +19,7 @@ from muster.hub.requests import Answer
 from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
 from muster.hub.write_checks import Passed, refuse_invalid
 from muster.values.causes import invalid
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from muster.hub.heavy_work import HeavyWork
     from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.options import Write
-    from muster.hub.requests import JsonObject, Target, User
+    from muster.hub.requests import Target, User
     from muster.hub.storage import Record, Store
     from muster.hub.write_checks import Gate
 
@@ -42,7 +43,7 @@ class Proposal:
 
     obj: JsonObject
     warnings: tuple[str, ...] = ()
-    owners: list[dict[str, Any]] | None = field(default=None)
+    owners: list[JsonObject] | None = field(default=None)
 
 
 class Replacement:
@@ -174,7 +175,7 @@ class Replacement:
         old: JsonObject,
         new: JsonObject,
         sent: JsonObject,
-        owners: list[dict[str, Any]] | None,
+        owners: list[JsonObject] | None,
         options: Write,
     ) -> tuple[bool, tuple[str, ...]]:
         """Record who owns what of the new state, and check it. Whether nothing has changed; warnings. Raises 422."""
@@ -192,7 +193,7 @@ class Replacement:
         old: JsonObject,
         new: JsonObject,
         sent: JsonObject,
-        owners: list[dict[str, Any]] | None,
+        owners: list[JsonObject] | None,
         options: Write,
     ) -> None:
         """Record in managedFields who set what."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
+
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from muster.api.resource import Resource, Version
     from muster.hub.storage import Guard
-
-JsonObject = dict[str, Any]
 
 
 # --- Who asks, and for what ---------------------------------------------------------------------------
@@ -69,7 +69,7 @@ class Decoded:
     `unknown` is what is to be said of fields of a JSON patch that mean nothing.
     """
 
-    value: Any
+    value: Json
     duplicates: tuple[str, ...] = ()
     text: str = ""
     unknown: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ class Body(Protocol):
 class Given:
     """A body that is already an object: for callers inside the hub, and tests."""
 
-    value: Any
+    value: Json
 
     @property
     def text(self) -> str:
@@ -116,7 +116,7 @@ class Given:
         return Decoded(msgspec.json.decode(encoded), text=encoded.decode())
 
 
-def name_in(obj: Any) -> str:
+def name_in(obj: Json) -> str:
     """The name of an object that nobody has checked; empty if it has none."""
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else None

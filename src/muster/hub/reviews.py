@@ -5,7 +5,7 @@ Called by `Api.create` for virtual kinds. The answers come from the authorizer a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.api.validation import validate_object
 from muster.hub import status
@@ -13,12 +13,13 @@ from muster.hub.objects import encode, merge_versions
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
 from muster.hub.requests import API_AUDIENCE, Answer, Attributes, User
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.hub.options import Write
-    from muster.hub.requests import Authenticator, Authorizer, JsonObject, Target
+    from muster.hub.requests import Authenticator, Authorizer, Target
 
 
 _MOST_AUDIENCES = 32  # looked at in one review
@@ -108,7 +109,7 @@ class Reviews:
             answered["metadata"] = {**answered["metadata"], "managedFields": owners}
 
 
-def _object(value: Any) -> JsonObject:
+def _object(value: Json) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 

@@ -6,12 +6,13 @@ Used by lists and watches.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.hub import status
 from muster.values.fields import FieldSelector, InvalidFieldSelectorError, parse_field_selector
+from muster.values.json import Json, JsonObject
 from muster.values.labels import InvalidSelectorError, Operator, parse_selector
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class _Labelled(msgspec.Struct, gc=False):
 
 
 _read_labels = msgspec.json.Decoder(_Labelled).decode
-_read_object = msgspec.json.Decoder(dict[str, Any]).decode
+_read_object = msgspec.json.Decoder(JsonObject).decode
 
 
 class LabelTest:
@@ -138,7 +139,7 @@ def _unsupported(target: Target, field: str, *, known: bool) -> status.StatusErr
     return status.bad_request(f"field label not supported: {field}")
 
 
-def field_text(obj: Any, path: str) -> str:
+def field_text(obj: Json, path: str) -> str:
     """The value at a dotted path as field selectors compare it; empty if there is none."""
     for name in path.split("."):
         if not isinstance(obj, dict):

@@ -6,10 +6,11 @@ One function per kind of refusal, named by it. Nothing here knows HTTP or storag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import ApiError
 from muster.values.causes import Cause, bounded
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,9 +43,9 @@ class StatusError(ApiError):
         code: int,
         reason: str,
         message: str,
-        details: dict[str, Any] | None = None,
+        details: JsonObject | None = None,
         *,
-        metadata: dict[str, Any] | None = None,
+        metadata: JsonObject | None = None,
         warnings: tuple[str, ...] = (),
     ) -> None:
         super().__init__(code, reason, shortened(message, MOST_MESSAGE))
@@ -58,9 +59,9 @@ class StatusError(ApiError):
         return (self.details or {}).get("retryAfterSeconds")
 
     @property
-    def status(self) -> dict[str, Any]:
+    def status(self) -> JsonObject:
         """The Status object."""
-        status: dict[str, Any] = {
+        status: JsonObject = {
             "kind": "Status",
             "apiVersion": "v1",
             "metadata": self.metadata,
@@ -75,7 +76,7 @@ class StatusError(ApiError):
         return status
 
 
-def success(details: dict[str, Any]) -> dict[str, Any]:
+def success(details: JsonObject) -> JsonObject:
     """The Status that answers a finished delete."""
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
 
@@ -85,7 +86,7 @@ def qualified(name: str, group: str) -> str:
     return f"{name}.{group}" if group else name
 
 
-def details_of(group: str, kind: str, name: str = "") -> dict[str, Any]:
+def details_of(group: str, kind: str, name: str = "") -> JsonObject:
     """Status details; empty members are left out, as the real server does."""
     members = {"name": name, "group": group, "kind": kind}
     return {key: value for key, value in members.items() if value}

@@ -5,9 +5,11 @@ Admission asks it of every cluster when a set is created, and of what is written
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
+
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Metadata(msgspec.Struct, gc=False):
-    labels: dict[str, Any] | None = None
+    labels: JsonObject | None = None
 
 
 class _Object(msgspec.Struct, gc=False):

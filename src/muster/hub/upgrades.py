@@ -17,11 +17,11 @@ from muster.api.codec import encode_split
 from muster.hub.objects import decode
 from muster.hub.storage import Put
 from muster.hub.storage.schema import FIRST_FORMAT
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from muster.hub.requests import JsonObject
     from muster.hub.storage import Key, Store
 
 _log = logging.getLogger(__name__)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from muster.api.validation import judged_object
 from muster.hub import status
 from muster.hub.requests import AdmissionRequest, Adviser, Attributes
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muster.hub.requests import Admission, Admitted, Authorizer, Body, JsonObject, Target, User
+    from muster.hub.requests import Admission, Admitted, Authorizer, Body, Target, User
     from muster.hub.storage import Guard
 
 

@@ -7,9 +7,12 @@ previews of values, so they are built by the functions of texts.py; this module 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from muster.jq.values.value import Value
 
 LONGEST_MESSAGE = 400
 """Characters of a message for those outside, which go into conditions, events and logs. `catch` sees all of it."""
@@ -22,7 +25,7 @@ def shortened(message: str) -> str:
 class JqError(EvaluationError):
     """A query failed. `value` is what `catch` receives: the message, or whatever was given to `error`."""
 
-    def __init__(self, message: str, value: Any = None, *, raised: bool = False) -> None:
+    def __init__(self, message: str, value: Value = None, *, raised: bool = False) -> None:
         super().__init__(shortened(message))
         self.value = value if raised else message
 
@@ -30,7 +33,7 @@ class JqError(EvaluationError):
 class HaltError(EvaluationError):
     """The query called `halt` or `halt_error`. Not catchable."""
 
-    def __init__(self, message: str, value: Any, code: int) -> None:
+    def __init__(self, message: str, value: Value, code: int) -> None:
         super().__init__(shortened(message))
         self.value = value
         self.code = code

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
 from muster.jq.budgets import DEFAULT_HOST, DEFAULT_LIMITS, Host, Limits, Meter, exceeded
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from muster.jq.generating import GeneratedCode
     from muster.jq.resolving.reads import ReadPath
     from muster.jq.resolving.resolve import ResolvedQuery
+    from muster.jq.values.value import Value
 
-_NO_VARIABLES: Mapping[str, Any] = {}
+_NO_VARIABLES: Mapping[str, Value] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,14 @@ class Recorded:
 
     span: Span
     text: str
-    value: Any
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The outputs of a run, the values of its parts, and the error that ended it, if one did."""
 
-    outputs: tuple[Any, ...]
+    outputs: tuple[Value, ...]
     parts: tuple[Recorded, ...]
     error: EvaluationError | None
 
@@ -64,12 +65,12 @@ class Program:
 
     def run(
         self,
-        value: Any,
+        value: Value,
         *,
-        variables: Mapping[str, Any] = _NO_VARIABLES,
+        variables: Mapping[str, Value] = _NO_VARIABLES,
         limits: Limits = DEFAULT_LIMITS,
         host: Host = DEFAULT_HOST,
-    ) -> list[Any]:
+    ) -> list[Value]:
         """Every output. Raises EvaluationError, or BudgetExceededError when a limit is reached."""
         code = self.code
         if code is None or not code.single:
@@ -90,16 +91,16 @@ class Program:
 
     def outputs(
         self,
-        value: Any,
+        value: Value,
         *,
-        variables: Mapping[str, Any] = _NO_VARIABLES,
+        variables: Mapping[str, Value] = _NO_VARIABLES,
         limits: Limits = DEFAULT_LIMITS,
         host: Host = DEFAULT_HOST,
-    ) -> Iterator[Any]:
+    ) -> Iterator[Value]:
         """Outputs one by one, so that the caller may stop early."""
         return self.metered(value, self.meter(limits, host), variables)
 
-    def metered(self, value: Any, meter: Meter, variables: Mapping[str, Any] = _NO_VARIABLES) -> Iterator[Any]:
+    def metered(self, value: Value, meter: Meter, variables: Mapping[str, Value] = _NO_VARIABLES) -> Iterator[Value]:
         """Outputs one by one, charged to a meter that the caller can look at."""
         arguments = self._arguments(variables)
         left = meter.limits.outputs
@@ -114,26 +115,26 @@ class Program:
         except Exception as error:
             raise _as_evaluation_error(error, meter.limits) from error
 
-    def _all(self, meter: Meter, value: Any, arguments: Sequence[Any]) -> Iterator[Any]:
+    def _all(self, meter: Meter, value: Value, arguments: Sequence[Value]) -> Iterator[Value]:
         if self.code is None:
             return self._evaluated(meter, value, arguments)
         if self.code.single:
             return iter((self.code.main(meter, value, *arguments),))
-        outputs: Iterator[Any] = self.code.main(meter, value, *arguments)
+        outputs: Iterator[Value] = self.code.main(meter, value, *arguments)
         return outputs
 
-    def _evaluated(self, meter: Meter, value: Any, arguments: Sequence[Any]) -> Iterator[Any]:
+    def _evaluated(self, meter: Meter, value: Value, arguments: Sequence[Value]) -> Iterator[Value]:
         env = dict(zip(self.query.globals.values(), arguments, strict=True))
         return Evaluator(meter).outputs(self.query.body, env, value)
 
     def reference_outputs(
         self,
-        value: Any,
+        value: Value,
         *,
-        variables: Mapping[str, Any] = _NO_VARIABLES,
+        variables: Mapping[str, Value] = _NO_VARIABLES,
         limits: Limits = DEFAULT_LIMITS,
         host: Host = DEFAULT_HOST,
-    ) -> Iterator[Any]:
+    ) -> Iterator[Value]:
         """As `outputs`, by the plain evaluator: the check that generated code is right."""
         meter = Meter(limits, host, self._regexes)
         try:
@@ -145,9 +146,9 @@ class Program:
 
     def explain(
         self,
-        value: Any,
+        value: Value,
         *,
-        variables: Mapping[str, Any] = _NO_VARIABLES,
+        variables: Mapping[str, Value] = _NO_VARIABLES,
         limits: Limits = DEFAULT_LIMITS,
         host: Host = DEFAULT_HOST,
         at_most: int = 1000,
@@ -157,13 +158,13 @@ class Program:
         text = self.source.text
         written = r.written_nodes(self.query.body)
 
-        def record(node: r.Node, result: Any) -> None:
+        def record(node: r.Node, result: Value) -> None:
             if len(parts) < at_most and node in written and node.span.end > node.span.start:
                 parts.append(Recorded(node.span, text[node.span.start : node.span.end].strip(), result))
 
         env = dict(zip(self.query.globals.values(), self._arguments(variables), strict=True))
         meter = Meter(limits, host, self._regexes)
-        outputs: list[Any] = []
+        outputs: list[Value] = []
         error: EvaluationError | None = None
         try:
             outputs.extend(Evaluator(meter, record).outputs(self.query.body, env, value))
@@ -173,7 +174,7 @@ class Program:
             error = _as_evaluation_error(raised, limits)
         return Explanation(tuple(outputs), tuple(parts), error)
 
-    def _arguments(self, variables: Mapping[str, Any]) -> list[Any]:
+    def _arguments(self, variables: Mapping[str, Value]) -> list[Value]:
         try:
             return [variables[name] for name in self.query.globals]
         except KeyError as missing:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from muster.values.json import Json, JsonMapping
+
 if TYPE_CHECKING:
     from typing import Any
+
 
 Parameter = str | int | bool | tuple[str, ...]
 Held = str | None
@@ -59,5 +62,5 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
         return msgspec.structs.replace(self, subject=msgspec.structs.replace(self.subject, **fields))
 
 
-def _items(mapping: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+def _items(mapping: JsonMapping) -> tuple[tuple[str, Json], ...]:
     return tuple(mapping.items())

@@ -7,11 +7,12 @@ reads it (conditions, histories, events) is `bare`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.reasons.reason import NOTHING
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -116,12 +117,12 @@ def words_of(value: str) -> Iterator[str]:
         yield word.strip(b"-.").decode("ascii")
 
 
-def _shortened(subject: Any, longest: int) -> Any:
+def _shortened(subject: Json, longest: int) -> Json:
     texts = {name: _cut(getattr(subject, name), longest) for name in ("requirement", "expression")}
     return msgspec.structs.replace(subject, **texts)
 
 
-def _cut_any(value: Any, longest: int) -> Any:
+def _cut_any(value: Json, longest: int) -> Json:
     if isinstance(value, tuple):
         return tuple(_cut(each, longest) for each in value[:_MOST_LISTED])
     return _cut(value, longest) if isinstance(value, str) else value

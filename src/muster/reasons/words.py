@@ -5,11 +5,12 @@ Where a value or a name was taken out of a reason, its sentence says the same wi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.errors import FailureKind
 from muster.reasons.codes import Code
 from muster.reasons.redaction import HIDDEN
+from muster.values.json import Json
 from muster.values.messages import condition_message, listed
 
 if TYPE_CHECKING:
@@ -336,7 +337,7 @@ def _joined(reason: Reason, name: str) -> str:
 
 
 def _names(reason: Reason, name: str) -> list[str]:
-    found: Any = reason.parameters[name]
+    found: Json = reason.parameters[name]
     return list(found)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel import CompileBudget
 from muster.resolution.catalog.properties import Property
@@ -16,11 +16,12 @@ from muster.resolution.constraints.forms import InvalidConstraintError
 from muster.resolution.constraints.matching import Matcher, checked_requirement
 from muster.resolution.request import Dialect, Installed, OptionalPolicy, Request, Want
 from muster.values.causes import Cause, forbidden, invalid, invalid_without_value, too_many
+from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.semver import InvalidVersionError, parse, parse_tolerant
 from muster.values.semver_range import parse_range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from muster.api.resolution import GivenProperty, ResolutionSpec, WantedPackage
     from muster.resolution.catalog.bundles import Bundle
@@ -93,7 +94,7 @@ def _completed(given: Installed, known: Bundle | None) -> Installed:
 # --- what is wrong
 
 
-def spec_causes(spec: Mapping[str, Any]) -> list[Cause]:
+def spec_causes(spec: JsonMapping) -> list[Cause]:
     """Everything that is wrong with a spec beyond its schema, in the words of the command line."""
     found: list[Cause] = []
     checking = _Constraints()
@@ -105,13 +106,13 @@ def spec_causes(spec: Mapping[str, Any]) -> list[Cause]:
     return found
 
 
-def _catalogs(spec: Mapping[str, Any]) -> Iterator[Cause]:
+def _catalogs(spec: JsonMapping) -> Iterator[Cause]:
     for place, catalog in enumerate(_listed(spec, "catalogs")):
         if "inline" in catalog and "configMap" in catalog:
             yield forbidden(f"spec.catalogs[{place}].configMap", "may not be given together with inline")
 
 
-def _wants(spec: Mapping[str, Any]) -> Iterator[Cause]:
+def _wants(spec: JsonMapping) -> Iterator[Cause]:
     catalogs = {str(catalog.get("name")) for catalog in _listed(spec, "catalogs")}
     for place, want in enumerate(_listed(spec, "wants")):
         path = f"spec.wants[{place}]"
@@ -127,14 +128,14 @@ def _wants(spec: Mapping[str, Any]) -> Iterator[Cause]:
             yield invalid(f"{path}.catalog", catalog, "is none of spec.catalogs")
 
 
-def _installed(spec: Mapping[str, Any]) -> Iterator[Cause]:
+def _installed(spec: JsonMapping) -> Iterator[Cause]:
     for place, each in enumerate(_listed(spec, "installed")):
         version = each.get("version") or ""
         if version and (problem := _problem(parse_tolerant, version)):
             yield invalid(f"spec.installed[{place}].version", version, problem)
 
 
-def _problem(read: Any, text: str) -> str:
+def _problem(read: Json, text: str) -> str:
     try:
         read(text)
     except InvalidVersionError as error:
@@ -149,7 +150,7 @@ class _Constraints:
         self._matcher = Matcher(budget=CompileBudget())
         self._seen: set[str] = set()
 
-    def causes(self, spec: Mapping[str, Any]) -> Iterator[Cause]:
+    def causes(self, spec: JsonMapping) -> Iterator[Cause]:
         for path, properties in _property_lists(spec):
             for place, raw in enumerate(properties):
                 if not isinstance(raw, dict) or not isinstance(raw.get("type"), str):
@@ -169,7 +170,7 @@ class _Constraints:
                     return
 
 
-def _property_lists(spec: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+def _property_lists(spec: JsonMapping) -> Iterator[tuple[str, list[Json]]]:
     for place, catalog in enumerate(_listed(spec, "catalogs")):
         for number, blob in enumerate(_listed(catalog, "inline")):
             if blob.get("schema") == "olm.bundle" and isinstance(blob.get("properties"), list):
@@ -179,7 +180,7 @@ def _property_lists(spec: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
             yield f"spec.installed[{place}]", each["properties"]
 
 
-def _listed(mapping: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def _listed(mapping: JsonMapping, name: str) -> list[JsonObject]:
     """The mappings of a list; what has another shape is the schema's matter."""
     found = mapping.get(name)
     return [each if isinstance(each, dict) else {} for each in found] if isinstance(found, list) else []

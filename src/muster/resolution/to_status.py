@@ -5,13 +5,14 @@ The worker of the controllers calls it; the times of conditions are the controll
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from muster.resolution.resolve import Impossible, Outcome, Refused, Resolved, Undecided
 from muster.resolution.solving.sat import GoOn, UndecidedError
 from muster.resolution.telling.fixes import suggested_fixes
 from muster.resolution.telling.plan import Action
 from muster.resolution.telling.story import tell
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +49,7 @@ class Answer(NamedTuple):
     """What a resolution came to: its conditions by type, and the other fields of the status."""
 
     conditions: dict[str, Verdict]
-    fields: dict[str, Any]
+    fields: JsonObject
 
 
 def answer(outcome: Outcome, unavailable: Sequence[Fault], go_on: GoOn, limit: float) -> Answer:
@@ -70,7 +71,7 @@ def answer(outcome: Outcome, unavailable: Sequence[Fault], go_on: GoOn, limit: f
     return finished(verdict, fields, problems)
 
 
-def finished(verdict: Verdict, fields: dict[str, Any], problems: Sequence[str] = ()) -> Answer:
+def finished(verdict: Verdict, fields: JsonObject, problems: Sequence[str] = ()) -> Answer:
     """The answer with its problems, and the message where people look for it."""
     usable = Verdict("True", ALL_USABLE, "")
     if problems:
@@ -91,12 +92,12 @@ def _faults(outcome: Outcome) -> Iterable[Fault]:
     return (*(fault for catalog in problem.request.catalogs for fault in catalog.faults), *problem.faults)
 
 
-def _resolved(plan: Plan) -> tuple[Verdict, dict[str, Any]]:
+def _resolved(plan: Plan) -> tuple[Verdict, JsonObject]:
     counts = {action: sum(step.action is action for step in plan.steps) for action in Action}
     text = ", ".join(f"{count} to {action.value}" for action, count in counts.items() if count) or "nothing to do"
     if len(plan.steps) > _MOST_STEPS:
         text += f"; the first {_MOST_STEPS} are shown"
-    fields: dict[str, Any] = {
+    fields: JsonObject = {
         "plan": [_step(step) for step in plan.steps[:_MOST_STEPS]],
         "planned": counts[Action.INSTALL] + counts[Action.UPDATE],
     }
@@ -105,7 +106,7 @@ def _resolved(plan: Plan) -> tuple[Verdict, dict[str, Any]]:
     return Verdict("True", RESOLVED, text), fields
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: Step) -> JsonObject:
     found = step.to_json()
     found["askedBy"] = lines(step.asked_by)
     if step.needs:
@@ -118,7 +119,7 @@ def _step(step: Step) -> dict[str, Any]:
     return found
 
 
-def _impossible(outcome: Impossible, unavailable: Sequence[Fault], go_on: GoOn) -> tuple[Verdict, dict[str, Any]]:
+def _impossible(outcome: Impossible, unavailable: Sequence[Fault], go_on: GoOn) -> tuple[Verdict, JsonObject]:
     # Without all catalogs, what is missing may be in those that could not be read.
     reason = CATALOG_PROBLEM if unavailable else UNSATISFIABLE
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from muster.cel.checking.types import Kind
 from muster.cel.environments import environment
@@ -18,6 +18,7 @@ from muster.reasons import Code, Reason, Subject
 from muster.selectors.cel_costs import costliest_part
 from muster.selectors.match import Match, failed, no, yes
 from muster.selectors.paths import ALL_SCORES, PRESENT, SCORES, Element, Path, describe
+from muster.values.json import Json, JsonMapping
 from muster.values.limits import InForce, limit
 
 if TYPE_CHECKING:
@@ -76,13 +77,13 @@ class BrokenExpressionError(InvalidObjectError):
 class ScoreItems(Protocol):
     """Where the scores of clusters are: items by name of the score, without those that have expired."""
 
-    def items_of(self, cluster: str) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
+    def items_of(self, cluster: str) -> Mapping[str, Sequence[JsonMapping]]: ...
 
 
 class NoScores:
     """For selections that have no scores at hand."""
 
-    def items_of(self, cluster: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:  # noqa: ARG002 - the protocol
+    def items_of(self, cluster: str) -> Mapping[str, Sequence[JsonMapping]]:  # noqa: ARG002 - the protocol
         return {}
 
 
@@ -108,7 +109,7 @@ class CelSelector:
     def reads(self) -> frozenset[Path]:
         return frozenset(path_of(each) for program in self.programs for each in program.reads)
 
-    def match(self, obj: Mapping[str, Any]) -> Match:
+    def match(self, obj: JsonMapping) -> Match:
         """Never raises: a fault of the language's implementation is an error on this object, and stops no other."""
         text = ""
         try:
@@ -126,7 +127,7 @@ class CelSelector:
         return yes(_EVERY_ONE)
 
     @staticmethod
-    def _judged(program: Program, value: Any, obj: Mapping[str, Any]) -> Match | None:
+    def _judged(program: Program, value: Json, obj: JsonMapping) -> Match | None:
         """What a value that is not true means; None for true."""
         if value is True:
             return None
@@ -137,7 +138,7 @@ class CelSelector:
             return no(partial(_falsehood, program, obj))
         return failed(partial(_no_boolean, program.text, type_of(value).name))
 
-    def view(self, obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    def view(self, obj: JsonMapping) -> JsonMapping:
         """The cluster as the expressions see it."""
         cluster = typed_view(obj)
         if not self._reads_scores:
@@ -168,7 +169,7 @@ def _no_boolean(text: str, kind: str) -> Reason:
     return Reason(Code.EXPRESSION_NOT_BOOLEAN, Subject(expression=text), values={"type": kind})
 
 
-def _falsehood(program: Program, obj: Mapping[str, Any]) -> Reason:
+def _falsehood(program: Program, obj: JsonMapping) -> Reason:
     """With the values that the expression looked at, as far as they are short and few."""
     paths = (path_of(read) for read in program.reads)
     shown = sorted((path for path in paths if path and path[0] != SCORES and PRESENT not in path), key=repr)
@@ -212,7 +213,7 @@ def compile_cel(text: str, limits: CelLimits, budget: CompileBudget | None = Non
     return program
 
 
-def typed_view(cluster: Mapping[str, Any]) -> Mapping[str, Any]:
+def typed_view(cluster: JsonMapping) -> JsonMapping:
     """A cluster as OCM's expressions see it: with what its Go types always have, without what they drop when empty.
 
     Real clusters nearly always have all of it, and are then used as they are.
@@ -237,15 +238,15 @@ def typed_view(cluster: Mapping[str, Any]) -> Mapping[str, Any]:
     return view
 
 
-def _has_empty(fields: Mapping[str, Any], names: tuple[str, ...]) -> bool:
+def _has_empty(fields: JsonMapping, names: tuple[str, ...]) -> bool:
     return any(name in fields and not fields[name] for name in names)
 
 
-def _has_empty_value(taints: Sequence[Any]) -> bool:
+def _has_empty_value(taints: Sequence[Json]) -> bool:
     return any(isinstance(each, dict) and each.get("value") == "" for each in taints)
 
 
-def _without_empty(fields: Any, names: tuple[str, ...]) -> Any:
+def _without_empty(fields: Json, names: tuple[str, ...]) -> Json:
     """What Go drops when it is empty; what is no mapping stays as it is."""
     if not isinstance(fields, dict):
         return fields
@@ -254,7 +255,7 @@ def _without_empty(fields: Any, names: tuple[str, ...]) -> Any:
 
 def path_of(read: ReadPath) -> Path:
     """A path of the language as one of ours; what ours cannot say is read as the larger thing around it."""
-    steps: list[Any] = []
+    steps: list[Json] = []
     for step in read[1:]:
         if step is CEL_PRESENT:
             steps.append(PRESENT)
@@ -268,7 +269,7 @@ def path_of(read: ReadPath) -> Path:
     return ALL_SCORES if path[:1] == (SCORES,) and len(path) == 1 else path
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Json) -> str:
     """A value as Python writes it, or its beginning: a list of thousands is not written out to be cut."""
     text = ""
     for piece in _pieces(value):
@@ -278,7 +279,7 @@ def _shown(value: Any) -> str:
     return text
 
 
-def _pieces(value: Any) -> Iterator[str]:
+def _pieces(value: Json) -> Iterator[str]:
     match value:
         case str():
             yield repr(value[: 2 * _SHOWN_LENGTH])
@@ -296,7 +297,7 @@ def _pieces(value: Any) -> Iterator[str]:
             yield repr(value)
 
 
-def _value(obj: Any, path: Path) -> Any:
+def _value(obj: Json, path: Path) -> Json:
     value = obj
     for step in path:
         if isinstance(step, Element) and isinstance(value, list):

@@ -8,7 +8,7 @@ call it; it knows nothing of fleets.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -18,6 +18,7 @@ from muster.cel.syntax.tree import Call, Comprehension, Ident, ListExpr, Literal
 from muster.cel.syntax.unparser import unparse
 from muster.cel.traversals import value_text
 from muster.errors import EvaluationError
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,7 +59,7 @@ class Observation(msgspec.Struct, frozen=True, rename="camel"):
         return f"{shown} {'is' if ' ' in _TEXT_LITERAL.sub('', shown) else '='} {value}"
 
 
-def observations(program: Program, variables: Mapping[str, Any]) -> tuple[Observation, ...]:
+def observations(program: Program, variables: JsonMapping) -> tuple[Observation, ...]:
     """The deciding parts of an evaluation, each after the values that it was computed from."""
     trace = program.trace(variables)
     found: dict[str, Observation] = {}
@@ -74,7 +75,7 @@ def observations(program: Program, variables: Mapping[str, Any]) -> tuple[Observ
     return tuple(found.values())[:_MOST]
 
 
-def _is_said(found: Mapping[str, Observation], value: Any) -> bool:
+def _is_said(found: Mapping[str, Observation], value: Json) -> bool:
     """Whether the error of a part is that of something inside it, which has been named."""
     return isinstance(value, EvaluationError) and any(
         each.is_error and each.value == str(value) for each in found.values()
@@ -101,7 +102,7 @@ def conjuncts(program: Program) -> tuple[str, ...]:
     return tuple(unparse(program.tree, node) for node in found) if len(found) > 1 else (program.text,)
 
 
-def _observation(text: str, value: Any, short: str = "", position: int | None = None) -> Observation:
+def _observation(text: str, value: Json, short: str = "", position: int | None = None) -> Observation:
     failed = isinstance(value, EvaluationError)
     return Observation(text, str(value) if failed else value_text(value), short or shortened(text), failed, position)
 
@@ -110,7 +111,7 @@ def _position(program: Program, node: Expr) -> int | None:
     return program.tree.tree.offsets.get(node.id)
 
 
-def _value(trace: Trace, node: Expr) -> Any:
+def _value(trace: Trace, node: Expr) -> Json:
     values = trace.values.get(node.id)
     return values[0] if values else _UNKNOWN
 
@@ -134,7 +135,7 @@ def _deciding(node: Expr, trace: Trace) -> Iterator[Expr]:
                 yield node
 
 
-def _agrees(value: Any, outcome: Any) -> bool:
+def _agrees(value: Json, outcome: Json) -> bool:
     if value is _UNKNOWN:
         return False
     if isinstance(outcome, EvaluationError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from muster.api import parts
 from muster.api.reading import Reader
@@ -12,6 +12,7 @@ from muster.errors import InvalidObjectError
 from muster.reasons import Code, Reason, Subject
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, claim_path, key_path, label_path
+from muster.values.json import JsonMapping
 from muster.values.labels import NOTHING, InvalidSelectorError, object_selector
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ _SELECTORS: Final = Reader(parts.LabelSelector)
 _MOST_PATHS: Final = 32  # that a selector reads one by one
 
 
-def labels_of(obj: Mapping[str, Any]) -> Mapping[str, str]:
+def labels_of(obj: JsonMapping) -> Mapping[str, str]:
     return (obj.get("metadata") or {}).get("labels") or {}
 
 
-def claims_of(cluster: Mapping[str, Any]) -> dict[str, str]:
+def claims_of(cluster: JsonMapping) -> dict[str, str]:
     """Claims by name; of two with one name the last counts."""
     claims = (cluster.get("status") or {}).get("clusterClaims") or ()
     return {claim.get("name") or "": claim.get("value") or "" for claim in claims if isinstance(claim, dict)}
@@ -66,10 +67,10 @@ class LabelSelector:
     def path(self, key: str) -> Path:
         return label_path(key)
 
-    def values(self, obj: Mapping[str, Any]) -> Mapping[str, str]:
+    def values(self, obj: JsonMapping) -> Mapping[str, str]:
         return labels_of(obj)
 
-    def match(self, obj: Mapping[str, Any]) -> Match:
+    def match(self, obj: JsonMapping) -> Match:
         if self.requirements.nothing:
             return no(Reason(Code.SELECTOR_NULL, parameters={"noun": self.noun}))
         values = self.values(obj)
@@ -93,7 +94,7 @@ class ClaimSelector(LabelSelector):
     def path(self, key: str) -> Path:
         return claim_path(key)
 
-    def values(self, obj: Mapping[str, Any]) -> Mapping[str, str]:
+    def values(self, obj: JsonMapping) -> Mapping[str, str]:
         return claims_of(obj)
 
 
@@ -104,12 +105,12 @@ def requirement_fails(noun: str, wanted: Requirement, values: Mapping[str, str])
     return Reason(Code.REQUIREMENT_FAILS, subject, given, {"actual": values.get(wanted.key)})
 
 
-def compile_label_selector(spec: Mapping[str, Any] | None) -> LabelSelector:
+def compile_label_selector(spec: JsonMapping | None) -> LabelSelector:
     """As people write it. Null selects nothing, `{}` everything. Raises InvalidObjectError in Kubernetes' words."""
     return label_selector(_read(spec))
 
 
-def compile_claim_selector(spec: Mapping[str, Any] | None) -> ClaimSelector:
+def compile_claim_selector(spec: JsonMapping | None) -> ClaimSelector:
     return ClaimSelector(_requirements(_read(spec)))
 
 
@@ -122,7 +123,7 @@ def claim_selector(spec: placement.ClaimSelector) -> ClaimSelector:
     return ClaimSelector(_requirements(spec))
 
 
-def _read(spec: Mapping[str, Any] | None) -> parts.LabelSelector | None:
+def _read(spec: JsonMapping | None) -> parts.LabelSelector | None:
     return None if spec is None else _SELECTORS.demanded(spec)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from muster.reasons import Code, Reason, sentence
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from muster.selectors.paths import Path
 
@@ -93,7 +94,7 @@ class Selector(Protocol):
     def reads(self) -> frozenset[Path]:
         """Everything in an object that the verdict can depend on."""
 
-    def match(self, obj: Mapping[str, Any]) -> Match: ...
+    def match(self, obj: JsonMapping) -> Match: ...
 
 
 @runtime_checkable

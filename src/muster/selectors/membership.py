@@ -6,7 +6,7 @@ The rules stand once here; status, placement, admission and explanations ask thi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.managed_cluster_set import (
     BY_LABELS,
@@ -21,9 +21,11 @@ from muster.reasons import Code, Reason, Subject
 from muster.selectors.labels import LabelSelector, label_selector, labels_of
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, label_path
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
 
 DEFAULT_KEY: Final = DEFAULT_EXCLUSIVE_KEY
 DEFAULT_SET: Final = "default"
@@ -47,7 +49,7 @@ class ExclusiveMembership:
     def reads(self) -> frozenset[Path]:
         return frozenset({label_path(self.key)})
 
-    def match(self, cluster: Mapping[str, Any]) -> Match:
+    def match(self, cluster: JsonMapping) -> Match:
         labels = labels_of(cluster)
         if labels.get(self.key) == self.set_name:
             return yes(self._named)
@@ -64,7 +66,7 @@ class ExclusiveMembership:
 Membership = ExclusiveMembership | LabelSelector
 
 
-def membership(cluster_set: Mapping[str, Any]) -> Membership:
+def membership(cluster_set: JsonMapping) -> Membership:
     """The rule of a set as people write it. Raises InvalidObjectError when it cannot be evaluated."""
     return membership_of(SETS.demanded(cluster_set, "spec"))
 
@@ -85,12 +87,12 @@ def membership_of(cluster_set: ManagedClusterSet) -> Membership:
     return label_selector(selector.label_selector)
 
 
-def members(cluster_set: Mapping[str, Any], clusters: Iterable[Mapping[str, Any]]) -> list[str]:
+def members(cluster_set: JsonMapping, clusters: Iterable[JsonMapping]) -> list[str]:
     """Names of the member clusters, sorted."""
     rule = membership(cluster_set)
     return sorted(str(cluster["metadata"]["name"]) for cluster in clusters if rule.match(cluster))
 
 
-def sets_of(cluster: Mapping[str, Any], cluster_sets: Iterable[Mapping[str, Any]]) -> list[str]:
+def sets_of(cluster: JsonMapping, cluster_sets: Iterable[JsonMapping]) -> list[str]:
     """Names of the sets that have the cluster, sorted. Raises InvalidObjectError for a set that cannot be evaluated."""
     return sorted(str(each["metadata"]["name"]) for each in cluster_sets if membership(each).match(cluster))

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
+
+from muster.values.json import Json
 
 LABELS: Final = "labels"
 SCORES: Final = "@scores"
@@ -91,7 +93,7 @@ def describe(path: Path) -> str:
     return text or "the whole object"
 
 
-def project(obj: Any, path: Path) -> Hashable:
+def project(obj: Json, path: Path) -> Hashable:
     """The value at the path, hashable, with its type."""
     value = obj
     for depth, step in enumerate(path):
@@ -117,14 +119,14 @@ def project(obj: Any, path: Path) -> Hashable:
     return value if type(value) is str else frozen(value)
 
 
-def frozen(value: Any) -> Hashable:
+def frozen(value: Json) -> Hashable:
     """Anything but a string: bytes of its JSON for lists and maps, a pair with the type for the rest."""
     if isinstance(value, Mapping | list):
         return encoded(value)
     return (type(value), value)
 
 
-def encoded(value: Any) -> bytes:
+def encoded(value: Json) -> bytes:
     """JSON of any JSON value; what the fast encoder refuses (great depth, huge numbers) in a form of our own."""
     try:
         return msgspec.json.encode(value)
@@ -132,7 +134,7 @@ def encoded(value: Any) -> bytes:
         return _flat(value)
 
 
-def _flat(value: Any) -> bytes:
+def _flat(value: Json) -> bytes:
     """The same for every equal value and different for others, whatever the depth: visited without recursion."""
     pieces: list[str] = []
     waiting = [value]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -18,6 +18,7 @@ from muster.selectors.labels import requirement_fails
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import LABELS, Path, key_path, label_path
 from muster.values.causes import TYPE_INVALID, Cause, forbidden, invalid, not_supported, required, sentence
+from muster.values.json import JsonMapping
 from muster.values.labels import from_label_selector, label_selector_causes
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ _READS_IDENTITY: Final = frozenset({key_path("metadata", "name"), key_path("meta
 _READS_PURPOSES: Final = frozenset({key_path("kind"), key_path("spec", "purposes"), key_path("spec", "purpose")})
 
 
-def purposes_of(obj: Mapping[str, Any]) -> frozenset[str]:
+def purposes_of(obj: JsonMapping) -> frozenset[str]:
     """A request has one purpose, and none is the empty one; everything else has a list of them."""
     spec = obj.get("spec") or {}
     if obj.get("kind") == "ClusterRequest":
@@ -113,7 +114,7 @@ class PurposedSelector:
         labels = frozenset(label_path(each.key) for each in self.labels.requirements) if self.labels else frozenset()
         return labels | (_READS_PURPOSES if self.purposes else frozenset())
 
-    def match(self, obj: Mapping[str, Any]) -> Match:
+    def match(self, obj: JsonMapping) -> Match:
         metadata = obj.get("metadata") or {}
         if self.identities is not None:
             identity = (metadata.get("namespace") or "", metadata.get("name") or "")
@@ -138,7 +139,7 @@ def _purposes_differ(purposes: frozenset[str], wanted: PurposeRequirement) -> Re
     return Reason(Code.PURPOSES_DIFFER, Subject(requirement=str(wanted)), values=held)
 
 
-def purposed_selector(kind: str, spec: Mapping[str, Any] | None, path: str = "selector") -> PurposedSelector:
+def purposed_selector(kind: str, spec: JsonMapping | None, path: str = "selector") -> PurposedSelector:
     """Compile a selector of one of the types in FIELDS; None restricts nothing. Raises with every fault at once."""
     if causes := purposed_selector_causes(kind, spec, path):
         raise InvalidObjectError("", sentence(causes))
@@ -156,7 +157,7 @@ def purposed_selector(kind: str, spec: Mapping[str, Any] | None, path: str = "se
     )
 
 
-def purposed_selector_causes(kind: str, spec: Mapping[str, Any] | None, path: str) -> list[Cause]:
+def purposed_selector_causes(kind: str, spec: JsonMapping | None, path: str) -> list[Cause]:
     """Everything that is wrong, with field paths."""
     if spec is None:
         return []
@@ -182,8 +183,8 @@ def purposed_selector_causes(kind: str, spec: Mapping[str, Any] | None, path: st
 
 
 def resolve_reference(
-    spec: Mapping[str, Any] | None, definitions: Mapping[str, Mapping[str, Any]], path: str = "selector"
-) -> Mapping[str, Any] | None:
+    spec: JsonMapping | None, definitions: Mapping[str, JsonMapping], path: str = "selector"
+) -> JsonMapping | None:
     """The selector that a selector-or-reference stands for: its own fields, or those of the definition it names."""
     if not spec:
         return None

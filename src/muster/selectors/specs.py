@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from muster.api.placement import ClusterSelector
 from muster.api.reading import Reader
@@ -14,14 +14,12 @@ from muster.selectors.labels import compile_claim_selector, compile_label_select
 from muster.selectors.match import Match, Selector, yes
 from muster.selectors.membership import membership
 from muster.selectors.purposes import FIELDS, purposed_selector
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from muster.selectors.cel import CelLimits, ScoreItems
     from muster.selectors.paths import Path
 
-Json = dict[str, Any]
 _CLUSTERS: Final = Reader(ClusterSelector)
 
 
@@ -29,14 +27,14 @@ _CLUSTERS: Final = Reader(ClusterSelector)
 class LabelSelectorSpec:
     """A metav1 LabelSelector; None selects nothing."""
 
-    selector: Json | None = field(default_factory=dict)
+    selector: JsonObject | None = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimSelectorSpec:
     """The same over cluster claims."""
 
-    selector: Json | None = field(default_factory=dict)
+    selector: JsonObject | None = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class CelSelectorSpec:
 class ClusterSelectorSpec:
     """The selector of a Placement's predicate: labelSelector, claimSelector, celSelector."""
 
-    selector: Json
+    selector: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +56,14 @@ class PurposedSelectorSpec:
     """A selector over objects with purposes, by the name of its type; None restricts nothing."""
 
     kind: str
-    selector: Json | None
+    selector: JsonObject | None
 
 
 @dataclass(frozen=True, slots=True)
 class MembershipSpec:
     """A ManagedClusterSet: its members."""
 
-    cluster_set: Json
+    cluster_set: JsonObject
 
 
 SelectorSpec = (
@@ -93,9 +91,10 @@ class AllOf:
 
     @property
     def reads(self) -> frozenset[Path]:
-        return frozenset[Any]().union(*(part.reads for part in self.parts))
+        none: frozenset[Path] = frozenset()
+        return none.union(*(part.reads for part in self.parts))
 
-    def match(self, obj: Mapping[str, Any]) -> Match:
+    def match(self, obj: JsonMapping) -> Match:
         for part in self.parts:
             match = part.match(obj)
             if not match:
@@ -124,7 +123,7 @@ def compile_selector(
             assert_never(spec)
 
 
-def spec_of(given: Json) -> SelectorSpec:
+def spec_of(given: JsonObject) -> SelectorSpec:
     """The kind of selector that a document without a kind must be, judged by its fields."""
     if given.keys() & {"labelSelector", "claimSelector", "celSelector"}:
         return ClusterSelectorSpec(given)

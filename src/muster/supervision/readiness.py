@@ -7,13 +7,12 @@ and again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.supervision.notes import subject_of
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from muster.supervision.vitals import VitalSigns
 
 LEADING: Final = "leading"
@@ -53,12 +52,12 @@ def progress_problem(signs: VitalSigns, now: float, limits: ReadinessLimits = _U
     return _slow(said, limits)
 
 
-def _unready(state: str, said: Mapping[str, Any]) -> str:
+def _unready(state: str, said: JsonMapping) -> str:
     kinds = said.get("unsynced") or ()
     return f"{state} ({', '.join(kinds)} not read yet)" if kinds else str(state)
 
 
-def _slow(said: Mapping[str, Any], limits: ReadinessLimits) -> str | None:
+def _slow(said: JsonMapping, limits: ReadinessLimits) -> str | None:
     unrenewed = float(said.get("unrenewed") or 0)
     if unrenewed > limits.grace:
         return f"nothing is written: the lease has not been renewed for {unrenewed:.0f} s"

@@ -22,12 +22,11 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from muster.values.json import JsonMapping, JsonObject
 
 _SIZE: Final = 4096
 _PROCESS: Final = struct.Struct("<QQQ")
@@ -60,8 +59,8 @@ class VitalSigns:
     beat_at: float = 0.0
     note: Note | None = None
     helper: Note | None = None
-    status: Mapping[str, Any] = field(default_factory=dict)
-    supervision: Mapping[str, Any] = field(default_factory=dict)
+    status: JsonMapping = field(default_factory=dict)
+    supervision: JsonMapping = field(default_factory=dict)
 
 
 class Vitals:
@@ -104,7 +103,7 @@ class Vitals:
         self._beats = 0
         self.beat({})
 
-    def beat(self, status: Mapping[str, Any]) -> None:
+    def beat(self, status: JsonMapping) -> None:
         """The process makes progress, and this is how it is."""
         self._beats += 1
         self._write(_STATUS, status)
@@ -132,7 +131,7 @@ class Vitals:
         """A new process is about to start: what the last one said is gone."""
         self._page[:_SUPERVISION] = bytes(_SUPERVISION)
 
-    def supervise(self, facts: Mapping[str, Any]) -> None:
+    def supervise(self, facts: JsonMapping) -> None:
         self._write(_SUPERVISION, facts)
 
     def signs(self) -> VitalSigns:
@@ -148,7 +147,7 @@ class Vitals:
             _read(page, _SUPERVISION),
         )
 
-    def _write(self, at: int, facts: Mapping[str, Any]) -> None:
+    def _write(self, at: int, facts: JsonMapping) -> None:
         text = msgspec.json.encode(facts)
         if len(text) > _LONGEST:
             text = b"{}"
@@ -163,9 +162,9 @@ def _noted(page: bytes, at: int) -> Note | None:
     return Note(page[start : start + length], since / 1e9) if 0 < length <= _LONGEST else None
 
 
-def _read(page: bytes, at: int) -> Mapping[str, Any]:
+def _read(page: bytes, at: int) -> JsonMapping:
     (length,) = _TEXT.unpack_from(page, at)
     start = at + _TEXT.size
     with suppress(msgspec.MsgspecError, UnicodeDecodeError):
-        return msgspec.json.decode(page[start : start + length], type=dict[str, Any])
+        return msgspec.json.decode(page[start : start + length], type=JsonObject)
     return {}

@@ -10,10 +10,13 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
 
 INVALID: Final = "FieldValueInvalid"
 TYPE_INVALID: Final = "FieldValueTypeInvalid"
@@ -64,7 +67,7 @@ class Cause:
         return {"reason": self.reason, "message": self.message, "field": self.field}
 
 
-def invalid(field: str, value: Any, detail: str) -> Cause:
+def invalid(field: str, value: Json, detail: str) -> Cause:
     return Cause(INVALID, field, f"Invalid value: {shown(value)}: {detail}")
 
 
@@ -73,7 +76,7 @@ def invalid_without_value(field: str, detail: str) -> Cause:
     return Cause(INVALID, field, f"Invalid value: {detail}")
 
 
-def type_invalid(field: str, value: Any, detail: str) -> Cause:
+def type_invalid(field: str, value: Json, detail: str) -> Cause:
     return Cause(TYPE_INVALID, field, f"Invalid value: {shown(value)}: {detail}")
 
 
@@ -81,11 +84,11 @@ def required(field: str, detail: str = "") -> Cause:
     return Cause(REQUIRED, field, f"Required value: {detail}" if detail else "Required value")
 
 
-def duplicate(field: str, value: Any) -> Cause:
+def duplicate(field: str, value: Json) -> Cause:
     return Cause(DUPLICATE, field, f"Duplicate value: {shown(value)}")
 
 
-def not_supported(field: str, value: Any, supported: Iterable[str]) -> Cause:
+def not_supported(field: str, value: Json, supported: Iterable[str]) -> Cause:
     known = tuple(supported)
     names = ", ".join(quoted(name) for name in known)
     message = f"Unsupported value: {shown(value)}: supported values: {names}"
@@ -138,7 +141,7 @@ def bounded(causes: Iterable[Cause]) -> tuple[list[Cause], str]:
     return named, f"and {more} more" if len(found) < MOST_FOUND else f"and {more} or more others"
 
 
-def shown(value: Any) -> str:
+def shown(value: Json) -> str:
     """A value as field errors print it: strings quoted, numbers plain, everything else as JSON; the long ones cut."""
     if isinstance(value, str):
         return quoted(value)

@@ -11,15 +11,17 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from muster.errors import MusterError
 from muster.values.causes import MOST_FOUND, Cause, forbidden, invalid, not_supported, quoted, required, sentence
+from muster.values.json import JsonMapping, JsonObject
 from muster.values.messages import listed
 from muster.values.names import is_plain_key, label_value_problems, qualified_name_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
 
 INT64_MIN: Final = -(2**63)
 INT64_MAX: Final = 2**63 - 1
@@ -190,7 +192,7 @@ def parse_selector(text: str) -> Selector:
     return selector(_Parser(_tokens(text)).requirements())
 
 
-def from_label_selector(spec: Mapping[str, Any] | None) -> Selector:
+def from_label_selector(spec: JsonMapping | None) -> Selector:
     """The object form: null selects nothing, `{}` everything. Raises InvalidSelectorError with the first mistake."""
     if spec is None:
         return NOTHING
@@ -212,10 +214,10 @@ def object_selector(labels: Mapping[str, str], expressions: Iterable[tuple[str, 
     return selector(requirements)
 
 
-def to_label_selector(parsed: Selector) -> dict[str, Any]:
+def to_label_selector(parsed: Selector) -> JsonObject:
     """The object form of a parsed string. Raises InvalidSelectorError where that form has no word for it."""
     match_labels: dict[str, str] = {}
-    expressions: list[dict[str, Any]] = []
+    expressions: list[JsonObject] = []
     for each in parsed.requirements:
         if each.operator in {Operator.EQUALS, Operator.DOUBLE_EQUALS}:
             (match_labels[each.key],) = each.values
@@ -225,11 +227,11 @@ def to_label_selector(parsed: Selector) -> dict[str, Any]:
             raise InvalidSelectorError(f"{quoted(each.operator.value)} is not a valid label selector operator")
         if spelling is None:
             raise InvalidSelectorError(f"{quoted(each.operator.value)} isn't supported in label selectors")
-        expression: dict[str, Any] = {"key": each.key, "operator": spelling}
+        expression: JsonObject = {"key": each.key, "operator": spelling}
         if each.values:
             expression["values"] = sorted(each.values)
         expressions.append(expression)
-    result: dict[str, Any] = {}
+    result: JsonObject = {}
     if match_labels:
         result["matchLabels"] = match_labels
     if expressions:
@@ -237,7 +239,7 @@ def to_label_selector(parsed: Selector) -> dict[str, Any]:
     return result
 
 
-def label_selector_as_map(spec: Mapping[str, Any] | None) -> dict[str, str] | None:
+def label_selector_as_map(spec: JsonMapping | None) -> dict[str, str] | None:
     """The old form of selectors, key to value. Raises InvalidSelectorError where more than equality is asked."""
     if spec is None:
         return None
@@ -260,7 +262,7 @@ def label_selector_as_map(spec: Mapping[str, Any] | None) -> dict[str, str] | No
     return result
 
 
-def format_label_selector(spec: Mapping[str, Any] | None) -> str:
+def format_label_selector(spec: JsonMapping | None) -> str:
     """For people: `<none>` when it says nothing, `<error>` when it is malformed."""
     try:
         return str(from_label_selector(spec)) or "<none>"
@@ -281,7 +283,7 @@ def label_causes(labels: Mapping[str, str], path: str) -> list[Cause]:
     return causes
 
 
-def label_selector_causes(spec: Mapping[str, Any] | None, path: str) -> list[Cause]:
+def label_selector_causes(spec: JsonMapping | None, path: str) -> list[Cause]:
     """Everything that is wrong with the object form, at a field path: the check of admission."""
     if spec is None:
         return []
@@ -293,7 +295,7 @@ def label_selector_causes(spec: Mapping[str, Any] | None, path: str) -> list[Cau
     return causes
 
 
-def _expression_causes(expression: Mapping[str, Any], path: str) -> list[Cause]:
+def _expression_causes(expression: JsonMapping, path: str) -> list[Cause]:
     causes = []
     key, operator = expression.get("key", ""), expression.get("operator", "")
     values = expression.get("values") or ()

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from muster.errors import MusterError
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 _MARK = "limit"
 _BYTES = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3, "Ki": 1024, "Mi": 1024**2, "Gi": 1024**3}
@@ -76,7 +78,7 @@ class Limit:
         return value
 
 
-def limit(default: float, name: str, meaning: str, beyond: str, unit: Unit = Unit.COUNT, *, least: float = 1) -> Any:
+def limit(default: float, name: str, meaning: str, beyond: str, unit: Unit = Unit.COUNT, *, least: float = 1) -> Json:
     """A field of a settings class that is a limit; `name` in lower case, with spaces."""
     return field(default=default, metadata={_MARK: (name, unit, meaning, beyond, least)})
 
@@ -86,7 +88,7 @@ def limits_of(settings: type) -> Iterator[Limit]:
     for each in fields(settings):
         if _MARK in each.metadata:
             name, unit, meaning, beyond, least = each.metadata[_MARK]
-            default: Any = each.default
+            default: Json = each.default
             yield Limit(name, each.name, default, unit, meaning, beyond, least)
 
 

@@ -6,14 +6,16 @@ RE2 needs time proportional to the text, whatever the pattern; Python's `re` doe
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import re2
 
 from muster.errors import MusterError
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 MAX_PATTERN = 10_000  # code points
 MAX_MEMORY = 2 * 2**20  # bytes, for the program and the states it is turned into while matching
@@ -52,7 +54,7 @@ class Regex:
         self.size: int = self._plain.programsize  # instructions: what compiling took, and what a character may take
 
     @cached_property
-    def _capturing(self) -> Any:
+    def _capturing(self) -> Json:
         """Made when it is first needed: most patterns only ask whether there is a match."""
         return _compile(self.pattern, captures=True)
 
@@ -106,7 +108,7 @@ def decode(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _compile(pattern: str, *, captures: bool) -> Any:
+def _compile(pattern: str, *, captures: bool) -> Json:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_MEMORY

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import total_ordering
-from typing import Any
 
 from muster.errors import MusterError
+from muster.values.json import Json
 from muster.values.quoting import go_quote
 from muster.values.remembering import remembered
 
@@ -34,7 +34,7 @@ class Version:
     patch: int
     pre: tuple[int | str, ...] = ()
     build: tuple[str, ...] = ()
-    key: tuple[Any, ...] = field(init=False, repr=False)  # what versions are ordered by
+    key: tuple[Json, ...] = field(init=False, repr=False)  # what versions are ordered by
 
     def __post_init__(self) -> None:
         # A release comes after its pre-releases; in them numbers come before words, fewer parts before more.

@@ -13,12 +13,15 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import yaml
 
+from muster.values.json import Json, JsonObject
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 _TAG: Final = "tag:yaml.org,2002:"
 _MOST_DIRECTIVES: Final = 64  # the parser compares each %TAG with all before it
@@ -62,7 +65,7 @@ class YamlLimitError(YamlError):
 class YamlDocument:
     """A document's value, the line at which it begins, and what a strict reader says of its duplicate keys."""
 
-    value: Any
+    value: Json
     line: int
     duplicates: tuple[str, ...] = ()
 
@@ -142,7 +145,7 @@ def _too_large(limits: YamlLimits) -> YamlLimitError:
 class _Anchored:
     """What an alias stands for, and how much that is."""
 
-    value: Any
+    value: Json
     is_text: bool
     height: int
     values: int
@@ -154,13 +157,13 @@ class _Open:
 
     __slots__ = ("anchor", "height", "is_merge", "key", "line", "merged", "size", "value", "values")
 
-    def __init__(self, value: Any, anchor: str | None, line: int) -> None:
+    def __init__(self, value: Json, anchor: str | None, line: int) -> None:
         self.value = value
         self.anchor = anchor
         self.line = line
         self.key: str | None = None  # of a mapping: the key whose value comes next
         self.is_merge = False  # the key is <<
-        self.merged: dict[str, Any] | None = None  # what came by <<
+        self.merged: JsonObject | None = None  # what came by <<
         self.height = 1
         self.values = 1
         self.size = 1
@@ -176,7 +179,7 @@ class _Builder:
         self._values = self._size = self._aliased = 0  # of all of the document, so far
         self._repeated: list[str] = []
         self._not_named = 0
-        self.value: Any = None
+        self.value: Json = None
         self.line = 0
 
     def take(self, event: yaml.Event) -> None:
@@ -198,7 +201,7 @@ class _Builder:
         more = [f"and {self._not_named} more"] if self._not_named else []
         return ("\n  ".join(["yaml: unmarshal errors:", *self._repeated, *more]),)
 
-    def _scalar(self, event: Any) -> None:
+    def _scalar(self, event: Json) -> None:
         text: str = event.value
         tag = _tag_of(event)
         if self._open and type(self._open[-1].value) is dict and self._open[-1].key is None:
@@ -208,7 +211,7 @@ class _Builder:
         self._charge(1, 1 + len(text))
         self._add(event, value, is_text=True, height=0, values=1, size=1 + len(text), anchor=event.anchor)
 
-    def _key(self, event: Any, tag: str) -> None:
+    def _key(self, event: Json, tag: str) -> None:
         outer = self._open[-1]
         if tag == "merge":
             outer.is_merge = True
@@ -228,7 +231,7 @@ class _Builder:
             value = text if tag in ("str", "merge") else _scalar(event, tag)
             self._anchors[event.anchor] = _Anchored(value, True, 0, 1, 1 + len(text))
 
-    def _begin(self, event: Any) -> None:
+    def _begin(self, event: Json) -> None:
         if self._open and type(self._open[-1].value) is dict and self._open[-1].key is None:
             raise YamlError("a key must be a scalar", _line(event))
         is_map = event.__class__ is yaml.MappingStartEvent
@@ -253,7 +256,7 @@ class _Builder:
             line=done.line,
         )
 
-    def _alias(self, event: Any) -> None:
+    def _alias(self, event: Json) -> None:
         name: str = event.anchor
         found = self._anchors.get(name)
         if any(each.anchor == name for each in self._open):
@@ -291,8 +294,8 @@ class _Builder:
 
     def _add(
         self,
-        event: Any,
-        value: Any,
+        event: Json,
+        value: Json,
         *,
         is_text: bool,
         height: int,
@@ -321,7 +324,7 @@ class _Builder:
             outer.value[outer.key] = value
             outer.key = None
 
-    def _merge(self, outer: _Open, value: Any, line: int) -> None:
+    def _merge(self, outer: _Open, value: Json, line: int) -> None:
         sources = value if type(value) is list else [value]
         merged = outer.merged = outer.merged or {}
         for source in sources:
@@ -340,7 +343,7 @@ class _Builder:
             raise _too_large(self._limits)
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: Json) -> Json:
     """What an alias stands for, for itself. No deeper than the limit, so this may recurse."""
     if type(value) is dict:
         return {key: _copied(item) for key, item in value.items()}
@@ -349,7 +352,7 @@ def _copied(value: Any) -> Any:
     return value
 
 
-def _line(event: Any) -> int:
+def _line(event: Json) -> int:
     mark = event.start_mark
     return 1 if mark is None else int(mark.line) + 1
 
@@ -378,7 +381,7 @@ _FORMS: Final = {
 }
 
 
-def _tag_of(event: Any) -> str:
+def _tag_of(event: Json) -> str:
     """What a scalar is: by its tag, or by its form if it is plain."""
     if event.tag is not None and event.tag != "!":
         return str(event.tag).removeprefix(_TAG)
@@ -393,7 +396,7 @@ def _tag_of(event: Any) -> str:
     return "str"
 
 
-def _scalar(event: Any, tag: str) -> Any:
+def _scalar(event: Json, tag: str) -> Json:
     text: str = event.value
     match tag:
         case "str" | "merge":
@@ -439,12 +442,12 @@ def _float(text: str) -> int | float:
     return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
 
 
-def _key_text(value: Any) -> str:
+def _key_text(value: Json) -> str:
     """A key as text: `true: 1` has the key "true"."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)
 
 
-def _unknown_tag(event: Any) -> YamlError:
+def _unknown_tag(event: Json) -> YamlError:
     return YamlError(f"cannot read a value with the tag {shortened(event.tag)}", _line(event))

@@ -11,7 +11,7 @@ describes a whole object; `apiVersion`, `kind` and `metadata` belong to every ob
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.api.schema.checks import compile_check, located
 from muster.api.schema.lists import compile_lists
@@ -19,6 +19,7 @@ from muster.api.schema.object_meta import OBJECT_META
 from muster.api.schema.shape import compile_shape
 from muster.api.schema.transitions import compile_transitions
 from muster.values.causes import MOST_FOUND
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +38,7 @@ _HIDDEN = 0  # has no fields, so that shapes leave it alone
 class CompiledSchema:
     """One schema, ready to use. Each part is compiled when it is first asked for."""
 
-    def __init__(self, schema: Mapping[str, Any], *, zero_items: bool = False) -> None:
+    def __init__(self, schema: JsonMapping, *, zero_items: bool = False) -> None:
         self._zero_items = zero_items
         properties = {"apiVersion": _STRING, "kind": _STRING} | dict(schema.get("properties", {}))
         self._checked = dict(schema) | {"properties": properties}
@@ -60,7 +61,7 @@ class CompiledSchema:
         properties = self._checked["properties"].items()
         return {name: frozenset(child["required"]) for name, child in properties if child.get("required")}
 
-    def _demands(self, obj: dict[str, Any]) -> Iterator[tuple[frozenset[str], Mapping[str, Any]]]:
+    def _demands(self, obj: JsonObject) -> Iterator[tuple[frozenset[str], JsonMapping]]:
         """Which names must be there, and where."""
         yield self._required, obj
         for name, names in self._required_below.items():
@@ -91,7 +92,7 @@ class CompiledSchema:
         """Compile what every object needs now, not when the first one comes."""
         _ = self._prepare, self._prune
 
-    def prepare(self, obj: dict[str, Any], live: Mapping[str, Any] | None = None) -> list[str]:
+    def prepare(self, obj: JsonObject, live: JsonMapping | None = None) -> list[str]:
         """Drop nulls, fill defaults and prune, in place and in one pass. Returns the paths of unknown fields.
 
         Fields that are the very same as in `live`, which was prepared before, are not looked at again.
@@ -105,11 +106,11 @@ class CompiledSchema:
             for part, fields in hidden:
                 part.update(fields)
 
-    def prune(self, obj: dict[str, Any]) -> list[str]:
+    def prune(self, obj: JsonObject) -> list[str]:
         """Remove unknown fields in place. Returns their paths, sorted."""
         return _unknown(self._prune, obj)
 
-    def default(self, obj: dict[str, Any]) -> dict[str, Any]:
+    def default(self, obj: JsonObject) -> JsonObject:
         """Fill defaults in place, after dropping nulls where null is not a value. Returns the object."""
         _unknown(self._fill, obj)
         return obj
@@ -118,7 +119,7 @@ class CompiledSchema:
     def has_rules(self) -> bool:
         return self._transitions is not None
 
-    def validate(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> list[Cause]:
+    def validate(self, obj: JsonObject, old: JsonObject | None = None) -> list[Cause]:
         """What is wrong with the object by itself. On an update, what was wrong before is tolerated.
 
         Fields that are the very same as in `old` are not looked at again.
@@ -139,7 +140,7 @@ class CompiledSchema:
                 duplicates = []
         return causes + duplicates
 
-    def transition(self, obj: dict[str, Any], old: dict[str, Any]) -> list[Cause]:
+    def transition(self, obj: JsonObject, old: JsonObject) -> list[Cause]:
         """What may not change from one state to the next: `x-kubernetes-validations` that speak of oldSelf."""
         causes: list[Cause] = []
         if self._transitions is not None:
@@ -147,14 +148,14 @@ class CompiledSchema:
         return causes
 
 
-def compile_schema(schema: Mapping[str, Any], *, zero_items: bool = False) -> CompiledSchema:
+def compile_schema(schema: JsonMapping, *, zero_items: bool = False) -> CompiledSchema:
     """With `zero_items` a null item of a list is the zero value of its type, as it is in metadata of every kind."""
     return CompiledSchema(schema, zero_items=zero_items)
 
 
-def fresh(obj: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
+def fresh(obj: JsonMapping, live: JsonMapping) -> JsonObject:
     """An object without fields, and fields of fields, that are the very same in another."""
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for name, value in obj.items():
         before = live.get(name)
         if value is before and name in live:
@@ -165,7 +166,7 @@ def fresh(obj: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _hidden(obj: dict[str, Any], live: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def _hidden(obj: JsonObject, live: JsonMapping) -> list[tuple[JsonObject, JsonObject]]:
     """Put away what is the very same in another object. Returns what was put away, and where it belongs."""
     hidden = []
     parts = [(obj, live)]
@@ -180,10 +181,10 @@ def _hidden(obj: dict[str, Any], live: Mapping[str, Any]) -> list[tuple[dict[str
     return hidden
 
 
-def _relaxed(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _relaxed(schema: JsonMapping) -> JsonObject:
     return dict(schema) | {"required": ()}
 
 
-def _unknown(shape: Shape | None, obj: dict[str, Any]) -> list[str]:
+def _unknown(shape: Shape | None, obj: JsonObject) -> list[str]:
     found = shape(obj) if shape is not None else None
     return sorted(path.removeprefix(".") for path in found) if found else []

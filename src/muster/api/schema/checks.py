@@ -10,7 +10,7 @@ import json
 import math
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.schema.formats import FORMATS
 from muster.values.causes import (
@@ -24,12 +24,13 @@ from muster.values.causes import (
     too_many,
     type_invalid,
 )
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Problem = tuple[str, Callable[[str], Cause]]
-    Check = Callable[[Any], list[Problem] | None]
+    Check = Callable[[Json], list[Problem] | None]
     Matcher = Callable[[str], Callable[[str], object]]
 
 INT32: Final = (-(2**31), 2**31 - 1)
@@ -37,13 +38,13 @@ INT64: Final = (-(2**63), 2**63 - 1)
 EXACT_FLOAT: Final = 2**53 - 1  # up to here a float holds every integer
 
 
-def located(check: Check | None, obj: Any) -> list[Cause]:
+def located(check: Check | None, obj: Json) -> list[Cause]:
     """Run a check on a whole object. More than MOST_FOUND problems are not looked for."""
     problems = check(obj) if check is not None else None
     return [make(path.removeprefix(".")) for path, make in problems[:MOST_FOUND]] if problems else []
 
 
-def compile_check(schema: Mapping[str, Any]) -> Check | None:
+def compile_check(schema: JsonMapping) -> Check | None:
     """The check of one node; None when every value passes."""
     wrong = compile_type(schema)
     if "enum" in schema:
@@ -64,7 +65,7 @@ def compile_check(schema: Mapping[str, Any]) -> Check | None:
             return wrong
 
 
-def compile_value(schema: Mapping[str, Any], matcher: Matcher) -> Check | None:
+def compile_value(schema: JsonMapping, matcher: Matcher) -> Check | None:
     """The check of a node's own value, whatever its type says and without what is below it. Used for schemas that
     users write: `matcher` compiles their patterns, and keywords apply to the values they are about, typed or not."""
     checks = [_string(schema, None, matcher)]
@@ -82,13 +83,13 @@ def _all(checks: list[Check]) -> Check | None:
     if len(checks) == 2:
         first, second = checks
 
-        def check_both(value: Any) -> list[Problem] | None:
+        def check_both(value: Json) -> list[Problem] | None:
             problems, more = first(value), second(value)
             return problems + more if problems and more else problems or more
 
         return check_both
 
-    def check_all(value: Any) -> list[Problem] | None:
+    def check_all(value: Json) -> list[Problem] | None:
         problems: list[Problem] | None = None
         for check in checks:
             if found := check(value):
@@ -111,7 +112,7 @@ _PYTHON_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 }
 
 
-def compile_type(schema: Mapping[str, Any]) -> Check | None:
+def compile_type(schema: JsonMapping) -> Check | None:
     """Whether a value has the type of its schema."""
     if schema.get("x-kubernetes-int-or-string"):
         return _int_or_string
@@ -122,7 +123,7 @@ def compile_type(schema: Mapping[str, Any]) -> Check | None:
     nullable = bool(schema.get("nullable"))
     form = schema.get("format", "")
 
-    def check_type(value: Any) -> list[Problem] | None:
+    def check_type(value: Json) -> list[Problem] | None:
         actual = type(value)
         if actual in accepted:
             return None
@@ -138,7 +139,7 @@ def compile_type(schema: Mapping[str, Any]) -> Check | None:
     return check_type
 
 
-def _int_or_string(value: Any) -> list[Problem] | None:
+def _int_or_string(value: Json) -> list[Problem] | None:
     """`anyOf: [integer, string]`: the complaint is about the whole, then about the first alternative."""
     if value is None or isinstance(value, str):
         return None
@@ -155,7 +156,7 @@ def _int_or_string(value: Any) -> list[Problem] | None:
     return problems
 
 
-def _described(value: Any) -> tuple[str, str]:
+def _described(value: Json) -> tuple[str, str]:
     """The JSON type of a value and the format a Go program would have read it as."""
     match value:
         case bool():
@@ -184,7 +185,7 @@ def _named(path: str) -> str:
 # Strings.
 
 
-def _string(schema: Mapping[str, Any], wrong: Check | None, matcher: Matcher | None = None) -> Check | None:
+def _string(schema: JsonMapping, wrong: Check | None, matcher: Matcher | None = None) -> Check | None:
     """None when any string passes. `wrong` judges what is no string; so for the others below."""
     longest, shortest = schema.get("maxLength"), schema.get("minLength")
     pattern = schema.get("pattern")
@@ -197,7 +198,7 @@ def _string(schema: Mapping[str, Any], wrong: Check | None, matcher: Matcher | N
     least = shortest or 0
     most = sys.maxsize if longest is None else longest
 
-    def check_string(value: Any) -> list[Problem] | None:
+    def check_string(value: Json) -> list[Problem] | None:
         if type(value) is not str:
             return wrong(value) if wrong is not None else None
         if (
@@ -244,14 +245,14 @@ def _outside_groups(pattern: str) -> str:
 # Numbers.
 
 
-def _number(schema: Mapping[str, Any], wrong: Check | None) -> Check:
+def _number(schema: JsonMapping, wrong: Check | None) -> Check:
     form = schema.get("format", "")
     lowest, highest = schema.get("minimum"), schema.get("maximum")
     above, below = bool(schema.get("exclusiveMinimum")), bool(schema.get("exclusiveMaximum"))
     factor = schema.get("multipleOf")
     least, most = (INT32 if form == "int32" else INT64) if schema.get("type") == "integer" else (None, None)
 
-    def check_number(value: Any) -> list[Problem] | None:
+    def check_number(value: Json) -> list[Problem] | None:
         problems: list[Problem] | None = None
         if type(value) is not int:
             problems = wrong(value) if wrong is not None else None
@@ -302,13 +303,13 @@ def _out_of_range(form: str, path: str) -> str:
 # Lists.
 
 
-def _array(schema: Mapping[str, Any], wrong: Check | None) -> Check | None:
+def _array(schema: JsonMapping, wrong: Check | None) -> Check | None:
     most, fewest = schema.get("maxItems"), schema.get("minItems")
     item = compile_check(schema["items"]) if "items" in schema else None
     if most is None and fewest is None and item is None:
         return None
 
-    def check_array(value: Any) -> list[Problem] | None:
+    def check_array(value: Json) -> list[Problem] | None:
         if type(value) is not list:
             return wrong(value) if wrong is not None else None
         problems: list[Problem] | None = None
@@ -334,7 +335,7 @@ def _array(schema: Mapping[str, Any], wrong: Check | None) -> Check | None:
 # Enumerations.
 
 
-def _enum(schema: Mapping[str, Any]) -> Check | None:
+def _enum(schema: JsonMapping) -> Check | None:
     if "enum" not in schema:
         return None
     values = schema["enum"]
@@ -342,7 +343,7 @@ def _enum(schema: Mapping[str, Any]) -> Check | None:
     others = [value for value in values if not isinstance(value, str)]
     names = [value if isinstance(value, str) else json.dumps(value, separators=(",", ":")) for value in values]
 
-    def check_enum(value: Any) -> list[Problem] | None:
+    def check_enum(value: Json) -> list[Problem] | None:
         if isinstance(value, str):
             if value in allowed:
                 return None
@@ -355,7 +356,7 @@ def _enum(schema: Mapping[str, Any]) -> Check | None:
     return check_enum
 
 
-def _same(left: Any, right: Any) -> bool:
+def _same(left: Json, right: Json) -> bool:
     """Whether two values are the same JSON; Python alone would take true for 1."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
@@ -366,13 +367,13 @@ def _same(left: Any, right: Any) -> bool:
 # Objects.
 
 
-def compile_count(schema: Mapping[str, Any]) -> Check | None:
+def compile_count(schema: JsonMapping) -> Check | None:
     """How many properties an object may have, for schemas that users write."""
     fewest, most = schema.get("minProperties"), schema.get("maxProperties")
     if fewest is None and most is None:
         return None
 
-    def check_count(value: Any) -> list[Problem] | None:
+    def check_count(value: Json) -> list[Problem] | None:
         if type(value) is not dict:
             return None
         count = len(value)
@@ -386,19 +387,19 @@ def compile_count(schema: Mapping[str, Any]) -> Check | None:
     return check_count
 
 
-def _object(schema: Mapping[str, Any], wrong: Check | None) -> Check | None:
+def _object(schema: JsonMapping, wrong: Check | None) -> Check | None:
     additional = schema.get("additionalProperties")
     if isinstance(additional, dict):
         every = compile_check(additional)
         return None if every is None else _map(every, wrong)
-    properties: Mapping[str, Any] = schema.get("properties", {})
+    properties: JsonMapping = schema.get("properties", {})
     children = {name: check for name, child in properties.items() if (check := compile_check(child)) is not None}
     demanded = tuple(schema.get("required", ()))
     return _struct(children, demanded, wrong) if children or demanded else None
 
 
 def _map(every: Check, wrong: Check | None) -> Check:
-    def check_map(value: Any) -> list[Problem] | None:
+    def check_map(value: Json) -> list[Problem] | None:
         if type(value) is not dict:
             return wrong(value) if wrong is not None else None
         problems: list[Problem] | None = None
@@ -416,7 +417,7 @@ def _map(every: Check, wrong: Check | None) -> Check:
 def _struct(children: Mapping[str, Check], demanded: tuple[str, ...], wrong: Check | None) -> Check:
     check_of = children.get
 
-    def check_struct(value: Any) -> list[Problem] | None:
+    def check_struct(value: Json) -> list[Problem] | None:
         if type(value) is not dict:
             return wrong(value) if wrong is not None else None
         problems: list[Problem] | None = None

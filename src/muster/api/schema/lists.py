@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.values.causes import MOST_FOUND, Cause, duplicate, invalid
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     from muster.api.schema.checks import Check, Problem
 
 
-def compile_lists(schema: Mapping[str, Any]) -> Check | None:
+def compile_lists(schema: JsonMapping) -> Check | None:
     """The check of one node; None when there is no such list below it."""
-    properties: Mapping[str, Any] = schema.get("properties", {})
+    properties: JsonMapping = schema.get("properties", {})
     children = {name: check for name, child in properties.items() if (check := compile_lists(child)) is not None}
     additional = schema.get("additionalProperties")
     every = compile_lists(additional) if isinstance(additional, dict) else None
@@ -34,7 +35,7 @@ def compile_lists(schema: Mapping[str, Any]) -> Check | None:
 
 
 def _object(children: Mapping[str, Check], every: Check | None) -> Check:
-    def check_object(value: Any) -> list[Problem] | None:
+    def check_object(value: Json) -> list[Problem] | None:
         if type(value) is not dict:
             return None
         problems: list[Problem] | None = None
@@ -50,8 +51,8 @@ def _object(children: Mapping[str, Check], every: Check | None) -> Check:
     return check_object
 
 
-def _array(repeated: Callable[[list[Any]], Iterator[Problem]], item: Check | None) -> Check:
-    def check_array(value: Any) -> list[Problem] | None:
+def _array(repeated: Callable[[list[Json]], Iterator[Problem]], item: Check | None) -> Check:
+    def check_array(value: Json) -> list[Problem] | None:
         if type(value) is not list:
             return None
         problems = list(islice(repeated(value), MOST_FOUND)) if value else []
@@ -65,7 +66,7 @@ def _array(repeated: Callable[[list[Any]], Iterator[Problem]], item: Check | Non
     return check_array
 
 
-def _twice(items: Sequence[Any], shown: Sequence[Any]) -> Iterator[Problem]:
+def _twice(items: Sequence[Json], shown: Sequence[Json]) -> Iterator[Problem]:
     """Each value that comes again, once, at its second place."""
     if len(items) <= 1:
         return
@@ -77,7 +78,7 @@ def _twice(items: Sequence[Any], shown: Sequence[Any]) -> Iterator[Problem]:
             yield f"[{index}]", _duplicate(shown[index])
 
 
-def _same_keys(items: Sequence[Any], keys: tuple[str, ...]) -> Iterator[Problem]:
+def _same_keys(items: Sequence[Json], keys: tuple[str, ...]) -> Iterator[Problem]:
     for index, each in enumerate(items):
         if each is not None and type(each) is not dict:
             yield f"[{index}]", _not_an_object(each)
@@ -93,9 +94,9 @@ def _same_keys(items: Sequence[Any], keys: tuple[str, ...]) -> Iterator[Problem]
     yield from _twice(found, found)
 
 
-def _duplicate(value: Any) -> Callable[[str], Cause]:
+def _duplicate(value: Json) -> Callable[[str], Cause]:
     return lambda path: duplicate(path, value)
 
 
-def _not_an_object(value: Any) -> Callable[[str], Cause]:
+def _not_an_object(value: Json) -> Callable[[str], Cause]:
     return lambda path: invalid(path, value, "must be an object for an array of list-type map")

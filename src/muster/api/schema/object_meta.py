@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
+
+from muster.values.json import JsonObject
 
 _STRING: Final = {"type": "string"}
 _TIME: Final = {"type": "string", "format": "date-time", "nullable": True}
 
-OBJECT_META: Final[dict[str, Any]] = {
+OBJECT_META: Final[JsonObject] = {
     "type": "object",
     "description": "Standard object metadata.",
     "properties": {

@@ -7,17 +7,18 @@ nothing. A node that has nothing to do compiles to None and is never called.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.schema.object_meta import OBJECT_META
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    Shape = Callable[[Any], list[str] | None]
+    Shape = Callable[[Json], list[str] | None]
 
 
-def compile_shape(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool = False) -> Shape | None:
+def compile_shape(schema: JsonMapping, *, prune: bool, fill: bool, zero: bool = False) -> Shape | None:
     """The shape of one node. `prune` removes unknown fields, `fill` drops nulls and fills defaults.
 
     With `zero` null items of lists become zero values, as a Go server decodes its own structs and every metadata.
@@ -34,11 +35,11 @@ def compile_shape(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: b
 KEEPS: Final = "x-kubernetes-preserve-unknown-fields"
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 TYPE_AND_META: Final = frozenset({"apiVersion", "kind", "metadata"})
-_ZEROS: Final[Mapping[str, Any]] = {"object": {}, "array": [], "string": "", "integer": 0, "boolean": False}
+_ZEROS: Final[JsonMapping] = {"object": {}, "array": [], "string": "", "integer": 0, "boolean": False}
 
 
-def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -> Shape | None:
-    properties: Mapping[str, Any] = schema.get("properties", {})
+def _object(schema: JsonMapping, *, prune: bool, fill: bool, zero: bool) -> Shape | None:
+    properties: JsonMapping = schema.get("properties", {})
     additional = schema.get("additionalProperties")
     keeps_unknown = bool(schema.get(KEEPS)) or additional is not None
     # Objects within objects have metadata of their own, which is nobody's to declare; see `embedded`.
@@ -66,7 +67,7 @@ def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -
     if not (nested or every or defaults or drops_nulls or drops_every_null or removes):
         return None
 
-    def shape_object(value: Any) -> list[str] | None:
+    def shape_object(value: Json) -> list[str] | None:
         if type(value) is not dict:
             return None
         unknown: list[str] | None = None
@@ -99,7 +100,7 @@ def _object(schema: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -
     return shape_object
 
 
-def _emptied(value: Any) -> list[str] | None:
+def _emptied(value: Json) -> list[str] | None:
     """Take everything out of the objects in a value of which nothing is known."""
     if type(value) is dict:
         unknown = [f".{name}" for name in value]
@@ -110,7 +111,7 @@ def _emptied(value: Any) -> list[str] | None:
     return None
 
 
-def _array(items: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -> Shape | None:
+def _array(items: JsonMapping, *, prune: bool, fill: bool, zero: bool) -> Shape | None:
     shape = compile_shape(items, prune=prune, fill=fill, zero=zero)
     default = items.get("default") if fill and not items.get("nullable") else None
     if default is None and zero and fill:
@@ -118,7 +119,7 @@ def _array(items: Mapping[str, Any], *, prune: bool, fill: bool, zero: bool) -> 
     if shape is None and default is None:
         return None
 
-    def shape_array(value: Any) -> list[str] | None:
+    def shape_array(value: Json) -> list[str] | None:
         if type(value) is not list:
             return None
         unknown: list[str] | None = None

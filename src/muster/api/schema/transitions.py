@@ -6,30 +6,31 @@ listed here for that text. A schema with a rule that has no function does not co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.values.causes import Cause, invalid, invalid_without_value
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    Transition = Callable[[Any, Any, str, list[Cause]], None]
+    Transition = Callable[[Json, Json, str, list[Cause]], None]
 
-RULES: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+RULES: Final[Mapping[str, Callable[[Json, Json], bool]]] = {
     "self == oldSelf": lambda new, old: bool(new == old),
     "!has(oldSelf.cluster) || has(self.cluster)": lambda new, old: "cluster" not in old or "cluster" in new,
 }
 
 
-def compile_transitions(schema: Mapping[str, Any]) -> Transition | None:
+def compile_transitions(schema: JsonMapping) -> Transition | None:
     """The rules of a node and below; None when there are none. Only what exists before and after is compared."""
     own = [(RULES[rule["rule"]], rule["message"]) for rule in schema.get("x-kubernetes-validations", ())]
-    properties: Mapping[str, Any] = schema.get("properties", {})
+    properties: JsonMapping = schema.get("properties", {})
     nested = {name: rules for name, child in properties.items() if (rules := compile_transitions(child)) is not None}
     if not own and not nested:
         return None
 
-    def check_transition(new: Any, old: Any, path: str, causes: list[Cause]) -> None:
+    def check_transition(new: Json, old: Json, path: str, causes: list[Cause]) -> None:
         for holds, message in own:
             if not holds(new, old):
                 whole = isinstance(new, dict | list)

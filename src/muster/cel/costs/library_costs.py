@@ -5,7 +5,7 @@ Management's by function name, and the cost models made of them. Environments na
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import (
     LIST,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 MAX_COST = 2**64 - 1
 
@@ -35,7 +36,7 @@ MAX_COST = 2**64 - 1
 
 
 def _sets(factor: int) -> Formula:
-    def cost(args: Sequence[Any], _: Any) -> int:
+    def cost(args: Sequence[Value], _: Value) -> int:
         return min(1 + size_of(args[0]) * size_of(args[1]) * factor, MAX_COST)
 
     return cost
@@ -55,17 +56,17 @@ def _new_list(size: float) -> int:
     return min(int(size) + 1 + LIST, MAX_COST)
 
 
-def _list_output(_: Sequence[Any], result: Any) -> int:
+def _list_output(_: Sequence[Value], result: Value) -> int:
     return _new_list(size_of(result))
 
 
-def _flatten(args: Sequence[Any], _: Any) -> int:
+def _flatten(args: Sequence[Value], _: Value) -> int:
     depth = args[1] if len(args) == 2 and isinstance(args[1], int) else 1
     return _new_list(float(size_of(args[0])) * (depth if depth >= 0 else 1))
 
 
 def _self_compared(index: int) -> Formula:
-    def cost(args: Sequence[Any], _: Any) -> int | None:
+    def cost(args: Sequence[Value], _: Value) -> int | None:
         values = args[index] if index < len(args) else None
         if not isinstance(values, (list, tuple)):
             return None
@@ -96,27 +97,27 @@ LISTS: Mapping[str, Price] = {
 # --- cel-go: strings, from version 5 --------------------------------------------------------------------------------
 
 
-def _char_at(args: Sequence[Any], _: Any) -> int:
+def _char_at(args: Sequence[Value], _: Value) -> int:
     return 1 + traversal(size_of(args[0])) + 1
 
 
-def _transform(args: Sequence[Any], result: Any) -> int:
+def _transform(args: Sequence[Value], result: Value) -> int:
     return 1 + traversal(size_of(args[0])) + size_of(result)
 
 
-def _search(args: Sequence[Any], _: Any) -> int:
+def _search(args: Sequence[Value], _: Value) -> int:
     return 1 + traversal(size_of(args[0]) * size_of(args[1]))
 
 
-def _replace(args: Sequence[Any], result: Any) -> int:
+def _replace(args: Sequence[Value], result: Value) -> int:
     return 1 + traversal((size_of(args[0]) or 1) * (size_of(args[1]) or 1)) + size_of(result)
 
 
-def _split(args: Sequence[Any], result: Any) -> int:
+def _split(args: Sequence[Value], result: Value) -> int:
     return 1 + traversal(size_of(args[0]) + 1) + size_of(result) + LIST
 
 
-def _join(args: Sequence[Any], result: Any) -> int:
+def _join(args: Sequence[Value], result: Value) -> int:
     return 1 + traversal(size_of(args[0]) + 1) + size_of(result)
 
 
@@ -140,19 +141,19 @@ STRINGS: Mapping[str, Price] = {
 # --- cel-go: regex --------------------------------------------------------------------------------------------------
 
 
-def _pattern_search(args: Sequence[Any]) -> float:
+def _pattern_search(args: Sequence[Value]) -> float:
     return (size_of(args[0]) + 1) * TRAVERSAL * ((size_of(args[1]) + 1) * PATTERN)
 
 
-def _extract(args: Sequence[Any], result: Any) -> int:
+def _extract(args: Sequence[Value], result: Value) -> int:
     return math.ceil(1.0 + _pattern_search(args) + size_of(result))
 
 
-def _extract_all(args: Sequence[Any], result: Any) -> int:
+def _extract_all(args: Sequence[Value], result: Value) -> int:
     return math.ceil(1.0 + _pattern_search(args) + size_of(result) + LIST)
 
 
-def _pattern_replace(args: Sequence[Any], result: Any) -> int:
+def _pattern_replace(args: Sequence[Value], result: Value) -> int:
     return int(1.0 + _pattern_search(args) + size_of(result))
 
 
@@ -169,62 +170,62 @@ REGEX: Mapping[str, Price] = {
 # --- Kubernetes -----------------------------------------------------------------------------------------------------
 
 
-def _walk(meter: Meter, args: Sequence[Any], _: Any) -> int:
+def _walk(meter: Meter, args: Sequence[Value], _: Value) -> int:
     return tree_traversal(meter, args[0]) if args else 0
 
 
-def _parse(args: Sequence[Any], _: Any) -> int | None:
+def _parse(args: Sequence[Value], _: Value) -> int | None:
     return traversal(size_of(args[0])) if args else None
 
 
-def _parse_twice(args: Sequence[Any], _: Any) -> int | None:
+def _parse_twice(args: Sequence[Value], _: Value) -> int | None:
     # The factor is doubled before the size is multiplied, as Kubernetes does: rounding depends on it.
     return math.ceil(float(size_of(args[0])) * 2 * TRAVERSAL) if args else None
 
 
-def _joined(args: Sequence[Any], result: Any) -> int | None:
+def _joined(args: Sequence[Value], result: Value) -> int | None:
     return math.ceil(float(size_of(result)) * 2 * TRAVERSAL) if args else None
 
 
-def _find(args: Sequence[Any], _: Any) -> int | None:
+def _find(args: Sequence[Value], _: Value) -> int | None:
     if len(args) < 2:
         return None
     return math.ceil((1.0 + size_of(args[0])) * TRAVERSAL) * math.ceil(size_of(args[1]) * PATTERN)
 
 
-def _selector(args: Sequence[Any], _: Any) -> int | None:
+def _selector(args: Sequence[Value], _: Value) -> int | None:
     if len(args) < 2:
         return None
     length = size_of(args[1])
     return LIST + traversal(length) + math.ceil(math.ceil(length * 0.5) * float(LIST + STRUCT))
 
 
-def _contains_ip(args: Sequence[Any], _: Any) -> int | None:
+def _contains_ip(args: Sequence[Value], _: Value) -> int | None:
     if len(args) < 2:
         return None
     own = size_of(args[0])
     return traversal(own + own)
 
 
-def _contains_ip_text(args: Sequence[Any], result: Any) -> int | None:
+def _contains_ip_text(args: Sequence[Value], result: Value) -> int | None:
     """Kubernetes charges for parsing only where the checker knows that it is a text."""
     base = _contains_ip(args, result)
     return None if base is None else base + traversal(size_of(args[1]))
 
 
-def _contains_cidr(args: Sequence[Any], _: Any) -> int | None:
+def _contains_cidr(args: Sequence[Value], _: Value) -> int | None:
     if len(args) < 2:
         return None
     own = size_of(args[0])
     return traversal(own + own) + traversal(own) + 1
 
 
-def _contains_cidr_text(args: Sequence[Any], result: Any) -> int | None:
+def _contains_cidr_text(args: Sequence[Value], result: Value) -> int | None:
     base = _contains_cidr(args, result)
     return None if base is None else base + traversal(size_of(args[1]))
 
 
-def _validate(args: Sequence[Any], _: Any) -> int | None:
+def _validate(args: Sequence[Value], _: Value) -> int | None:
     own = args[0] if args else None
     if isinstance(own, OptionalValue):  # Kubernetes looks into it
         own = own.content
@@ -234,7 +235,7 @@ def _validate(args: Sequence[Any], _: Any) -> int | None:
     return math.ceil((1.0 + size_of(args[1])) * TRAVERSAL) * math.ceil(pattern_size * PATTERN)
 
 
-def _equality(args: Sequence[Any], _: Any) -> int | None:
+def _equality(args: Sequence[Value], _: Value) -> int | None:
     # Kubernetes' own values cost 1 to compare; optionals are cel-go's.
     return 1 if isinstance(args[0], OpaqueValue) else None
 
@@ -285,11 +286,11 @@ _DECLINING = frozenset({_SELECTOR, _OPAQUE_EQUALITY, _FORMAT, _BY_ELEMENTS, _BY_
 # --- Open Cluster Management ----------------------------------------------------------------------------------------
 
 
-def _scores(_: Sequence[Any], result: Any) -> int:
+def _scores(_: Sequence[Value], result: Value) -> int:
     return LIST + (MAP + 1) * size_of(result) if isinstance(result, (list, tuple)) else LIST
 
 
-def _parse_json(meter: Meter, args: Sequence[Any], result: Any) -> int | None:
+def _parse_json(meter: Meter, args: Sequence[Value], result: Value) -> int | None:
     return traversal(size_of(args[0])) + json_tree(meter, result) if args else None
 
 

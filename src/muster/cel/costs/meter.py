@@ -12,9 +12,12 @@ nothing is made faster. Whoever walks over a value takes it as its first argumen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from muster.errors import BudgetExceededError
+
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
 
 Meter: TypeAlias = list[int]
 
@@ -55,7 +58,7 @@ def spend_on_text(meter: Meter, characters: int) -> None:
         raise exceeded(meter)
 
 
-def spend_on_call(meter: Meter, function: str, args: Sequence[Any]) -> None:
+def spend_on_call(meter: Meter, function: str, args: Sequence[Value]) -> None:
     """What any call is charged before it runs: the lengths of its arguments. What is inside them, it charges itself."""
     units = PARSING_UNITS if function in PARSING else 0
     for arg in args:

@@ -11,10 +11,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from muster.cel.costs.meter import WORK_LIMIT
 from muster.cel.values import OpaqueValue, OptionalValue
+from muster.cel.values.value import Value
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ PATTERN = 0.25  # per character of a regular expression
 
 LIMIT_MESSAGE = "operation cancelled: actual cost limit exceeded"
 
-Formula: TypeAlias = Callable[[Sequence[Any], Any], "int | None"]
+Formula: TypeAlias = Callable[[Sequence[Value], Value], "int | None"]
 """(arguments, result) -> cost; None leaves it to the next in line. Both may be errors, and of any type."""
 
 
@@ -47,7 +48,7 @@ class Price:
     fixed: int | None = None
     inline: str = ""
 
-    def __call__(self, meter: Meter, args: Sequence[Any], result: Any) -> int:
+    def __call__(self, meter: Meter, args: Sequence[Value], result: Value) -> int:
         if self.metered:
             return self.formula(meter, args, result) or 0
         return self.formula(args, result) or 0
@@ -62,7 +63,7 @@ _PLAINLY_SIZED = frozenset({str, bytes, list, tuple, dict})
 _UNSIZED = frozenset({int, float, bool, type(None), EvaluationError})
 
 
-def size_of(value: Any) -> int:
+def size_of(value: Value) -> int:
     """The size of a text, list or map; the size an opaque value states; 1 for everything else, also for errors."""
     kind = value.__class__
     if kind in _PLAINLY_SIZED:
@@ -76,7 +77,7 @@ def size_of(value: Any) -> int:
     return 1
 
 
-def content_size(value: Any) -> int:
+def content_size(value: Value) -> int:
     """As size_of, looking into optionals: what cel-go itself does, but not its libraries."""
     while value.__class__ is OptionalValue:
         if not value.present:
@@ -90,32 +91,32 @@ def traversal(size: int, factor: float = TRAVERSAL) -> int:
     return math.ceil(size * factor)
 
 
-def _first(args: Sequence[Any], _: Any) -> int:
+def _first(args: Sequence[Value], _: Value) -> int:
     return traversal(content_size(args[0]))
 
 
-def _second(args: Sequence[Any], _: Any) -> int:
+def _second(args: Sequence[Value], _: Value) -> int:
     return traversal(content_size(args[1]))
 
 
-def _in_list(args: Sequence[Any], _: Any) -> int:
+def _in_list(args: Sequence[Value], _: Value) -> int:
     return content_size(args[1])
 
 
-def equality(args: Sequence[Any], _: Any) -> int:
+def equality(args: Sequence[Value], _: Value) -> int:
     """Comparing two values: a traversal of the smaller one."""
     return traversal(min(content_size(args[0]), content_size(args[1])))
 
 
-def _concatenation(args: Sequence[Any], _: Any) -> int:
+def _concatenation(args: Sequence[Value], _: Value) -> int:
     return traversal(content_size(args[0]) + content_size(args[1]))
 
 
-def _matches(args: Sequence[Any], _: Any) -> int:
+def _matches(args: Sequence[Value], _: Value) -> int:
     return math.ceil((1.0 + content_size(args[0])) * TRAVERSAL) * math.ceil(content_size(args[1]) * PATTERN)
 
 
-def _contains(args: Sequence[Any], _: Any) -> int:
+def _contains(args: Sequence[Value], _: Value) -> int:
     return traversal(content_size(args[0])) * traversal(content_size(args[1]))
 
 
@@ -176,7 +177,7 @@ class CostModel:
 def _combined(chain: tuple[Price, ...]) -> Price:
     """The first that knows an answer decides."""
 
-    def formula(meter: Meter, args: Sequence[Any], result: Any) -> int:
+    def formula(meter: Meter, args: Sequence[Value], result: Value) -> int:
         for price in chain:
             known = price.formula(meter, args, result) if price.metered else price.formula(args, result)
             if known is not None:

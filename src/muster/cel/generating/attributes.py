@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import SELECT
 from muster.cel.generating.writer import Function, Val, Writer
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from muster.cel.costs.compile_budget import CompileBudget
     from muster.cel.generating.writer import Constants
     from muster.cel.syntax.walking import Walk
+    from muster.cel.values.value import Value
 
 
 MAX_STEPS = 12  # of one function; they nest, and CPython refuses more than 100 levels
@@ -220,7 +221,7 @@ class AttributeWriter:
         writer.line(f"    {target}, n = {slow}")
         writer.line("    c += n")
 
-    def _constant_step(self, target: str, value: Any) -> None:
+    def _constant_step(self, target: str, value: Value) -> None:
         writer = self.writer
         key = self._key(value)
         if type(value) is str:
@@ -235,7 +236,7 @@ class AttributeWriter:
         else:
             self._adjusted(target, "", None, f"step({target}, {key}, {self.strict})")
 
-    def _key(self, value: Any) -> str:
+    def _key(self, value: Value) -> str:
         return repr(value) if value is True or value is False else self.constants.add(value)
 
     def _optional_steps(self, target: str, steps: tuple[p.Qualifier, ...]) -> Walk[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.checking.types import Kind
 from muster.cel.costs.meter import PARSING, PARSING_UNITS, new_meter
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from muster.cel.declarations import Overload
     from muster.cel.generating.writer import Constants, Writer
     from muster.cel.syntax.walking import Walk
+    from muster.cel.values.value import Value
 
 MAX_FOLDED = 100  # calls of constants that cost more are left to run time
 MAX_FOLDING = 10_000  # and so are those that take more work
@@ -89,7 +90,7 @@ class CallWriter:
 
         def node(self, node: p.Node) -> Walk[Val]: ...
         def named(self, value: Val) -> str: ...
-        def constant(self, value: Any) -> Val: ...
+        def constant(self, value: Value) -> Val: ...
         def expected(self, node_id: int) -> str | None: ...
 
     # --- equality
@@ -228,7 +229,7 @@ class CallWriter:
         finally:
             self.budget.settle(meter)
 
-    def _folded_within(self, node: p.Invoke, args: tuple[Any, ...], meter: Meter) -> Val | None:
+    def _folded_within(self, node: p.Invoke, args: tuple[Value, ...], meter: Meter) -> Val | None:
         if not node.args or (not node.cost.needs_result and node.cost(meter, args, None) > MAX_FOLDED):
             return None
         if any(isinstance(arg, (list, dict)) for arg in args) or node.invocation.function in {"lists.range", "replace"}:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import LIST, MAP, SELECT
 from muster.cel.generating.writer import Val
@@ -11,6 +11,7 @@ from muster.cel.running import plan as p
 if TYPE_CHECKING:
     from muster.cel.generating.writer import Writer
     from muster.cel.syntax.walking import Walk
+    from muster.cel.values.value import Value
 
 
 class FoldWriter:
@@ -28,7 +29,7 @@ class FoldWriter:
         def node(self, node: p.Node) -> Walk[Val]: ...
         def named(self, value: Val) -> str: ...
         def deferred(self, slot: int, node: p.Node) -> Walk[None]: ...
-        def constant(self, value: Any) -> Val: ...
+        def constant(self, value: Value) -> Val: ...
         def compared(self, node: p.Equality, left: Val, right: Val) -> Val: ...
         def charge_comparison(
             self, kind: str, left: p.Node, right: p.Node, left_name: str, right_name: str

@@ -7,7 +7,7 @@ nest deeper than CPython allows become functions of their own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import Kind
 from muster.cel.costs.compile_budget import CompileBudget
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.cel.checking.types import Type
+    from muster.cel.values.value import Value
 
 MAX_INDENT = 40  # CPython refuses more than 100 levels
 MAX_LINES = 500  # longer functions are legal, but cost the compiler much memory
@@ -44,7 +45,7 @@ _CONSTANT_KINDS: dict[type, str] = {bool: "bool", int: "int", float: "float", st
 
 def generate(
     plan: p.Plan, types: Mapping[int, Type], work_limit: int = WORK_LIMIT, budget: CompileBudget | None = None
-) -> Callable[[Mapping[str, Any], int], tuple[Any, int]]:
+) -> Callable[[Mapping[str, Value], int], tuple[Value, int]]:
     """A function of the variables and the cost limit, giving the value (or the error, as a value) and the cost."""
     functions, constants = functions_of(plan, types, work_limit, budget)
     namespace = dict(NAMESPACE)
@@ -52,13 +53,13 @@ def generate(
     for text in functions:  # one by one: compiling a big text as a whole takes far more memory
         # Written by this package from fixed pieces; nothing in it comes from the expression.
         exec(compile(text, "<cel>", "exec"), namespace)  # noqa: S102
-    made: Callable[[Mapping[str, Any], int], tuple[Any, int]] = namespace["run"]
+    made: Callable[[Mapping[str, Value], int], tuple[Value, int]] = namespace["run"]
     return made
 
 
 def functions_of(
     plan: p.Plan, types: Mapping[int, Type], work_limit: int = WORK_LIMIT, budget: CompileBudget | None = None
-) -> tuple[list[str], list[Any]]:
+) -> tuple[list[str], list[Value]]:
     """The Python functions of a plan, `run` last, and the constants they know as k0, k1, …"""
     return Generator(types, work_limit, budget or CompileBudget()).program(plan)
 
@@ -85,7 +86,7 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         self.steady: set[int] = set()  # slots that never hold an error
         self.writer = Writer(Function("run", (), []), budget)
 
-    def program(self, plan: p.Plan) -> tuple[list[str], list[Any]]:
+    def program(self, plan: p.Plan) -> tuple[list[str], list[Value]]:
         writer = self.writer
         writer.indent = 2
         result = run(self.node(plan.node))
@@ -138,7 +139,7 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
                 result: Val = yield self.node(node.result)
                 return result
 
-    def constant(self, value: Any) -> Val:
+    def constant(self, value: Value) -> Val:
         if value is True or value is False or value is None:
             return Val(repr(value), "bool" if value is not None else None, fails=False, constant=True)
         return Val(self.constants.add(value), _CONSTANT_KINDS.get(type(value)), fails=False, constant=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
     from muster.cel.declarations import Overload
     from muster.cel.running import plan as p
+    from muster.cel.values.value import Value
 
 MEMO_SIZE = 1024
 MEMO_TEXT = 512  # longer texts are not remembered
@@ -39,7 +40,7 @@ class LimitReached(BudgetExceededError):  # noqa: N818 - raised in every loop of
         super().__init__(LIMIT_MESSAGE, "cost")
 
 
-def bool_error(value: Any) -> EvaluationError:
+def bool_error(value: Value) -> EvaluationError:
     """The error that a value which should have been a bool stands for."""
     return (
         value
@@ -52,7 +53,7 @@ def missing_variable(name: str) -> EvaluationError:
     return EvaluationError(f"no such attribute(s): {name}", FailureKind.NO_SUCH_ATTRIBUTE)
 
 
-def follow(variables: Mapping[str, Any], name: str, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
+def follow(variables: Mapping[str, Value], name: str, keys: Sequence[str], strict: bool) -> tuple[Value, int]:
     """A variable and the fields behind it; what was not charged of the steps comes back as a negative number."""
     try:
         value = variables[name]
@@ -61,7 +62,7 @@ def follow(variables: Mapping[str, Any], name: str, keys: Sequence[str], strict:
     return walk(value, keys, strict)
 
 
-def walk(value: Any, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
+def walk(value: Value, keys: Sequence[str], strict: bool) -> tuple[Value, int]:
     """The fields behind a value; see follow."""
     if value.__class__ is EvaluationError:
         return value, -len(keys)
@@ -80,9 +81,9 @@ def walk(value: Any, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
     return value, 0
 
 
-def _walk_optional(value: OptionalValue, keys: Sequence[str], strict: bool) -> tuple[Any, int]:
+def _walk_optional(value: OptionalValue, keys: Sequence[str], strict: bool) -> tuple[Value, int]:
     """From an optional on, every step is optional; one that leads nowhere or fails is not charged."""
-    content: Any = value
+    content: Value = value
     for taken, key in enumerate(keys):
         if content.__class__ is OptionalValue:
             if not content.present:
@@ -96,14 +97,14 @@ def _walk_optional(value: OptionalValue, keys: Sequence[str], strict: bool) -> t
     return optional(content), 0
 
 
-def step(value: Any, key: Any, strict: bool) -> tuple[Any, int]:
+def step(value: Value, key: Value, strict: bool) -> tuple[Value, int]:
     """One step by a constant key; -1 if it is not to be charged. The value is no error."""
     if value.__class__ is OptionalValue:
         return _walk_optional(value, (key,), strict)
     return call_safely(qualify, (value, key)), 0
 
 
-def dynamic_step(value: Any, key: Any, native: bool, strict: bool) -> tuple[Any, int]:
+def dynamic_step(value: Value, key: Value, native: bool, strict: bool) -> tuple[Value, int]:
     """One step by a computed key, which may be an error or no key at all. The value is no error."""
     if value.__class__ is OptionalValue and not value.present:
         return value, -1
@@ -114,7 +115,7 @@ def dynamic_step(value: Any, key: Any, native: bool, strict: bool) -> tuple[Any,
     return step(value, key, strict)
 
 
-def opt_step(value: Any, key: Any, strict: bool = False, native: bool = False) -> Any:
+def opt_step(value: Value, key: Value, strict: bool = False, native: bool = False) -> Value:
     """One optional step: the value, MISSING, or an error."""
     if key.__class__ is EvaluationError:
         return key
@@ -123,7 +124,7 @@ def opt_step(value: Any, key: Any, strict: bool = False, native: bool = False) -
     return call_safely(qualify_if_present, (value, key, strict))
 
 
-def presence(value: Any, key: Any, strict: bool = False) -> tuple[Any, int]:
+def presence(value: Value, key: Value, strict: bool = False) -> tuple[Value, int]:
     """has() of anything but a plain dict; -1 if it is not to be charged."""
     if value.__class__ is not OptionalValue:
         return call_safely(present, (value, key, strict)), 0
@@ -133,14 +134,14 @@ def presence(value: Any, key: Any, strict: bool = False) -> tuple[Any, int]:
     return found, 0 if found is True else -1
 
 
-def opt_presence(value: Any, key: Any, strict: bool = False) -> Any:
+def opt_presence(value: Value, key: Value, strict: bool = False) -> Value:
     found = call_safely(present, (value, key, strict))
     return MISSING if found is False else None if found is True else found
 
 
-def equal(left: Any, right: Any, negated: bool, price: Price, meter: Meter) -> tuple[Any, int]:
+def equal(left: Value, right: Value, negated: bool, price: Price, meter: Meter) -> tuple[Value, int]:
     """Equality of any two operands, with its cost."""
-    result: Any
+    result: Value
     if left.__class__ is EvaluationError:
         result = left
     elif right.__class__ is EvaluationError:
@@ -153,8 +154,8 @@ def equal(left: Any, right: Any, negated: bool, price: Price, meter: Meter) -> t
 
 
 def call(
-    invocation: Invocation, price: Price, args: Sequence[Any], cost: int, limit: int, meter: Meter
-) -> tuple[Any, int]:
+    invocation: Invocation, price: Price, args: Sequence[Value], cost: int, limit: int, meter: Meter
+) -> tuple[Value, int]:
     """Any call with any arguments; the result or its error, and the cost so far."""
     spend_on_call(meter, invocation.function, args)  # first: to price a call may mean to walk over its arguments
     if not price.needs_result:
@@ -174,7 +175,7 @@ def call(
     return result, cost
 
 
-def iterate(over: Any) -> Any:
+def iterate(over: Value) -> Value:
     """An iterator over elements or keys, or an error."""
     if over.__class__ is EvaluationError:
         return over
@@ -183,7 +184,7 @@ def iterate(over: Any) -> Any:
     return iterations(over, two_variables=False)
 
 
-def iterate_pairs(over: Any) -> Any:
+def iterate_pairs(over: Value) -> Value:
     """An iterator over (index, element) or (key, value), or an error."""
     if over.__class__ is EvaluationError:
         return over
@@ -191,13 +192,13 @@ def iterate_pairs(over: Any) -> Any:
     return pairs if pairs.__class__ is EvaluationError else iter(pairs)
 
 
-def optional_element(value: Any) -> Any:
+def optional_element(value: Value) -> Value:
     if value.__class__ is not OptionalValue:
         return EvaluationError(f"cannot initialize optional list element from non-optional value {go_text(value)}")
     return value.content if value.present else MISSING
 
 
-def optional_entry(key: Any, value: Any) -> Any:
+def optional_entry(key: Value, value: Value) -> Value:
     if value.__class__ is not OptionalValue:
         return EvaluationError(
             f"cannot initialize optional entry '{go_text(key)}' from non-optional value {go_text(value)}"
@@ -205,31 +206,31 @@ def optional_entry(key: Any, value: Any) -> Any:
     return value.content if value.present else MISSING
 
 
-def new_map(entries: list[tuple[Any, Any]]) -> Any:
+def new_map(entries: list[tuple[Value, Value]]) -> Value:
     return call_safely(make_map, (entries,))
 
 
-def new_message(node: p.MakeMap, meter: Meter, entries: list[tuple[Any, Any]]) -> Any:
+def new_message(node: p.MakeMap, meter: Meter, entries: list[tuple[Value, Value]]) -> Value:
     return call_safely(node.make, (meter, entries))
 
 
-def insert(meter: Meter, accumulator: Any, *entry: Any) -> Any:
+def insert(meter: Meter, accumulator: Value, *entry: Any) -> Value:
     return call_safely(insert_into, (meter, accumulator, *entry))
 
 
-TOO_MUCH: Any = object()
+TOO_MUCH: Value = object()
 
 
-def memoized(overload: Overload, price: Price, args: Sequence[Any], position: int) -> Any:
+def memoized(overload: Overload, price: Price, args: Sequence[Value], position: int) -> Value:
     """A call of which only one argument varies, with its results for short texts remembered: value and cost.
 
     What takes more work than a little is not done here, where it would not be counted: the value is then TOO_MUCH.
     """
     before, after = tuple(args[:position]), tuple(args[position + 1 :])
-    implementation: Any = overload.impl
+    implementation: Value = overload.impl
 
     @lru_cache(maxsize=MEMO_SIZE)
-    def remembered(text: str) -> tuple[Any, int]:
+    def remembered(text: str) -> tuple[Value, int]:
         everything = (*before, text, *after)
         meter = new_meter(MEMO_UNITS)
         try:
@@ -241,11 +242,11 @@ def memoized(overload: Overload, price: Price, args: Sequence[Any], position: in
     return remembered
 
 
-def empty() -> Iterator[Any]:
+def empty() -> Iterator[Value]:
     return iter(())
 
 
-NAMESPACE: dict[str, Any] = {
+NAMESPACE: dict[str, Value] = {
     "__builtins__": {},
     "E": EvaluationError,
     "Budget": BudgetExceededError,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.costs.compile_budget import PER_LINE, CompileBudgetSpentError
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muster.cel.costs.compile_budget import CompileBudget
+    from muster.cel.values.value import Value
 
 
 class Val(NamedTuple):
@@ -32,10 +33,10 @@ class Constants:
     """The data of one program, shared by its functions."""
 
     def __init__(self) -> None:
-        self.values: list[Any] = []
+        self.values: list[Value] = []
         self._texts: dict[str, str] = {}
 
-    def add(self, value: Any) -> str:
+    def add(self, value: Value) -> str:
         if type(value) is str and value in self._texts:
             return self._texts[value]
         name = f"k{len(self.values)}"

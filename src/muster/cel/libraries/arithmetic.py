@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from operator import add, mul, sub
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT
 from muster.cel.declarations import Function
 from muster.cel.libraries.declare import LIST_A, call
 from muster.cel.values import Duration, Timestamp, Uint, check_int, check_uint
 from muster.errors import EvaluationError, FailureKind
+
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
 
 
 def add_int(a: int, b: int) -> int:
@@ -21,7 +24,7 @@ def add_uint(a: int, b: int) -> Uint:
     return check_uint(a + b)
 
 
-def add_list(a: Any, b: Any) -> Any:
+def add_list(a: Value, b: Value) -> Value:
     return [*a, *b]
 
 

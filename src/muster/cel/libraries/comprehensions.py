@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import MAP_KV, K, V, call
@@ -11,22 +11,25 @@ from muster.cel.traversals import go_text
 from muster.cel.values import contains, make_map
 from muster.errors import EvaluationError, FailureKind
 
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
 
-def insert(entries: Any, key: Any, value: Any) -> Any:
+
+def insert(entries: Value, key: Value, value: Value) -> Value:
     """A new map with one more entry. Linear in the map: whoever folds should collect entries instead."""
     if contains(entries, key):
         raise _exists(key)
     return make_map((*entries.items(), (key, value)))
 
 
-def insert_all(entries: Any, more: Any) -> Any:
+def insert_all(entries: Value, more: Value) -> Value:
     for key in more:
         if contains(entries, key):
             raise _exists(key)
     return make_map((*entries.items(), *more.items()))
 
 
-def _exists(key: Any) -> EvaluationError:
+def _exists(key: Value) -> EvaluationError:
     return EvaluationError(f"insert failed: key {go_text(key)} already exists", FailureKind.REPEATED_KEY)
 
 

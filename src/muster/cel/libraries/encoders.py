@@ -6,7 +6,7 @@ import base64
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BYTES, DYN, STRING
 from muster.cel.declarations import Function, Library
@@ -20,6 +20,7 @@ from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 LATEST = 1
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
@@ -44,12 +45,12 @@ def base64_decode(text: str) -> bytes:
     return base64.b64decode(body + b"=" * (-len(body) % 4))
 
 
-def json_encode(meter: Meter, value: Any) -> str:
+def json_encode(meter: Meter, value: Value) -> str:
     """The value as JSON without spaces. cel-go puts spaces in or not, at random, to keep people from relying on it."""
     return written(meter, value, _JSON_STYLE)
 
 
-def _leaf(value: Any) -> str:
+def _leaf(value: Value) -> str:
     match value:
         case None:
             return "null"
@@ -79,7 +80,7 @@ def _leaf(value: Any) -> str:
             )
 
 
-def _key(key: Any) -> str:
+def _key(key: Value) -> str:
     return _quoted(go_leaf(key))
 
 

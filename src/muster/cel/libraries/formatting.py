@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.costs.meter import spend_on_text
 from muster.cel.traversals import Style, written
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
     Clause = Callable[[int, str, int | None], str]  # index of the argument, verb, precision -> text
 
@@ -114,10 +115,10 @@ def refusal(verb: str, type_name: str) -> EvaluationError:
     return EvaluationError(f"{words[verb.lower()]}, was given {type_name}")
 
 
-def format_with(max_precision: int) -> Callable[[Meter, str, Any], str]:
+def format_with(max_precision: int) -> Callable[[Meter, str, Value], str]:
     """The implementation of `format` with a limit on precision; 0 is the limit that memory asks for."""
 
-    def format_text(meter: Meter, template: str, args: Any) -> str:
+    def format_text(meter: Meter, template: str, args: Value) -> str:
         def clause(index: int, verb: str, precision: int | None) -> str:
             return _format_clause(meter, args[index], verb, DEFAULT_PRECISION if precision is None else precision)
 
@@ -126,7 +127,7 @@ def format_with(max_precision: int) -> Callable[[Meter, str, Any], str]:
     return format_text
 
 
-def charged(meter: Meter, template: str, args: Any, clause: Clause, max_precision: int) -> str:
+def charged(meter: Meter, template: str, args: Value, clause: Clause, max_precision: int) -> str:
     """`interpolate` over values: every clause is some work, and so is what it writes."""
 
     def counted(index: int, verb: str, precision: int | None) -> str:
@@ -139,7 +140,7 @@ def charged(meter: Meter, template: str, args: Any, clause: Clause, max_precisio
     return interpolate(template, len(args), counted, max_precision)
 
 
-def _format_clause(meter: Meter, value: Any, verb: str, precision: int) -> str:
+def _format_clause(meter: Meter, value: Value, verb: str, precision: int) -> str:
     if verb == "s":
         return written(meter, value, _STYLE)
     is_int = type(value) in {int, Uint}
@@ -151,7 +152,7 @@ def _format_clause(meter: Meter, value: Any, verb: str, precision: int) -> str:
     return digits
 
 
-def _number(value: Any, verb: str, precision: int) -> str:
+def _number(value: Value, verb: str, precision: int) -> str:
     if type(value) is float and not math.isfinite(value):
         return _infinite(value)
     if verb == "d":
@@ -159,7 +160,7 @@ def _number(value: Any, verb: str, precision: int) -> str:
     return f"{float(value):.{precision}{verb}}"
 
 
-def format_integer(value: Any, verb: str) -> str | None:
+def format_integer(value: Value, verb: str) -> str | None:
     """%b, %x, %X and %o, the same in every version; None for a type they do not take."""
     kind = type(value)
     if verb == "b" and kind is bool:
@@ -172,7 +173,7 @@ def format_integer(value: Any, verb: str) -> str | None:
     return None
 
 
-def _leaf(value: Any) -> str:
+def _leaf(value: Value) -> str:
     """A plain value as %s writes it."""
     match value:
         case None:

@@ -7,7 +7,7 @@ expressions in clusters rely on them, so they are reproduced.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.libraries.formatting import DEFAULT_PRECISION, charged, format_integer
 from muster.cel.traversals import Style, written
@@ -19,12 +19,13 @@ from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _NAMED_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def localized_format(meter: Meter, template: str, args: Any) -> str:
+def localized_format(meter: Meter, template: str, args: Value) -> str:
     def clause(index: int, verb: str, precision: int | None) -> str:
         return _format_clause(meter, args[index], verb, DEFAULT_PRECISION if precision is None else precision)
 
@@ -47,7 +48,7 @@ def refusal(verb: str, type_name: str) -> EvaluationError:
     return EvaluationError(f"{words[verb.lower()]}, was given {type_name}")
 
 
-def _format_clause(meter: Meter, value: Any, verb: str, precision: int) -> str:
+def _format_clause(meter: Meter, value: Value, verb: str, precision: int) -> str:
     match verb:
         case "s":
             return written(meter, value, _STYLE)
@@ -85,7 +86,7 @@ def _special(number: float) -> str:
     return "∞" if number > 0 else "-∞"
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     """The value on its own: doubles as Go's %g writes them, strings bare."""
     match value:
         case None:
@@ -110,13 +111,13 @@ def _text(value: Any) -> str:
             raise refusal("s", type_of(value).name)
 
 
-def _key(key: Any) -> str:
+def _key(key: Value) -> str:
     if not isinstance(key, (str, int)):
         raise EvaluationError(f"no formatting function for map key of type {type_of(key).name}")
     return _nested(key)
 
 
-def _nested(value: Any) -> str:
+def _nested(value: Value) -> str:
     """The value inside a list or map: as it would be written in an expression."""
     match value:
         case bool():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
 
 _SPACE = " \t\r\n"
 _LITERALS = {"t": "true", "f": "false", "n": "null"}
@@ -23,7 +26,7 @@ class BrokenJsonError(ValueError):
     """A text that is not JSON, and `fault_of` can tell why."""
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str) -> Value:
     """The value of a JSON text; raises InvalidJsonError with Go's words."""
     try:
         return decode_json(text)
@@ -36,7 +39,7 @@ def fault_of(text: str) -> str:
     return _Fault(text).find()
 
 
-def decode_json(text: str) -> Any:
+def decode_json(text: str) -> Value:
     """The value; raises InvalidJsonError for what JSON itself would allow, BrokenJsonError for what it would not."""
     if _nests_too_deeply(text):
         raise InvalidJsonError("exceeded max depth")

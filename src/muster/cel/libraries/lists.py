@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cmp_to_key
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, list_of
 from muster.cel.costs.meter import spend
@@ -22,6 +22,7 @@ from muster.errors import EvaluationError, FailureKind
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
     from muster.cel.syntax.nodes import Builder
+    from muster.cel.values.value import Value
 
 LATEST = 3
 MAX_RANGE = 1_000_000
@@ -30,7 +31,7 @@ _COMPARABLE_CLASSES = frozenset({int, Uint, float, bool, Duration, Timestamp, st
 _INPUT = "@__sortBy_input__"
 
 
-def slice_list(items: Any, start: int, end: int) -> list[Any]:
+def slice_list(items: Value, start: int, end: int) -> list[Value]:
     if start < 0 or end < 0:
         raise EvaluationError(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
@@ -40,7 +41,7 @@ def slice_list(items: Any, start: int, end: int) -> list[Any]:
     return list(items[start:end])
 
 
-def flatten(meter: Meter, items: Any, depth: Any = None) -> list[Any]:
+def flatten(meter: Meter, items: Value, depth: Value = None) -> list[Value]:
     """Lenient, as in cel-go: a list whose elements are not all lists is taken too."""
     if not isinstance(items, (list, tuple)) or not (depth is None or type(depth) is int):
         given = "" if depth is None else type_of(depth)
@@ -59,7 +60,7 @@ def flatten(meter: Meter, items: Any, depth: Any = None) -> list[Any]:
     return flat
 
 
-def sort(meter: Meter, items: Any) -> list[Any]:
+def sort(meter: Meter, items: Value) -> list[Value]:
     """Lenient, as in cel-go: elements are looked at while sorting."""
     if not isinstance(items, (list, tuple)):
         # Strings and times would have been asked for a method of that name, hence the shorter text.
@@ -67,14 +68,14 @@ def sort(meter: Meter, items: Any) -> list[Any]:
     return sort_by_keys(meter, items, items)
 
 
-def _no_list(given: Any, function: str) -> EvaluationError:
+def _no_list(given: Value, function: str) -> EvaluationError:
     receiver = isinstance(given, (str, Timestamp, Duration))
     return EvaluationError(
         "no such overload" if receiver else f"no such overload: {function}", FailureKind.NO_SUCH_OVERLOAD
     )
 
 
-def sort_by_keys(meter: Meter, items: Any, keys: Any) -> list[Any]:
+def sort_by_keys(meter: Meter, items: Value, keys: Value) -> list[Value]:
     """The elements in the order of their keys, which must be of one comparable type."""
     for given in (items, keys):
         if not isinstance(given, (list, tuple)):
@@ -111,7 +112,7 @@ def make_range(meter: Meter, count: int) -> list[int]:
     return list(range(count))
 
 
-def reverse(items: Any) -> list[Any]:
+def reverse(items: Value) -> list[Value]:
     return list(items[::-1])
 
 

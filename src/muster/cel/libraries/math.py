@@ -16,6 +16,8 @@ from muster.errors import EvaluationError, FailureKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muster.cel.values.value import Value
+
 LATEST = 2
 _NUMBERS: tuple[tuple[str, Type], ...] = (("double", DOUBLE), ("int", INT), ("uint", UINT))
 _MIXED = (
@@ -28,8 +30,8 @@ _MIXED = (
 )
 
 
-def _better(name: str, wanted: int) -> Callable[[Any, Any], Any]:
-    def pick(a: Any, b: Any) -> Any:
+def _better(name: str, wanted: int) -> Callable[[Value, Value], Value]:
+    def pick(a: Value, b: Value) -> Value:
         try:
             return b if compare(a, b) == wanted else a
         except EvaluationError as error:
@@ -38,8 +40,8 @@ def _better(name: str, wanted: int) -> Callable[[Any, Any], Any]:
     return pick
 
 
-def _best_of(name: str, pick: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
-    def best(numbers: Any) -> Any:
+def _best_of(name: str, pick: Callable[[Value, Value], Value]) -> Callable[[Value], Value]:
+    def best(numbers: Value) -> Value:
         if not numbers:
             raise EvaluationError(f"math.@{name}(list) argument must not be empty")
         chosen = numbers[0]
@@ -142,7 +144,7 @@ def shift_right_uint(number: int, bits: int) -> Uint:
     return Uint(int(number) >> _offset("bitShiftRight", bits))
 
 
-def _bitwise(name: str, compute: Callable[[int, int], int], doc: str, examples: dict[str, Any]) -> Function:
+def _bitwise(name: str, compute: Callable[[int, int], int], doc: str, examples: dict[str, Value]) -> Function:
     def unsigned(a: int, b: int) -> Uint:
         return Uint(compute(int(a), int(b)))
 
@@ -157,7 +159,9 @@ def _bitwise(name: str, compute: Callable[[int, int], int], doc: str, examples: 
     )
 
 
-def _of_double(name: str, result: Type, impl: Callable[[float], Any], doc: str, examples: dict[str, Any]) -> Function:
+def _of_double(
+    name: str, result: Type, impl: Callable[[float], Value], doc: str, examples: dict[str, Value]
+) -> Function:
     return Function(f"math.{name}", (call(f"math_{name}_double", (DOUBLE,), result, impl),), doc=doc, examples=examples)
 
 

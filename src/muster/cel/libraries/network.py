@@ -6,7 +6,7 @@ They share types and overloads; only some error texts differ, and cel-go's has i
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, INT, STRING, opaque, type_of_type
 from muster.cel.declarations import Constant, Function, Library, Overload
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from muster.cel.environment import Env
     from muster.cel.syntax.tree import CheckedTree
+    from muster.cel.values.value import Value
 
 IP = opaque("net.IP")
 CIDR = opaque("net.CIDR")
@@ -135,7 +136,7 @@ def parse_kubernetes_cidr(text: str) -> CidrValue:
     return CidrValue(network)
 
 
-def _succeeds(parse: Callable[[str], Any]) -> Callable[[str], bool]:
+def _succeeds(parse: Callable[[str], Value]) -> Callable[[str], bool]:
     def check(text: str) -> bool:
         try:
             parse(text)
@@ -158,10 +159,10 @@ def contains_cidr(network: CidrValue, other: CidrValue) -> bool:
     return network.content.contains_network(other.content)
 
 
-def _quietly(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+def _quietly(parse: Callable[[str], Value]) -> Callable[[str], Value]:
     """Kubernetes loses the reason when a text given to containsIP cannot be read."""
 
-    def read(text: str) -> Any:
+    def read(text: str) -> Value:
         try:
             return parse(text)
         except EvaluationError:
@@ -170,7 +171,9 @@ def _quietly(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return read
 
 
-def _on_text(contains: Callable[[Any, Any], bool], parse: Callable[[str], Any]) -> Callable[[CidrValue, str], bool]:
+def _on_text(
+    contains: Callable[[Value, Value], bool], parse: Callable[[str], Value]
+) -> Callable[[CidrValue, str], bool]:
     def check(network: CidrValue, text: str) -> bool:
         return contains(network, parse(text))
 
@@ -241,7 +244,7 @@ _IP_FUNCTIONS = (
 
 
 def _cidr_functions(
-    parse: Callable[[str], CidrValue], read_ip: Callable[[str], Any], read_cidr: Callable[[str], Any]
+    parse: Callable[[str], CidrValue], read_ip: Callable[[str], Value], read_cidr: Callable[[str], Value]
 ) -> tuple[Function, ...]:
     return (
         Function(
@@ -299,7 +302,7 @@ def _cidr_functions(
     )
 
 
-def _literal(function: str, parse: Callable[[str], Any]) -> Callable[..., Iterator[Diagnostic]]:
+def _literal(function: str, parse: Callable[[str], Value]) -> Callable[..., Iterator[Diagnostic]]:
     """Refuses addresses that are literals and wrong while checking."""
 
     def validate(checked: CheckedTree, env: Env) -> Iterator[Diagnostic]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, DYN, STRING, list_of
 from muster.cel.costs.meter import spend
@@ -20,11 +20,12 @@ from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 SCORES_KEY = "@scores"
 
 
-def scores(cluster: Any, name: str) -> Any:
+def scores(cluster: Value, name: str) -> Value:
     """The items of the named score; a score that is not there is an error, never an empty list."""
     if not isinstance(cluster, (dict, Mapping)):  # dict first: to ask an abstract class takes longer
         raise EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
@@ -42,7 +43,7 @@ def scores(cluster: Any, name: str) -> Any:
     return found
 
 
-def parse(meter: Meter, text: str) -> Any:
+def parse(meter: Meter, text: str) -> Value:
     spend(meter, len(text) // 2)  # there may be a value for every other character
     try:
         return decode_json(text)
@@ -53,7 +54,7 @@ def parse(meter: Meter, text: str) -> Any:
         raise EvaluationError(f"failed to parse json: {error}", FailureKind.NOT_JSON) from None
 
 
-def has_conditions(status: Any) -> bool:
+def has_conditions(status: Value) -> bool:
     conditions = status.get("conditions") if isinstance(status, Mapping) else None
     return isinstance(conditions, (list, tuple)) and len(conditions) > 0
 
@@ -62,7 +63,7 @@ _SCORES_DOC = "The items of an AddOnPlacementScore of the cluster: maps with nam
 _JSON_DOC = "The value of a JSON text; its numbers are doubles."
 
 
-def _scores_read(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
+def _scores_read(args: tuple[Value, ...]) -> tuple[tuple[Value, ...], ...]:
     """One score when its name is known, all of them otherwise; and that the cluster has a name."""
     score = (SCORES_KEY,) if args[1] is MISSING else (SCORES_KEY, args[1])
     return score, ("metadata", "name", "?")

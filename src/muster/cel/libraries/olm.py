@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import ANY, INT
 from muster.cel.declarations import Function, Library
@@ -16,13 +16,14 @@ from muster.values.semver import InvalidVersionError, Version, parse_tolerant
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 
-def compare_versions(meter: Meter, left: Any, right: Any) -> int:
+def compare_versions(meter: Meter, left: Value, right: Value) -> int:
     return _version(meter, left).compare(_version(meter, right))
 
 
-def _version(meter: Meter, value: Any) -> Version:
+def _version(meter: Meter, value: Value) -> Version:
     text = written(meter, value, _PRINTED)
     try:
         return parse_tolerant(text)
@@ -30,7 +31,7 @@ def _version(meter: Meter, value: Any) -> Version:
         raise EvaluationError(f"unable to parse '{go_text(text)}' to semver format", FailureKind.OTHER_FORMAT) from None
 
 
-def _leaf(value: Any) -> str:
+def _leaf(value: Value) -> str:
     match value:
         case None:
             return "NULL_VALUE"

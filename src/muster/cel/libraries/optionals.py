@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, DYN, INT, STRING, list_of, optional_of, type_of_type
 from muster.cel.declarations import Constant, Function, Library
@@ -26,10 +26,13 @@ from muster.cel.values.messages import EmptyValue
 from muster.cel.values.model import MIN_TIMESTAMP_NS
 from muster.errors import EvaluationError, FailureKind
 
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
+
 LATEST = 2
 
 
-def is_zero(value: Any) -> bool:
+def is_zero(value: Value) -> bool:
     """Whether the value is the empty one of its type: null, 0, false, '', [], {} and so on."""
     match value:
         case None:
@@ -46,7 +49,7 @@ def is_zero(value: Any) -> bool:
             return False
 
 
-def of_non_zero_value(value: Any) -> OptionalValue:
+def of_non_zero_value(value: Value) -> OptionalValue:
     return OPTIONAL_NONE if is_zero(value) else optional(value)
 
 
@@ -54,7 +57,7 @@ def none() -> OptionalValue:
     return OPTIONAL_NONE
 
 
-def value_of(maybe: OptionalValue) -> Any:
+def value_of(maybe: OptionalValue) -> Value:
     return maybe.value
 
 
@@ -66,11 +69,11 @@ def or_optional(maybe: OptionalValue, other: OptionalValue) -> OptionalValue:
     return maybe if maybe.present else other
 
 
-def or_value(maybe: OptionalValue, other: Any) -> Any:
+def or_value(maybe: OptionalValue, other: Value) -> Value:
     return maybe.content if maybe.present else other
 
 
-def select_field(operand: Any, field: str) -> OptionalValue:
+def select_field(operand: Value, field: str) -> OptionalValue:
     """`a.?b`: absent when a has no b; the absence of a itself carries on."""
     while isinstance(operand, OptionalValue):
         if not operand.present:
@@ -81,12 +84,12 @@ def select_field(operand: Any, field: str) -> OptionalValue:
     return find_key(operand, field)
 
 
-def find_key(entries: Any, key: Any) -> OptionalValue:
+def find_key(entries: Value, key: Value) -> OptionalValue:
     found = find(entries, key)
     return OPTIONAL_NONE if found is MISSING else optional(found)
 
 
-def find_index(items: Any, index: int) -> OptionalValue:
+def find_index(items: Value, index: int) -> OptionalValue:
     return optional(items[index]) if 0 <= index < len(items) else OPTIONAL_NONE
 
 
@@ -94,7 +97,7 @@ def find_index_in_optional(maybe: OptionalValue, index: int) -> OptionalValue:
     return find_index(maybe.content, index) if maybe.present else OPTIONAL_NONE
 
 
-def find_key_in_optional(maybe: OptionalValue, key: Any) -> OptionalValue:
+def find_key_in_optional(maybe: OptionalValue, key: Value) -> OptionalValue:
     return find_key(maybe.content, key) if maybe.present else OPTIONAL_NONE
 
 
@@ -102,19 +105,19 @@ def index_optional_list(maybe: OptionalValue, index: int) -> OptionalValue:
     return optional(index_list(maybe.content, index)) if maybe.present else OPTIONAL_NONE
 
 
-def index_optional_map(maybe: OptionalValue, key: Any) -> OptionalValue:
+def index_optional_map(maybe: OptionalValue, key: Value) -> OptionalValue:
     return optional(lookup(maybe.content, key)) if maybe.present else OPTIONAL_NONE
 
 
-def first(items: Any) -> OptionalValue:
+def first(items: Value) -> OptionalValue:
     return optional(items[0]) if items else OPTIONAL_NONE
 
 
-def last(items: Any) -> OptionalValue:
+def last(items: Value) -> OptionalValue:
     return optional(items[-1]) if items else OPTIONAL_NONE
 
 
-def unwrap(items: Any) -> list[Any]:
+def unwrap(items: Value) -> list[Value]:
     for item in items:
         if not isinstance(item, OptionalValue):
             raise EvaluationError(f"value {go_text(item)} is not optional")

@@ -5,13 +5,14 @@ A test compares the page with what this makes, so that the documentation cannot 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.environments import NAMES, environment
 from muster.cel.values import Uint
 
 if TYPE_CHECKING:
     from muster.cel.declarations import Function, Macro, Overload
+    from muster.cel.values.value import Value
 
 _INTRODUCTION = """\
 # CEL functions
@@ -90,13 +91,13 @@ def _signature(overload: Overload) -> str:
     return f"({', '.join(args)}) -> {overload.result}"
 
 
-def _examples(examples: Any) -> list[str]:
+def _examples(examples: Value) -> list[str]:
     if not examples:
         return []
     return ["```cel", *(f"{text}  // {_shown(value)}" for text, value in examples.items()), "```", ""]
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Value) -> str:
     """A value as an expression would write it."""
     match value:
         case None:

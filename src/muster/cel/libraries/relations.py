@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import ge, gt, le, lt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
 from muster.cel.declarations import Function, Overload
@@ -18,21 +18,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 
-def not_equals(meter: Meter, a: Any, b: Any) -> bool:
+def not_equals(meter: Meter, a: Value, b: Value) -> bool:
     return not equals(meter, a, b)
 
 
-def in_list(meter: Meter, item: Any, items: Any) -> bool:
+def in_list(meter: Meter, item: Value, items: Value) -> bool:
     return has_element(meter, items, item)
 
 
-def in_map(key: Any, container: Any) -> bool:
+def in_map(key: Value, container: Value) -> bool:
     return contains(container, key)
 
 
-def index_list(items: Any, index: Any) -> Any:
+def index_list(items: Value, index: Value) -> Value:
     """A double that is a whole number is an index too, as with dynamic values it may be all there is."""
     position = list_index(index)
     if 0 <= position < len(items):
@@ -61,10 +62,10 @@ _EXACT = frozenset(
 )
 
 
-def _relation(prefix: str, python: Callable[[Any, Any], bool]) -> tuple[Overload, ...]:
+def _relation(prefix: str, python: Callable[[Value, Value], bool]) -> tuple[Overload, ...]:
     """One overload per pair of types. Where a double is involved, NaN and rounding need `compare`."""
 
-    def by_comparison(a: Any, b: Any) -> bool:
+    def by_comparison(a: Value, b: Value) -> bool:
         return python(compare(a, b), 0)
 
     return tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL
 from muster.cel.declarations import Function, Library
@@ -11,17 +11,18 @@ from muster.cel.traversals import has_element, shares_element
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 
-def contains_all(meter: Meter, items: Any, wanted: Any) -> bool:
+def contains_all(meter: Meter, items: Value, wanted: Value) -> bool:
     return all(has_element(meter, items, item) for item in wanted)
 
 
-def equivalent(meter: Meter, a: Any, b: Any) -> bool:
+def equivalent(meter: Meter, a: Value, b: Value) -> bool:
     return contains_all(meter, a, b) and contains_all(meter, b, a)
 
 
-def intersects(meter: Meter, a: Any, b: Any) -> bool:
+def intersects(meter: Meter, a: Value, b: Value) -> bool:
     return shares_element(meter, a, b)
 
 

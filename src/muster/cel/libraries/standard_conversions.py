@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, type_of_type
 from muster.cel.declarations import Function
@@ -11,8 +11,11 @@ from muster.cel.values import TypeValue, Uint, format_double, type_of
 from muster.cel.values import conversions as to
 from muster.cel.values.timestamps import format_duration, format_timestamp
 
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
 
-def type_value(value: Any) -> TypeValue:
+
+def type_value(value: Value) -> TypeValue:
     return TypeValue(type_of(value))
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 LATEST = 5
 _LIST_OF_STRING = list_of(STRING)
@@ -131,7 +132,7 @@ def quote(text: str) -> str:
     return f'"{text.translate(_QUOTED)}"'
 
 
-def join(meter: Meter, parts: Any, separator: str = "") -> str:
+def join(meter: Meter, parts: Value, separator: str = "") -> str:
     spend(meter, len(parts))
     for part in parts:
         if not isinstance(part, str):
@@ -239,7 +240,7 @@ _REVERSE = Function(
 )
 
 
-def _format(implementation: Callable[..., str], examples: dict[str, Any]) -> Function:
+def _format(implementation: Callable[..., str], examples: dict[str, Value]) -> Function:
     return Function(
         "format",
         (method("string_format", (STRING, list_of(DYN)), STRING, implementation, metered=True),),
@@ -248,7 +249,7 @@ def _format(implementation: Callable[..., str], examples: dict[str, Any]) -> Fun
     )
 
 
-_FORMAT_EXAMPLES: dict[str, Any] = {
+_FORMAT_EXAMPLES: dict[str, Value] = {
     "'%s has %d nodes'.format(['eu', 3])": "eu has 3 nodes",
     "'%x'.format([255])": "ff",
 }

@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 
-def append_to(accumulator: list[Any], more: Sequence[Any]) -> list[Any]:
+def append_to(accumulator: list[Value], more: Sequence[Value]) -> list[Value]:
     accumulator.extend(more)
     return accumulator
 
 
-def insert_into(meter: Meter, accumulator: dict[Any, Any] | MapValue, *entry: Any) -> dict[Any, Any] | MapValue:
+def insert_into(meter: Meter, accumulator: dict[Value, Value] | MapValue, *entry: Any) -> dict[Value, Value] | MapValue:
     """Add a key with its value, or all entries of a map; a key that is already there is an error."""
-    entries: list[tuple[Any, Any]]
+    entries: list[tuple[Value, Value]]
     if len(entry) == 2:
         entries = [(entry[0], entry[1])]
     else:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from muster.cel.costs.meter import Meter
     from muster.cel.declarations import Overload
+    from muster.cel.values.value import Value
 
 _ANYTHING = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
 
@@ -57,7 +58,7 @@ _COMPARISONS: dict[str, Callable[[int], bool]] = {
 _PLAIN = frozenset({str, int, bool, float, type(None), bytes, Uint, Timestamp, Duration})
 
 
-def fits(wanted: Type, value: Any) -> bool:
+def fits(wanted: Type, value: Value) -> bool:
     """Whether a value may be given for a declared type; of lists and maps the first element speaks for the rest."""
     kind = wanted.kind
     if kind in _ANYTHING:
@@ -79,7 +80,7 @@ def fits(wanted: Type, value: Any) -> bool:
 LONGEST_ERROR = 4000  # characters; the rest of a text that quotes its argument tells nobody anything
 
 
-def call_safely(implementation: Callable[..., Any], args: Sequence[Any]) -> Any:
+def call_safely(implementation: Callable[..., Any], args: Sequence[Value]) -> Value:
     """The value, or the error as a value, always of the same class; a spent budget ends the evaluation."""
     try:
         return implementation(*args)
@@ -113,7 +114,7 @@ class Invocation:
     terse: bool = False
     _chosen: dict[tuple[type, ...], Overload] = field(default_factory=dict, init=False, repr=False)
 
-    def __call__(self, meter: Meter, args: Sequence[Any]) -> Any:
+    def __call__(self, meter: Meter, args: Sequence[Value]) -> Value:
         """The result for the values, or an error as a value."""
         comparison = _COMPARISONS.get(self.function)
         if comparison is not None and len(args) == 2:
@@ -131,7 +132,7 @@ class Invocation:
         assert overload.impl is not None  # noqa: S101 - those without one are passed over
         return call_safely(overload.impl, (meter, *args) if overload.metered else args)
 
-    def _first_that_fits(self, args: Sequence[Any]) -> Overload | None:
+    def _first_that_fits(self, args: Sequence[Value]) -> Overload | None:
         for overload in self.overloads:
             if len(overload.args) != len(args) or overload.impl is None:
                 continue
@@ -139,7 +140,7 @@ class Invocation:
                 return overload
         return None
 
-    def _compare(self, comparison: Callable[[int], bool], args: Sequence[Any]) -> Any:
+    def _compare(self, comparison: Callable[[int], bool], args: Sequence[Value]) -> Value:
         left, right = args
         if type_of(left).kind not in _ORDERED:
             return self.no_overload(args)
@@ -148,7 +149,7 @@ class Invocation:
         except EvaluationError as error:
             return error
 
-    def no_overload(self, args: Sequence[Any]) -> EvaluationError:
+    def no_overload(self, args: Sequence[Value]) -> EvaluationError:
         kinds = OPERAND_KINDS.get(self.function)
         if self.terse or self.function in _BARE or (kinds is not None and type_of(args[0]).kind in kinds):
             return EvaluationError("no such overload", FailureKind.NO_SUCH_OVERLOAD)
@@ -161,7 +162,7 @@ class Invocation:
         return no_such_overload(self.function, *args)
 
 
-def list_index(index: Any) -> int:
+def list_index(index: Value) -> int:
     """A position in a list from an index value; doubles and uints count when they are whole."""
     kind = type(index)
     if kind is int or kind is Uint:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.costs.meter import FREE_LITERAL, WORK_LIMIT, exceeded, new_meter, spend, spend_on_call
 from muster.cel.costs.runtime import LIMIT_MESSAGE, LIST, SELECT
@@ -23,7 +23,10 @@ from muster.cel.values import OPTIONAL_NONE, OptionalValue, optional
 from muster.cel.values.go_types import go_type, not_a_key
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 
-_LATER: Any = object()
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
+
+_LATER: Value = object()
 STEP_UNITS = 5  # of work: a step of a walk takes that much longer than one of generated code
 REMEMBERED = 16  # values kept per sub-expression; the bodies of loops may have many more
 
@@ -35,9 +38,9 @@ class Trace:
     `values` has, for the id of each node that was evaluated, its first values in order; `counts` how often it was.
     """
 
-    outcome: Any
+    outcome: Value
     cost: int
-    values: Mapping[int, list[Any]] = field(default_factory=dict)
+    values: Mapping[int, list[Value]] = field(default_factory=dict)
     counts: Mapping[int, int] = field(default_factory=dict)
 
     @property
@@ -47,8 +50,8 @@ class Trace:
 
 def interpret(
     plan: p.Plan,
-    variables: Mapping[str, Any],
-    constants: Mapping[str, Any] | None = None,
+    variables: Mapping[str, Value],
+    constants: Mapping[str, Value] | None = None,
     cost_limit: int | None = None,
     work_limit: int = WORK_LIMIT,
 ) -> Trace:
@@ -75,16 +78,16 @@ class _Evaluation:
     """One run: the slots of the locals, the cost so far, and what was seen."""
 
     def __init__(
-        self, variables: Mapping[str, Any], constants: Mapping[str, Any], limit: int | None, work_limit: int
+        self, variables: Mapping[str, Value], constants: Mapping[str, Value], limit: int | None, work_limit: int
     ) -> None:
         self.variables = variables
         self.constants = constants
         self.limit = limit
         self.meter = new_meter(work_limit)
         self.cost = 0
-        self.slots: dict[int, Any] = {}
+        self.slots: dict[int, Value] = {}
         self.growing: set[int] = set()
-        self.values: dict[int, list[Any]] = {}
+        self.values: dict[int, list[Value]] = {}
         self.counts: dict[int, int] = {}
 
     def charge(self, cost: int) -> None:
@@ -92,7 +95,7 @@ class _Evaluation:
         if self.limit is not None and self.cost > self.limit:
             raise BudgetExceededError(LIMIT_MESSAGE, "cost")
 
-    def remember(self, node_id: int, value: Any) -> None:
+    def remember(self, node_id: int, value: Value) -> None:
         self.meter[0] -= STEP_UNITS
         if self.meter[0] < 0:
             raise exceeded(self.meter)
@@ -104,7 +107,7 @@ class _Evaluation:
             seen.append(value)
         self.counts[node_id] = self.counts.get(node_id, 0) + 1
 
-    def at_once(self, node: p.Node) -> Any:
+    def at_once(self, node: p.Node) -> Value:
         """The value of a constant or of a plain variable; _LATER for everything that needs a walk."""
         if isinstance(node, p.Const):
             value = node.value
@@ -118,7 +121,7 @@ class _Evaluation:
         self.remember(node.id, value)
         return value
 
-    def value(self, node: p.Node) -> Walk[Any]:
+    def value(self, node: p.Node) -> Walk[Value]:
         """The value of a node, or its error as a value."""
         value = self.at_once(node)
         if value is not _LATER:
@@ -155,7 +158,7 @@ class _Evaluation:
 
     # --- attributes
 
-    def _attribute(self, node: p.Attribute) -> Walk[Any]:
+    def _attribute(self, node: p.Attribute) -> Walk[Value]:
         root = node.root
         skipped = 0
         match root:
@@ -176,7 +179,7 @@ class _Evaluation:
         self.charge(node.charge)
         return value
 
-    def _variable(self, root: p.Variable) -> tuple[Any, int]:
+    def _variable(self, root: p.Variable) -> tuple[Value, int]:
         for alternative in root.alternatives:
             for name in alternative.names:
                 if name in self.variables:
@@ -186,7 +189,7 @@ class _Evaluation:
         names = ", ".join(root.alternatives[0].names)
         return EvaluationError(f"no such attribute(s): {names}", FailureKind.NO_SUCH_ATTRIBUTE), 0
 
-    def _local(self, slot: int) -> Walk[Any]:
+    def _local(self, slot: int) -> Walk[Value]:
         value = self.slots[slot]
         if isinstance(value, _Lazy):
             if value.started:
@@ -198,7 +201,7 @@ class _Evaluation:
             self.slots[slot] = value = made
         return value
 
-    def _choice(self, root: p.Choice) -> Walk[Any]:
+    def _choice(self, root: p.Choice) -> Walk[Value]:
         condition = yield self.value(root.condition)
         if condition is True:
             return (yield self.value(root.truthy))
@@ -206,7 +209,7 @@ class _Evaluation:
             return (yield self.value(root.falsy))
         return _error_of(condition)
 
-    def _steps(self, value: Any, qualifiers: tuple[p.Qualifier, ...]) -> Walk[Any]:
+    def _steps(self, value: Value, qualifiers: tuple[p.Qualifier, ...]) -> Walk[Value]:
         is_optional = False
         for step in qualifiers:
             if isinstance(value, OptionalValue):
@@ -226,7 +229,7 @@ class _Evaluation:
                 return value
         return optional(value) if is_optional else value
 
-    def _step(self, value: Any, key: Any, step: p.Qualifier, is_optional: bool) -> Any:
+    def _step(self, value: Value, key: Value, step: p.Qualifier, is_optional: bool) -> Value:
         """One step; it costs 1 unless it was optional and led nowhere."""
         if isinstance(key, EvaluationError):
             taken = key
@@ -250,7 +253,7 @@ class _Evaluation:
 
     # --- operators and calls
 
-    def _logic(self, node: p.Logic) -> Walk[Any]:
+    def _logic(self, node: p.Logic) -> Walk[Value]:
         error: EvaluationError | None = None
         for term in node.terms:
             value = self.at_once(term)
@@ -262,14 +265,14 @@ class _Evaluation:
                 error = _error_of(value)
         return error if error is not None else not node.decisive
 
-    def _equality(self, node: p.Equality) -> Walk[Any]:
+    def _equality(self, node: p.Equality) -> Walk[Value]:
         left = self.at_once(node.left)
         if left is _LATER:
             left = yield self.value(node.left)
         right = self.at_once(node.right)
         if right is _LATER:
             right = yield self.value(node.right)
-        result: Any
+        result: Value
         if isinstance(left, EvaluationError):
             result = left
         elif isinstance(right, EvaluationError):
@@ -281,8 +284,8 @@ class _Evaluation:
         self.charge(node.cost(self.meter, (left, right), result))
         return result
 
-    def _invoke(self, node: p.Invoke) -> Walk[Any]:
-        args: list[Any] = []
+    def _invoke(self, node: p.Invoke) -> Walk[Value]:
+        args: list[Value] = []
         error: EvaluationError | None = None
         invocation = node.invocation
         for arg in node.args:
@@ -306,14 +309,14 @@ class _Evaluation:
             self.charge(node.cost(self.meter, args, result))
         return result
 
-    def _called(self, node: p.Invoke, args: list[Any]) -> Any:
+    def _called(self, node: p.Invoke, args: list[Value]) -> Value:
         if not self._is_growth(node, args):
             return node.invocation(self.meter, args)
         if node.invocation.function == "_+_":
             return append_to(args[0], args[1])
         return call_safely(insert_into, (self.meter, *args))
 
-    def _is_growth(self, node: p.Invoke, args: list[Any]) -> bool:
+    def _is_growth(self, node: p.Invoke, args: list[Value]) -> bool:
         """Whether the call extends the list or map of a loop, which is then done in place."""
         if not node.args or not self._grows(node.args[0]):
             return False
@@ -328,7 +331,7 @@ class _Evaluation:
             case _:
                 return False
 
-    def _optional_else(self, node: p.OptionalElse) -> Walk[Any]:
+    def _optional_else(self, node: p.OptionalElse) -> Walk[Value]:
         left = yield self.value(node.left)
         if isinstance(left, EvaluationError):
             return left
@@ -338,7 +341,7 @@ class _Evaluation:
             return left.content if node.unwrap else left
         return (yield self.value(node.right))
 
-    def _membership(self, node: p.Membership) -> Walk[Any]:
+    def _membership(self, node: p.Membership) -> Walk[Value]:
         value = yield self.value(node.arg)
         if isinstance(value, EvaluationError):
             return value
@@ -346,8 +349,8 @@ class _Evaluation:
 
     # --- aggregates
 
-    def _make_list(self, node: p.MakeList) -> Walk[Any]:
-        made: list[Any] = []
+    def _make_list(self, node: p.MakeList) -> Walk[Value]:
+        made: list[Value] = []
         if len(node.elements) > FREE_LITERAL:
             spend(self.meter, len(node.elements))
         for index, element in enumerate(node.elements):
@@ -365,9 +368,9 @@ class _Evaluation:
         self.charge(LIST)
         return made
 
-    def _make_map(self, node: p.MakeMap) -> Walk[Any]:
-        entries: list[tuple[Any, Any]] = []
-        result: Any = None
+    def _make_map(self, node: p.MakeMap) -> Walk[Value]:
+        entries: list[tuple[Value, Value]] = []
+        result: Value = None
         if len(node.keys) > FREE_LITERAL:
             spend(self.meter, len(node.keys))
         for index, (key_node, value_node) in enumerate(zip(node.keys, node.values, strict=True)):
@@ -386,7 +389,7 @@ class _Evaluation:
 
     # --- comprehensions
 
-    def _fold(self, node: p.Fold) -> Walk[Any]:
+    def _fold(self, node: p.Fold) -> Walk[Value]:
         over = yield self.value(node.range)
         if isinstance(over, EvaluationError):
             return over
@@ -409,7 +412,7 @@ class _Evaluation:
         return (yield self.value(node.result))
 
 
-def iterations(over: Any, two_variables: bool) -> Any:
+def iterations(over: Value, two_variables: bool) -> Value:
     """Pairs to loop over: (element, None), (key, None), (index, element) or (key, value); or an error as a value."""
     if isinstance(over, (list, tuple)):
         return enumerate(over) if two_variables else ((element, None) for element in over)
@@ -420,7 +423,7 @@ def iterations(over: Any, two_variables: bool) -> Any:
     return EvaluationError(f"got '{go_type(over)}', expected iterable type")
 
 
-def is_member(node: p.Membership, value: Any) -> bool:
+def is_member(node: p.Membership, value: Value) -> bool:
     if isinstance(value, bool):
         return value in node.bools
     if isinstance(value, (int, float)):
@@ -428,7 +431,7 @@ def is_member(node: p.Membership, value: Any) -> bool:
     return isinstance(value, str) and value in node.others
 
 
-def _error_of(value: Any) -> EvaluationError:
+def _error_of(value: Value) -> EvaluationError:
     """The error that a value which should have been a bool stands for."""
     return (
         value
@@ -437,13 +440,13 @@ def _error_of(value: Any) -> EvaluationError:
     )
 
 
-def _element_of(value: Any) -> Any:
+def _element_of(value: Value) -> Value:
     if not isinstance(value, OptionalValue):
         return EvaluationError(f"cannot initialize optional list element from non-optional value {go_text(value)}")
     return value.content if value.present else MISSING
 
 
-def _entry_of(key: Any, value: Any) -> Any:
+def _entry_of(key: Value, value: Value) -> Value:
     if not isinstance(value, OptionalValue):
         return EvaluationError(
             f"cannot initialize optional entry '{go_text(key)}' from non-optional value {go_text(value)}"

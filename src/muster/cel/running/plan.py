@@ -8,7 +8,7 @@ is one attribute, which costs 1, and 1 more for every step.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from muster.cel.costs.runtime import MAP, STRUCT
 from muster.cel.values import make_map
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from muster.cel.costs.runtime import Price
     from muster.cel.running.dispatch import Invocation
     from muster.cel.values.messages import Message
+    from muster.cel.values.value import Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Const:
     id: int
-    value: Any
+    value: Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +81,7 @@ class Qualifier:
     """One step into a value: by a constant key, or by the value of `dynamic`."""
 
     id: int
-    key: Any
+    key: Value
     dynamic: Node | None = None
     optional: bool = False
     presence: bool = False  # only asks whether it is there: has()
@@ -151,8 +152,8 @@ class Membership:
 
     id: int
     arg: Node
-    numbers: frozenset[Any]
-    others: frozenset[Any]
+    numbers: frozenset[Value]
+    others: frozenset[Value]
     bools: frozenset[bool]
 
 
@@ -177,7 +178,7 @@ class MakeMap:
     def charge(self) -> int:
         return MAP if self.message is None else STRUCT
 
-    def make(self, meter: Meter, entries: list[tuple[Any, Any]]) -> Any:
+    def make(self, meter: Meter, entries: list[tuple[Value, Value]]) -> Value:
         """What the entries make; raises what is wrong with them."""
         return make_map(entries) if self.message is None else self.message.make(meter, entries)
 

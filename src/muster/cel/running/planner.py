@@ -6,7 +6,7 @@ time for the rest. Called by program.py and by the interpreter's users; does not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import Kind
 from muster.cel.costs.compile_budget import WORK_PER_UNIT, CompileBudget, limited
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from muster.cel.checking.types import Type
     from muster.cel.environment import Env
     from muster.cel.values.messages import Message
+    from muster.cel.values.value import Value
     from muster.source import Source
 
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "dyn", "duration", "int", "string", "timestamp", "type", "uint"})
@@ -412,7 +413,7 @@ class _Planner:
             if isinstance(pattern, p.Const) and isinstance(pattern.value, str):
                 self.budget.spend(compiled_ahead(self.budget.meter(), pattern.value) // WORK_PER_UNIT + 1)
 
-    def _membership(self, call: p.Invoke, values: list[Any]) -> p.Node:
+    def _membership(self, call: p.Invoke, values: list[Value]) -> p.Node:
         if not values:
             return p.Const(call.id, value=False)
         if not all(isinstance(value, _KEYS) for value in values):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.running.dispatch import list_index
 from muster.cel.traversals import go_text, no_such_key
 from muster.cel.values import MISSING, find
 from muster.errors import EvaluationError, FailureKind
 
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
+
 __all__ = ["MISSING", "lookup", "present", "qualify", "qualify_if_present"]
 
 
-def lookup(container: Mapping[Any, Any], key: Any) -> Any:
+def lookup(container: Mapping[Value, Value], key: Value) -> Value:
     """`map[key]`; an absent key is an error."""
     found = find(container, key)
     if found is MISSING:
@@ -21,7 +24,7 @@ def lookup(container: Mapping[Any, Any], key: Any) -> Any:
     return found
 
 
-def qualify(value: Any, key: Any) -> Any:
+def qualify(value: Value, key: Value) -> Value:
     """The field, entry or element; an error when it is not there."""
     if isinstance(value, Mapping):
         return lookup(value, key)
@@ -33,7 +36,7 @@ def qualify(value: Any, key: Any) -> Any:
     raise no_such_key(key)
 
 
-def qualify_if_present(value: Any, key: Any, strict: bool = False) -> Any:
+def qualify_if_present(value: Value, key: Value, strict: bool = False) -> Value:
     """As qualify, but MISSING when it is not there; a key that a list cannot have is still an error.
 
     A value that can have no fields is an error only when `strict`.
@@ -48,6 +51,6 @@ def qualify_if_present(value: Any, key: Any, strict: bool = False) -> Any:
     return MISSING
 
 
-def present(value: Any, key: Any, strict: bool = False) -> bool:
+def present(value: Value, key: Value, strict: bool = False) -> bool:
     """What has() asks."""
     return qualify_if_present(value, key, strict) is not MISSING

@@ -7,7 +7,7 @@ the errors that are not about grammar (reserved names, literals out of range, ma
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.syntax.lexer import Token
 from muster.cel.syntax.literals import LiteralError, literal_value
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.cel.syntax.walking import Walk
+    from muster.cel.values.value import Value
 
 NOWHERE = -1  # the offset of what was not understood: errors show it before the first column
 OPERATORS = {
@@ -44,13 +45,13 @@ class Context:
     rule: str
     start: Token
     label: str = ""
-    parts: dict[str, Any] = field(default_factory=dict)
+    parts: dict[str, Value] = field(default_factory=dict)
 
-    def get(self, name: str) -> Any:
+    def get(self, name: str) -> Value:
         return self.parts.get(name)
 
-    def all(self, name: str) -> list[Any]:
-        found: list[Any] = self.parts.get(name, [])
+    def all(self, name: str) -> list[Value]:
+        found: list[Value] = self.parts.get(name, [])
         return found
 
 

@@ -7,12 +7,13 @@ the code generator, the cost estimator and the reads analysis walk it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.cel.checking.types import Type
+    from muster.cel.values.value import Value
     from muster.source import Source
 
 
@@ -21,7 +22,7 @@ class Literal:
     """A constant: None, bool, int, Uint, float, str or bytes."""
 
     id: int
-    value: Any
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class Reference:
 
     name: str = ""
     overload_ids: tuple[str, ...] = ()
-    value: Any = None  # of a constant
+    value: Value = None  # of a constant
     is_constant: bool = False
 
 

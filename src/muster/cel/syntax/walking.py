@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, TypeVar
 
+from muster.cel.values.value import Value
+
 Result = TypeVar("Result")
 
-Walk = Generator["Walk[Any]", Any, Result]
+Walk = Generator["Walk[Any]", Value, Result]
 
 
 def finished(result: Result) -> Walk[Result]:
@@ -22,8 +24,8 @@ def finished(result: Result) -> Walk[Result]:
 
 def run(walk: Walk[Result]) -> Result:
     """The result of the outermost walk. An exception travels outwards through the walks as it would through calls."""
-    stack: list[Walk[Any]] = [walk]
-    value: Any = None
+    stack: list[Walk[Value]] = [walk]
+    value: Value = None
     error: BaseException | None = None
     while stack:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.costs.meter import exceeded, spend
 from muster.cel.values import MISSING, OptionalValue, find
@@ -12,12 +12,13 @@ from muster.errors import BudgetExceededError, EvaluationError
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 _CONTAINER = 4  # units beside those of what is in it
 _LONG_TEXT = 1024  # comparing as many characters takes about as long as a visit
 
 
-def equals(meter: Meter, a: Any, b: Any) -> bool:
+def equals(meter: Meter, a: Value, b: Value) -> bool:
     """`a == b`. Deep, in the order of the elements; NaN differs from everything, also inside lists."""
     if a.__class__ in PLAIN:
         if a.__class__ is str and len(a) > _LONG_TEXT and b.__class__ is str:
@@ -26,7 +27,7 @@ def equals(meter: Meter, a: Any, b: Any) -> bool:
     pairs = _inside(meter, a, b)
     if pairs.__class__ is bool:
         return pairs
-    open_pairs: list[Iterator[tuple[Any, Any]]] = [pairs]
+    open_pairs: list[Iterator[tuple[Value, Value]]] = [pairs]
     while open_pairs:
         for left, right in open_pairs[-1]:
             if left.__class__ in PLAIN:
@@ -46,7 +47,7 @@ def equals(meter: Meter, a: Any, b: Any) -> bool:
     return True
 
 
-def _inside(meter: Meter, a: Any, b: Any) -> Any:
+def _inside(meter: Meter, a: Value, b: Value) -> Value:
     """Whether the two are equal, or the pairs of what is in them, which have to be."""
     if isinstance(a, (list, tuple)):
         if not isinstance(b, (list, tuple)) or len(a) != len(b):
@@ -66,14 +67,14 @@ def _inside(meter: Meter, a: Any, b: Any) -> Any:
     return equal_plain(a, b)
 
 
-def _entries(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
+def _entries(a: Mapping[Value, Value], b: Mapping[Value, Value]) -> Iterator[tuple[Value, Value]]:
     """The values under each key; one that only one side has is unlike everything."""
     for key, value in a.items():
         other = find(b, key)
         yield (value, other) if other is not MISSING else (True, False)
 
 
-def first_index(meter: Meter, items: Sequence[Any], wanted: Any) -> int:
+def first_index(meter: Meter, items: Sequence[Value], wanted: Value) -> int:
     """Where the value first is in the list; -1 if it is not."""
     for index, item in enumerate(items):
         meter[0] -= 1
@@ -84,7 +85,7 @@ def first_index(meter: Meter, items: Sequence[Any], wanted: Any) -> int:
     return -1
 
 
-def _same(meter: Meter, a: Any, b: Any) -> bool:
+def _same(meter: Meter, a: Value, b: Value) -> bool:
     """Equality as searches ask for it: what cannot be compared is not what was sought."""
     try:
         return equals(meter, a, b)
@@ -94,7 +95,7 @@ def _same(meter: Meter, a: Any, b: Any) -> bool:
         return False
 
 
-def last_index(meter: Meter, items: Sequence[Any], wanted: Any) -> int:
+def last_index(meter: Meter, items: Sequence[Value], wanted: Value) -> int:
     for index in reversed(range(len(items))):
         spend(meter, 1)
         if _same(meter, items[index], wanted):
@@ -102,7 +103,7 @@ def last_index(meter: Meter, items: Sequence[Any], wanted: Any) -> int:
     return -1
 
 
-def has_element(meter: Meter, items: Sequence[Any], wanted: Any) -> bool:
+def has_element(meter: Meter, items: Sequence[Value], wanted: Value) -> bool:
     """As `wanted in items` asks: the value is on the left of every comparison."""
     for item in items:
         meter[0] -= 1
@@ -113,14 +114,14 @@ def has_element(meter: Meter, items: Sequence[Any], wanted: Any) -> bool:
     return False
 
 
-def shares_element(meter: Meter, items: Sequence[Any], others: Sequence[Any]) -> bool:
+def shares_element(meter: Meter, items: Sequence[Value], others: Sequence[Value]) -> bool:
     return any(has_element(meter, others, item) for item in items)
 
 
-def distinct(meter: Meter, items: Sequence[Any]) -> list[Any]:
+def distinct(meter: Meter, items: Sequence[Value]) -> list[Value]:
     """Keeps the first of equal elements. Strings, the usual case, are told apart by a set."""
     strings: set[str] = set()
-    others: list[Any] = []
+    others: list[Value] = []
     unique = []
     spend(meter, len(items))
     for item in items:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.costs.meter import spend, spend_on_text
 from muster.cel.values import Duration, OptionalValue, Timestamp, TypeValue, Uint, type_of
@@ -17,6 +17,7 @@ from muster.cel.values.timestamps import format_duration, format_timestamp
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 _EXACT = 2**53 - 1  # larger whole numbers become texts, as in protocol buffers' JSON
 _JSON_VALUE = "*structpb.Value"
@@ -27,24 +28,24 @@ class NotJsonError(Exception):
     """A value that cannot become what is wanted; says why, in cel-go's words."""
 
 
-def plain_json(meter: Meter, value: Any) -> Any:
+def plain_json(meter: Meter, value: Value) -> Value:
     """The value as JSON has it."""
     return plain_list(meter, [value])[0]
 
 
-def plain_list(meter: Meter, items: Sequence[Any]) -> list[Any]:
-    made: list[Any] = []
+def plain_list(meter: Meter, items: Sequence[Value]) -> list[Value]:
+    made: list[Value] = []
     _fill(meter, [(items, made)])
     return made
 
 
-def plain_map(meter: Meter, entries: Mapping[Any, Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def plain_map(meter: Meter, entries: Mapping[Value, Value]) -> dict[str, Value]:
+    made: dict[str, Value] = {}
     _fill(meter, [(entries, made)])
     return made
 
 
-def _fill(meter: Meter, pending: list[tuple[Any, Any]]) -> None:
+def _fill(meter: Meter, pending: list[tuple[Value, Value]]) -> None:
     """Pairs of a container and the empty one that becomes its copy."""
     while pending:
         source, made = pending.pop()
@@ -58,24 +59,24 @@ def _fill(meter: Meter, pending: list[tuple[Any, Any]]) -> None:
             made.extend([_one(meter, value, pending) for value in source])
 
 
-def _one(meter: Meter, value: Any, pending: list[tuple[Any, Any]]) -> Any:
+def _one(meter: Meter, value: Value, pending: list[tuple[Value, Value]]) -> Value:
     while isinstance(value, OptionalValue):
         spend(meter, 1)
         if not value.present:
             raise NotJsonError("optional.none() dereference")
         value = value.content
     if isinstance(value, (list, tuple)):
-        inner: list[Any] = []
+        inner: list[Value] = []
         pending.append((value, inner))
         return inner
     if isinstance(value, Mapping):
-        entries: dict[str, Any] = {}
+        entries: dict[str, Value] = {}
         pending.append((value, entries))
         return entries
     return _leaf(meter, value)
 
 
-def _leaf(meter: Meter, value: Any) -> Any:
+def _leaf(meter: Meter, value: Value) -> Value:
     match value:
         case None | bool() | float() | str():
             return value
@@ -92,7 +93,7 @@ def _leaf(meter: Meter, value: Any) -> Any:
             raise not_native(value, _JSON_VALUE)
 
 
-def not_native(value: Any, native: str) -> NotJsonError:
+def not_native(value: Value, native: str) -> NotJsonError:
     """What cel-go says when a value cannot become a Go value of that type."""
     match value:
         case None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.costs.meter import exceeded, spend, spend_on_text
 from muster.cel.costs.runtime import LIST, MAP, TRAVERSAL
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 
-def tree_traversal(meter: Meter, value: Any) -> int:
+def tree_traversal(meter: Meter, value: Value) -> int:
     """Kubernetes' price of walking over a value with everything in it."""
     total = 0
     pending = [value]
@@ -38,7 +39,7 @@ def tree_traversal(meter: Meter, value: Any) -> int:
     return total
 
 
-def json_tree(meter: Meter, value: Any) -> int:
+def json_tree(meter: Meter, value: Value) -> int:
     """What making a parsed document costs: each map and each list in it."""
     total = 0
     pending = [value]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.syntax.unparser import literal_text
 from muster.cel.traversals.writing import Style, brief
@@ -11,11 +11,14 @@ from muster.cel.values.numbers import format_double, int_text
 from muster.cel.values.timestamps import format_duration, format_timestamp
 from muster.errors import EvaluationError, FailureKind
 
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
+
 _LONGEST_SHOWN = 8000  # characters of a value in an explanation
 _MOST_SHOWN = 12_000  # units, for about two thousand parts
 
 
-def go_leaf(value: Any) -> str:
+def go_leaf(value: Value) -> str:
     """A plain value as `%v` prints it."""
     match value:
         case None:
@@ -34,7 +37,7 @@ def go_leaf(value: Any) -> str:
             return str(value)
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Value) -> str:
     match value:
         case Timestamp():
             return f'timestamp("{format_timestamp(value)}")'
@@ -56,17 +59,17 @@ GO = Style(go_leaf, go_leaf, ordered=False, optional=("optional(", ")"))
 LITERAL = Style(_literal, _literal, ordered=False, optional=("optional.of(", ")"))
 
 
-def go_text(value: Any) -> str:
+def go_text(value: Value) -> str:
     """The value as an error text shows it; of a large one, the beginning."""
     return brief(value, GO)
 
 
-def no_such_key(key: Any) -> EvaluationError:
+def no_such_key(key: Value) -> EvaluationError:
     text = go_text(key)
     return EvaluationError(f"no such key: {text}", FailureKind.NO_SUCH_KEY, text)
 
 
-def value_text(value: Any) -> str:
+def value_text(value: Value) -> str:
     """The value in CEL's own notation, of a large one the beginning; an error says that it is one."""
     if isinstance(value, EvaluationError):
         return f"error: {value}"

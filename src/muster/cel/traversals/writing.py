@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.costs.meter import new_meter, spend, spend_on_text
 from muster.cel.values import OptionalValue
@@ -16,6 +16,7 @@ from muster.errors import BudgetExceededError
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 PER_ELEMENT = 6  # units: writing an element takes that much longer than looking at it
 _LONG_TEXT = 256
@@ -31,16 +32,16 @@ class Style:
     a leaf unless `optional` frames it.
     """
 
-    leaf: Callable[[Any], str]
-    key: Callable[[Any], str]
-    outer: Callable[[Any], str] | None = None
+    leaf: Callable[[Value], str]
+    key: Callable[[Value], str]
+    outer: Callable[[Value], str] | None = None
     between: str = ", "
     map_open: str = "{"
     map_close: str = "}"
     map_between: str = ", "
     colon: str = ": "
     ordered: bool = True
-    order: Callable[[Any], str] | None = None
+    order: Callable[[Value], str] | None = None
     optional: tuple[str, str] | None = None
 
 
@@ -53,14 +54,14 @@ class _Said(str):
 _OPEN, _CLOSE = "[", _Said("]")
 
 
-def written(meter: Meter, value: Any, style: Style) -> str:
+def written(meter: Meter, value: Value, style: Style) -> str:
     """The whole text. Linear in what it visits and in the length of the text, all of which is charged."""
     pieces: list[str] = []
     _write(meter, value, style, pieces)
     return "".join(pieces)
 
 
-def brief(value: Any, style: Style, characters: int = BRIEF_CHARACTERS, visits: int = BRIEF_VISITS) -> str:
+def brief(value: Value, style: Style, characters: int = BRIEF_CHARACTERS, visits: int = BRIEF_VISITS) -> str:
     """The text for people to read, cut where it gets long. It has an allowance of its own and needs no meter."""
     if isinstance(value, (str, bytes)) and len(value) > characters:
         return (style.outer or style.leaf)(value[:characters]) + "…"
@@ -73,11 +74,11 @@ def brief(value: Any, style: Style, characters: int = BRIEF_CHARACTERS, visits: 
     return text if len(text) <= 2 * characters else text[: 2 * characters] + "…"
 
 
-def _write(meter: Meter, value: Any, style: Style, pieces: list[str], longest: int = 0) -> None:
+def _write(meter: Meter, value: Value, style: Style, pieces: list[str], longest: int = 0) -> None:
     if style.outer is not None and not isinstance(value, (list, tuple, Mapping)):
         _write_leaf(meter, value, style.outer, pieces)
         return
-    pending: list[Any] = [value]
+    pending: list[Value] = [value]
     while pending:
         item = pending.pop()
         if item.__class__ is _Said:
@@ -109,7 +110,7 @@ def _write(meter: Meter, value: Any, style: Style, pieces: list[str], longest: i
             _write_leaf(meter, item, style.leaf, pieces)
 
 
-def _push_entries(meter: Meter, entries: Mapping[Any, Any], style: Style, pending: list[Any]) -> None:
+def _push_entries(meter: Meter, entries: Mapping[Value, Value], style: Style, pending: list[Value]) -> None:
     """The entries in the order they are written, last one first, as the stack wants them."""
     pairs = list(entries.items())
     order = style.order or style.key
@@ -126,7 +127,7 @@ def _push_entries(meter: Meter, entries: Mapping[Any, Any], style: Style, pendin
         pending.pop()
 
 
-def _write_leaf(meter: Meter, value: Any, leaf: Callable[[Any], str], pieces: list[str]) -> None:
+def _write_leaf(meter: Meter, value: Value, leaf: Callable[[Value], str], pieces: list[str]) -> None:
     if isinstance(value, (str, bytes)) and len(value) > _LONG_TEXT:
         spend_on_text(meter, len(value))
     text = leaf(value)

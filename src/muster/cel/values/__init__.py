@@ -15,13 +15,13 @@ from muster.cel.values.model import (
     Timestamp,
     TypeValue,
     Uint,
-    Value,
     kind_of,
     no_such_overload,
     optional,
     type_of,
 )
 from muster.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, check_int, check_uint, format_double, format_plain
+from muster.cel.values.value import Value
 
 __all__ = [
     "MAX_INT",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
 from muster.cel.values.model import NANOSECONDS, Duration, Timestamp, Uint
 from muster.cel.values.numbers import MAX_INT, MAX_UINT, MIN_INT, check_int, check_uint
 from muster.cel.values.timestamps import parse_duration, parse_timestamp
 from muster.errors import EvaluationError, FailureKind
+
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
 
 _SIGNED = re.compile(r"[+-]?[0-9]+")
 _UNSIGNED = re.compile(r"[0-9]+")
@@ -133,5 +136,5 @@ def int_to_string(number: int) -> str:
     return str(int(number))
 
 
-def identity(value: Any) -> Any:
+def identity(value: Value) -> Value:
     return value

@@ -6,10 +6,13 @@ Lists, maps and optionals are compared by traversals/equality.py, which counts w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.values.model import Duration, OpaqueValue, Timestamp, TypeValue, Uint
 from muster.errors import EvaluationError, FailureKind
+
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
 
 # Classes whose values Python compares as CEL does, provided both sides are of the same class.
 PLAIN = frozenset({str, int, Uint, float, bool, bytes, type(None), Timestamp, Duration, TypeValue})
@@ -17,7 +20,7 @@ _INTS = frozenset({int, Uint})
 ORDERED = frozenset({str, int, Uint, float, bool, bytes, Timestamp, Duration})
 
 
-def equal_plain(a: Any, b: Any) -> bool:
+def equal_plain(a: Value, b: Value) -> bool:
     """`a == b` where `a` is no list, map or optional. NaN differs from everything."""
     kind_a, kind_b = type(a), type(b)
     if kind_a is kind_b and kind_a in PLAIN:
@@ -33,7 +36,7 @@ def equal_plain(a: Any, b: Any) -> bool:
     return _equal_others(a, b)
 
 
-def _equal_others(a: Any, b: Any) -> bool:
+def _equal_others(a: Value, b: Value) -> bool:
     """Opaque values, and subclasses of the plain Python types such as enums.
 
     The left side decides: an opaque type may refuse to be compared with others, everything else is simply different.
@@ -45,7 +48,7 @@ def _equal_others(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def compare(a: Any, b: Any) -> int:
+def compare(a: Value, b: Value) -> int:
     """-1, 0 or 1; an error where CEL has no order between the two."""
     kind_a, kind_b = type(a), type(b)
     if kind_a is float or kind_b is float:
@@ -55,7 +58,7 @@ def compare(a: Any, b: Any) -> int:
     return int(a > b) - int(a < b)
 
 
-def _compare_with_double(a: Any, b: Any) -> int:
+def _compare_with_double(a: Value, b: Value) -> int:
     if type(a) is float and a != a:
         raise EvaluationError("NaN values cannot be ordered", FailureKind.UNORDERED_NAN)
     for side in (a, b):
@@ -67,7 +70,7 @@ def _compare_with_double(a: Any, b: Any) -> int:
     return (left > right) - (left < right)
 
 
-def _compare_others(a: Any, b: Any) -> int:
+def _compare_others(a: Value, b: Value) -> int:
     """Subclasses of the ordered classes, such as str enums; everything else has no order."""
     if (isinstance(a, str) and isinstance(b, str)) or (isinstance(a, bytes) and isinstance(b, bytes)):
         return int(a > b) - int(a < b)  # type: ignore[operator]  # both are of one kind, which mypy does not combine

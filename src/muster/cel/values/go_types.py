@@ -6,10 +6,13 @@ with it; then it is one of cel-go's own.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from muster.cel.values import Duration, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint
 from muster.errors import EvaluationError, FailureKind
+
+if TYPE_CHECKING:
+    from muster.cel.values.value import Value
 
 _GO_TYPES: dict[type, str] = {
     bool: "types.Bool",
@@ -37,7 +40,7 @@ _NATIVE_TYPES: dict[type, str] = {
 }
 
 
-def go_type(value: Any, *, native: bool = False) -> str:
+def go_type(value: Value, *, native: bool = False) -> str:
     """The name of a value's Go type, which some of cel-go's error texts show; `native` as the caller handed it in."""
     known = _NATIVE_TYPES.get(type(value)) if native else None
     known = known or _GO_TYPES.get(type(value))
@@ -49,6 +52,6 @@ def go_type(value: Any, *, native: bool = False) -> str:
     return f"types.{type(value).__name__}"
 
 
-def not_a_key(key: Any, *, native: bool) -> EvaluationError:
+def not_a_key(key: Value, *, native: bool) -> EvaluationError:
     """What cel-go says when something that can be no key is looked up."""
     return EvaluationError(f"invalid qualifier type: {go_type(key, native=native)}", FailureKind.INVALID_QUALIFIER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.values.maps import MapValue
 from muster.cel.values.model import Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint
@@ -12,12 +12,14 @@ from muster.errors import InvalidObjectError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from muster.cel.values.value import Value
+
 _SCALARS = (str, bool, float, bytes, type(None), Timestamp, Duration, TypeValue, OptionalValue, OpaqueValue)
 
 
-def check_input(value: Any, path: str = "") -> None:
+def check_input(value: Value, path: str = "") -> None:
     """Walk over the whole value; raise InvalidObjectError, with the path, for the first thing that CEL cannot hold."""
-    pending: list[tuple[Any, str]] = [(value, path)]
+    pending: list[tuple[Value, str]] = [(value, path)]
     while pending:
         item, place = pending.pop()
         if isinstance(item, _SCALARS):
@@ -39,7 +41,7 @@ def check_input(value: Any, path: str = "") -> None:
             )
 
 
-def _check_keys(item: Mapping[Any, Any], place: str) -> None:
+def _check_keys(item: Mapping[Value, Value], place: str) -> None:
     for key in item:
         if isinstance(key, bool) and not isinstance(item, MapValue):
             raise InvalidObjectError(place, "a dict with bool keys mistakes true for 1: use MapValue")

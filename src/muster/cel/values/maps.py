@@ -7,32 +7,32 @@ keys (`check_input` sees to that), and a map with bool keys is a MapValue. Ask t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
+from muster.cel.values.value import Value
 from muster.errors import EvaluationError, FailureKind
 
-MISSING: Any = object()  # what `find` answers for an absent key; never a value of an expression
+MISSING: Value = object()  # what `find` answers for an absent key; never a value of an expression
 
 
-class MapValue(Mapping[Any, Any]):
+class MapValue(Mapping[Value, Value]):
     """A map that may have bool keys beside numbers. Iterates over its keys in the order they were given."""
 
     __slots__ = ("_bools", "_keys", "_others")
 
-    def __init__(self, entries: Iterable[tuple[Any, Any]]) -> None:
-        self._keys: list[Any] = []
-        self._bools: dict[bool, Any] = {}
-        self._others: dict[Any, Any] = {}
+    def __init__(self, entries: Iterable[tuple[Value, Value]]) -> None:
+        self._keys: list[Value] = []
+        self._bools: dict[bool, Value] = {}
+        self._others: dict[Value, Value] = {}
         for key, value in entries:
-            part: dict[Any, Any] = self._bools if type(key) is bool else self._others
+            part: dict[Value, Value] = self._bools if type(key) is bool else self._others
             if key not in part:
                 self._keys.append(key)
             part[key] = value
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Value) -> Value:
         return self._bools[key] if type(key) is bool else self._others[key]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Value]:
         return iter(self._keys)
 
     def __len__(self) -> int:
@@ -41,18 +41,18 @@ class MapValue(Mapping[Any, Any]):
     def __repr__(self) -> str:
         return f"MapValue of {len(self)} entries"
 
-    def add(self, key: Any, value: Any) -> None:
+    def add(self, key: Value, value: Value) -> None:
         """Put in one more entry: for the loop that makes the map, which nobody else sees yet."""
-        part: dict[Any, Any] = self._bools if type(key) is bool else self._others
+        part: dict[Value, Value] = self._bools if type(key) is bool else self._others
         self._keys.append(key)
         part[key] = value
 
 
-def make_map(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any] | MapValue:
+def make_map(entries: Iterable[tuple[Value, Value]]) -> dict[Value, Value] | MapValue:
     """The map of a literal. A key given twice is an error, and so is a key that cannot be one."""
     pairs = list(entries)
     bools: set[bool] = set()
-    others: dict[Any, Any] = {}
+    others: dict[Value, Value] = {}
     for key, value in pairs:
         if type(key) is bool:
             repeated = key in bools
@@ -67,7 +67,7 @@ def make_map(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any] | MapValue:
     return MapValue(pairs) if bools else others
 
 
-def find(container: Mapping[Any, Any], key: Any) -> Any:
+def find(container: Mapping[Value, Value], key: Value) -> Value:
     """The value under the key, or MISSING."""
     if type(key) is bool and type(container) is not MapValue:
         return MISSING
@@ -77,6 +77,6 @@ def find(container: Mapping[Any, Any], key: Any) -> Any:
         return MISSING
 
 
-def contains(container: Mapping[Any, Any], key: Any) -> bool:
+def contains(container: Mapping[Value, Value], key: Value) -> bool:
     """`key in map`."""
     return find(container, key) is not MISSING

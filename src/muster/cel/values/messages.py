@@ -21,12 +21,13 @@ from muster.cel.traversals.plain_json import NotJsonError, not_native, plain_lis
 from muster.cel.values import MAX_INT, MIN_INT, Duration, OpaqueValue, OptionalValue, Timestamp, Uint, type_of
 from muster.cel.values.model import NANOSECONDS
 from muster.cel.values.packed import InvalidMessageError, fields_of
+from muster.cel.values.value import Value
 from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
 
-Convert: TypeAlias = Callable[["Meter", Any], Any]
+Convert: TypeAlias = Callable[["Meter", Value], Value]
 """Makes the content of a field of a value; NotJsonError says why not."""
 
 PREFIX = "google.protobuf."
@@ -40,7 +41,7 @@ class Field:
 
     type: Type
     convert: Convert
-    initial: Any = None
+    initial: Value = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,9 @@ class Message:
     name: str
     type: Type
     fields: Mapping[str, Field]
-    value: Callable[[Meter, dict[str, Any]], Any]
+    value: Callable[[Meter, dict[str, Value]], Value]
 
-    def make(self, meter: Meter, entries: Sequence[tuple[str, Any]]) -> Any:
+    def make(self, meter: Meter, entries: Sequence[tuple[str, Value]]) -> Value:
         """The value of the message with these fields set."""
         contents = {name: field.initial for name, field in self.fields.items() if field.initial is not None}
         for name, given in entries:
@@ -91,7 +92,7 @@ class EmptyValue(OpaqueValue):
 # --- fields
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Value:
     """What is in an optional; a field takes it without asking."""
     while isinstance(value, OptionalValue):
         if not value.present:
@@ -101,7 +102,7 @@ def _plain(value: Any) -> Any:
 
 
 def _whole(native: str, lowest: int, highest: int) -> Convert:
-    def convert(_: Meter, value: Any) -> int:
+    def convert(_: Meter, value: Value) -> int:
         value = _plain(value)
         if type(value) is not int:
             raise not_native(value, native)
@@ -113,7 +114,7 @@ def _whole(native: str, lowest: int, highest: int) -> Convert:
 
 
 def _unsigned(native: str, highest: int) -> Convert:
-    def convert(_: Meter, value: Any) -> Uint:
+    def convert(_: Meter, value: Value) -> Uint:
         value = _plain(value)
         if not isinstance(value, Uint):
             raise not_native(value, native)
@@ -125,7 +126,7 @@ def _unsigned(native: str, highest: int) -> Convert:
 
 
 def _of_class(native: str, wanted: type) -> Convert:
-    def convert(_: Meter, value: Any) -> Any:
+    def convert(_: Meter, value: Value) -> Value:
         value = _plain(value)
         if not isinstance(value, wanted):
             raise not_native(value, native)
@@ -134,7 +135,7 @@ def _of_class(native: str, wanted: type) -> Convert:
     return convert
 
 
-def _single(_: Meter, value: Any) -> float:
+def _single(_: Meter, value: Value) -> float:
     """A double with the precision of 32 bits."""
     value = _plain(value)
     if not isinstance(value, float):
@@ -145,7 +146,7 @@ def _single(_: Meter, value: Any) -> float:
         return value * float("inf")
 
 
-def _octets(meter: Meter, value: Any) -> bytes:
+def _octets(meter: Meter, value: Value) -> bytes:
     """Bytes; a list of small uints will do too."""
     value = _plain(value)
     if isinstance(value, (list, tuple)):
@@ -157,7 +158,7 @@ def _octets(meter: Meter, value: Any) -> bytes:
     return value
 
 
-def _null(_: Meter, value: Any) -> None:
+def _null(_: Meter, value: Value) -> None:
     """The only member of an enumeration: null, or any int of 32 bits."""
     value = _plain(value)
     if value is not None and type(value) is not int:
@@ -166,7 +167,7 @@ def _null(_: Meter, value: Any) -> None:
         raise NotJsonError("integer overflow")
 
 
-def _json_list(meter: Meter, value: Any) -> list[Any]:
+def _json_list(meter: Meter, value: Value) -> list[Value]:
     value = _plain(value)
     if isinstance(value, Mapping):  # taken for the fields of the Go struct, of which there is one
         for key, content in value.items():
@@ -179,26 +180,26 @@ def _json_list(meter: Meter, value: Any) -> list[Any]:
     return plain_list(meter, value)
 
 
-def _go_field(key: Any) -> str:
+def _go_field(key: Value) -> str:
     """The name that a key has as an exported field of Go."""
     words = re.split("[-_]+", go_text(key).strip())
     return "".join(word[:1].upper() + word[1:] for word in words)
 
 
-def _json_map(meter: Meter, value: Any) -> dict[str, Any]:
+def _json_map(meter: Meter, value: Value) -> dict[str, Value]:
     value = _plain(value)
     if not isinstance(value, Mapping):
         raise not_native(value, "*structpb.Struct")
     return plain_map(meter, value)
 
 
-def _values(meter: Meter, value: Any) -> list[Any]:
+def _values(meter: Meter, value: Value) -> list[Value]:
     if not isinstance(value, (list, tuple)):
         raise _WrongFieldError(type_of(value).name)
     return plain_list(meter, value)
 
 
-def _fields(meter: Meter, value: Any) -> dict[str, Any]:
+def _fields(meter: Meter, value: Value) -> dict[str, Value]:
     if not isinstance(value, Mapping):
         raise _WrongFieldError(type_of(value).name)
     return plain_map(meter, value)
@@ -212,24 +213,24 @@ _TEXT = _of_class("string", str)
 # --- messages
 
 
-def _content(name: str) -> Callable[[Meter, dict[str, Any]], Any]:
+def _content(name: str) -> Callable[[Meter, dict[str, Value]], Value]:
     return lambda _, contents: contents[name]
 
 
-def _moment(_: Meter, contents: dict[str, Any]) -> Timestamp:
+def _moment(_: Meter, contents: dict[str, Value]) -> Timestamp:
     return Timestamp(contents["seconds"] * NANOSECONDS + contents["nanos"])
 
 
-def _span(_: Meter, contents: dict[str, Any]) -> Duration:
+def _span(_: Meter, contents: dict[str, Value]) -> Duration:
     """What does not fit into 64 bits becomes the longest span there is, as in Go."""
     return Duration(max(MIN_INT, min(MAX_INT, contents["seconds"] * NANOSECONDS + contents["nanos"])))
 
 
-def _last(_: Meter, contents: dict[str, Any]) -> Any:
+def _last(_: Meter, contents: dict[str, Value]) -> Value:
     return next(reversed(contents.values()), None)
 
 
-def _unpacked(meter: Meter, contents: dict[str, Any]) -> Any:
+def _unpacked(meter: Meter, contents: dict[str, Value]) -> Value:
     """What is packed in an Any: its type's name stands behind the last slash, its fields are in the bytes."""
     name = contents["type_url"].rpartition("/")[2]
     message = MESSAGES.get(name)
@@ -241,7 +242,7 @@ def _unpacked(meter: Meter, contents: dict[str, Any]) -> Any:
     raise EvaluationError("unsupported conversion to ref.Val: (*dynamicpb.Message)")
 
 
-def _from_bytes(meter: Meter, message: Message, data: bytes) -> Any:
+def _from_bytes(meter: Meter, message: Message, data: bytes) -> Value:
     contents = {name: field.initial for name, field in message.fields.items() if field.initial is not None}
     contents.update(fields_of(meter, message.name, data))
     return message.value(meter, contents)
@@ -251,7 +252,7 @@ def _message(name: str, type_: Type, value: Callable[..., Any], /, **fields: Fie
     return Message(PREFIX + name, type_, MappingProxyType(fields), value)
 
 
-def _wrapper(name: str, primitive: Type, convert: Convert, initial: Any) -> Message:
+def _wrapper(name: str, primitive: Type, convert: Convert, initial: Value) -> Message:
     return _message(name, wrapper(primitive), _content("value"), value=Field(primitive, convert, initial))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar
 
 from muster.cel.checking import types
 from muster.cel.values.maps import MapValue
@@ -16,8 +16,7 @@ from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from muster.cel.checking.types import Kind, Type
-
-Value: TypeAlias = Any  # a CEL value in its Python form
+    from muster.cel.values.value import Value
 
 MIN_TIMESTAMP_NS = -62_135_596_800 * 10**9  # 0001-01-01T00:00:00Z
 MAX_TIMESTAMP_NS = 253_402_300_799 * 10**9 + 999_999_999  # 9999-12-31T23:59:59.999999999Z
@@ -165,7 +164,7 @@ def kind_of(value: Value) -> Kind:
     return type_of(value).kind
 
 
-def no_such_overload(function: str, *args: Any) -> EvaluationError:
+def no_such_overload(function: str, *args: Value) -> EvaluationError:
     """What cel-go says when no overload of a function takes the values it was given."""
     return EvaluationError(
         f"no such overload: {function}({', '.join(type_of(arg).name for arg in args)})", FailureKind.NO_SUCH_OVERLOAD

@@ -6,7 +6,7 @@ Called by messages.py with the bytes of an Any. Fields that a message does not h
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel.costs.meter import spend
 from muster.cel.values import Uint
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 _VARINT, _FIXED64, _DELIMITED, _FIXED32 = 0, 1, 2, 5
 _DEEPEST = 100  # messages inside of messages
@@ -57,12 +58,12 @@ class InvalidMessageError(Exception):
     """The bytes are not those of the message."""
 
 
-def fields_of(meter: Meter, name: str, data: bytes, depth: int = 0) -> dict[str, Any]:
+def fields_of(meter: Meter, name: str, data: bytes, depth: int = 0) -> dict[str, Value]:
     """The fields that the bytes set. Of a field that comes again the last one counts; elements and entries add up."""
     table = _FIELDS.get(name.removeprefix(_PREFIX))
     if table is None or depth > _DEEPEST:
         raise InvalidMessageError
-    found: dict[str, Any] = {}
+    found: dict[str, Value] = {}
     for number, wire, raw in _parts(meter, data):
         field, kind = table.get(number, ("", ""))
         if not field or _WIRES[kind] != wire:
@@ -84,11 +85,11 @@ def fields_of(meter: Meter, name: str, data: bytes, depth: int = 0) -> dict[str,
     return found
 
 
-def _value(meter: Meter, data: bytes, depth: int) -> Any:
+def _value(meter: Meter, data: bytes, depth: int) -> Value:
     return next(iter(fields_of(meter, _PREFIX + "Value", data, depth + 1).values()), None)
 
 
-def _entry(meter: Meter, data: bytes, depth: int) -> tuple[str, Any]:
+def _entry(meter: Meter, data: bytes, depth: int) -> tuple[str, Value]:
     key, value = "", None
     for number, wire, raw in _parts(meter, data):
         if wire == _DELIMITED and number == 1:
@@ -98,7 +99,7 @@ def _entry(meter: Meter, data: bytes, depth: int) -> tuple[str, Any]:
     return key, value
 
 
-def _scalar(kind: str, raw: Any) -> Any:
+def _scalar(kind: str, raw: Value) -> Value:
     match kind:
         case "int64":
             return raw - 2**64 if raw >= 2**63 else raw
@@ -126,7 +127,7 @@ def _scalar(kind: str, raw: Any) -> Any:
             return bytes(raw)
 
 
-def _parts(meter: Meter, data: bytes) -> Iterator[tuple[int, int, Any]]:
+def _parts(meter: Meter, data: bytes) -> Iterator[tuple[int, int, Value]]:
     """Number, wire type and content of every field, in the order of the bytes."""
     position = 0
     while position < len(data):

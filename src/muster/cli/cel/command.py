@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,10 +33,12 @@ from muster.cel.values import check_input
 from muster.cli.cel.show import explained, shown
 from muster.cli.terminal.exits import Exit
 from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
+from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+
 
 _MOST_WRITTEN_OUT = 64 * 1024 * 1024  # bytes of a YAML file, with every alias replaced by what it stands for
 
@@ -50,7 +52,7 @@ Environment = Annotated[str, typer.Option("--env", metavar="NAME", help=f"One of
 Limit = Annotated[int, typer.Option("--limit", help="The cost limit of one evaluation.")]
 
 
-def _read(place: str) -> Any:
+def _read(place: str) -> Json:
     """A document from a file, or from standard input when the place is -."""
     try:
         text = sys.stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
@@ -66,8 +68,8 @@ def _read(place: str) -> Any:
         raise InvalidObjectError(place, f"is neither JSON nor YAML: {error}") from None
 
 
-def _variables(given: list[str] | None) -> dict[str, Any]:
-    variables: dict[str, Any] = {}
+def _variables(given: list[str] | None) -> JsonObject:
+    variables: JsonObject = {}
     for item in given or ():
         name, equals, text = item.partition("=")
         if not equals or not name:
@@ -84,7 +86,7 @@ def _variables(given: list[str] | None) -> dict[str, Any]:
     return variables
 
 
-def _environment(name: str, variables: Mapping[str, Any]) -> Env:
+def _environment(name: str, variables: JsonMapping) -> Env:
     env = environment(name)
     return env.extend(variables=[Variable(given, DYN) for given in variables if given not in env.variables])
 
@@ -115,7 +117,7 @@ def evaluate(
         raise typer.Exit(int(Exit.BAD_INPUT))
 
 
-def _best(action: Callable[[], Any], seconds: float = 0.2) -> float:
+def _best(action: Callable[[], Json], seconds: float = 0.2) -> float:
     """The time of one call in microseconds, the best of many."""
     best = float("inf")
     until = time.perf_counter() + seconds
@@ -126,7 +128,7 @@ def _best(action: Callable[[], Any], seconds: float = 0.2) -> float:
     return best * 1e6
 
 
-def _profile(program: Program, variables: Mapping[str, Any], limit: int) -> None:
+def _profile(program: Program, variables: JsonMapping, limit: int) -> None:
     compiling = _best(lambda: make_program(program.text, program.env))
     compiled = _best(lambda: program.run(variables, limit))
     interpreted = _best(lambda: program.trace(variables, limit))
@@ -216,7 +218,7 @@ def repl(var: Variables = None, env: Environment = "muster", limit: Limit = DEFA
             _interact(line, variables, env, limit)
 
 
-def _interact(line: str, variables: dict[str, Any], env: str, limit: int) -> None:
+def _interact(line: str, variables: JsonObject, env: str, limit: int) -> None:
     """One line of the dialogue; what goes wrong is shown, and the dialogue goes on."""
     name, equals, rest = line.partition("=")
     assigns = bool(equals) and name.strip().isidentifier() and not rest.startswith("=")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from muster.cli.inputs.options import Context, Files, Kubeconfig, Output, Output
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import TablePrinter, print_json, print_yaml
 from muster.errors import InvalidObjectError
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from muster.client import Client
 
 _GROUP = "agent-install.openshift.io"
-Object = dict[str, Any]
 
 
 def command(
@@ -62,7 +62,7 @@ def command(
         raise typer.Exit(int(Exit.NO))
 
 
-def _objects(kind: str, names: Sequence[str] | None, context: str | None, kubeconfig: str | None) -> list[Object]:
+def _objects(kind: str, names: Sequence[str] | None, context: str | None, kubeconfig: str | None) -> list[JsonObject]:
     """The objects of one kind in files, or on the server when no file is named."""
     if not names:
         return with_client(lambda client: _live(client, kind), context, kubeconfig)
@@ -72,7 +72,7 @@ def _objects(kind: str, names: Sequence[str] | None, context: str | None, kubeco
     return found
 
 
-async def _live(client: Client, kind: str) -> list[Object]:
+async def _live(client: Client, kind: str) -> list[JsonObject]:
     resource = (await client.discover()).named(f"{kind.lower()}s.{_GROUP}")
     return [item async for page in client.pages(resource.path()) for item in page["items"]]
 
@@ -92,8 +92,8 @@ def _given(agent: ClassifiedAgent) -> dict[str, str]:
 
 
 def _print_tables(found: Classified, *, wide: bool) -> None:
-    columns: list[Object] = [{"name": "Agent"}, {"name": "Labels"}, {"name": "Changes", "priority": 1}]
-    rows: list[Object] = [
+    columns: list[JsonObject] = [{"name": "Agent"}, {"name": "Labels"}, {"name": "Changes", "priority": 1}]
+    rows: list[JsonObject] = [
         {
             "cells": [agent.name, label_text(_given(agent)), _changes(agent)],
             "object": {"metadata": {"namespace": agent.namespace}},
@@ -122,7 +122,7 @@ def _changes(agent: ClassifiedAgent) -> str:
     )
 
 
-def _plain(found: Classified) -> Object:
+def _plain(found: Classified) -> JsonObject:
     return {
         "agents": [
             {
@@ -161,7 +161,9 @@ def _agent_named(found: Classified, wanted: str) -> ClassifiedAgent:
     return matching[0]
 
 
-def _explain(found: Classified, agent: ClassifiedAgent, wanted: Sequence[Object], hosts: Sequence[Object]) -> None:
+def _explain(
+    found: Classified, agent: ClassifiedAgent, wanted: Sequence[JsonObject], hosts: Sequence[JsonObject]
+) -> None:
     from muster.classification import explain_query, seen_inventory
 
     inventory = next(

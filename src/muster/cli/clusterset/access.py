@@ -6,7 +6,7 @@ Computed from roles and bindings with the functions of the hub's authorizer and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.managed_cluster import GROUP
 from muster.cli.inputs.grants import grant_rows
@@ -17,6 +17,7 @@ from muster.hub.auth.tokens import AUTHENTICATED, MASTERS
 from muster.hub.requests import Attributes, User
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET, ExclusiveMembership, membership
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -121,7 +122,7 @@ class MoveAnswer:
 
 
 def move(
-    policy: Policy, user: User, cluster: Mapping[str, Any], wanted: Mapping[str, Any], sets: Sequence[Mapping[str, Any]]
+    policy: Policy, user: User, cluster: JsonMapping, wanted: JsonMapping, sets: Sequence[JsonMapping]
 ) -> MoveAnswer:
     """What moving the cluster needs. Raises InvalidObjectError if the wanted set cannot be evaluated."""
     name, set_name = str(cluster["metadata"]["name"]), str(wanted["metadata"]["name"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -14,6 +14,7 @@ from muster.cli.inputs.grants import print_rows
 from muster.cli.inputs.options import Context, Kubeconfig, Report, ReportFormat
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from muster.cli.clusterset.access import MoveAnswer
@@ -177,7 +178,7 @@ def _print_move(answer: MoveAnswer) -> None:
         write("└─ nothing is missing\n" if answer.needs else "└─ no permission would do\n")
 
 
-def _as_object(answer: MoveAnswer) -> dict[str, Any]:
+def _as_object(answer: MoveAnswer) -> JsonObject:
     from muster.clustersets.permissions import role_rules
 
     return {
@@ -204,5 +205,5 @@ def _as_object(answer: MoveAnswer) -> dict[str, Any]:
     }
 
 
-def _counted(things: tuple[Any, ...], noun: str) -> str:
+def _counted(things: tuple[Json, ...], noun: str) -> str:
     return f"{len(things) or 'no'} {noun}{'' if len(things) == 1 else 's'}"

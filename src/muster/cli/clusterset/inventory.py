@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from muster.api import RESOURCES
 from muster.api.managed_cluster import GROUP
@@ -14,6 +14,7 @@ from muster.cli.inputs.options import with_client
 from muster.errors import ApiError, InvalidObjectError
 from muster.values.api_paths import by_label
 from muster.values.causes import TYPE_INVALID
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -23,19 +24,18 @@ if TYPE_CHECKING:
     from muster.hub.auth.rbac.policy import Policy
 
 Result = TypeVar("Result")
-Object = dict[str, Any]
 _NOT_FOUND = 404
 
 
 class Inventory(Protocol):
     """Clusters, sets, roles and bindings. What is not there raises InvalidObjectError."""
 
-    async def cluster(self, name: str) -> Object: ...
+    async def cluster(self, name: str) -> JsonObject: ...
 
-    async def clusters(self, key: str) -> Sequence[Object]:
+    async def clusters(self, key: str) -> Sequence[JsonObject]:
         """Those that carry a label with this key; all without a key."""
 
-    async def cluster_sets(self) -> Sequence[Object]: ...
+    async def cluster_sets(self) -> Sequence[JsonObject]: ...
 
     async def policy(self) -> Policy: ...
 
@@ -65,17 +65,17 @@ def ask(
 
 
 class _Files:
-    def __init__(self, objects: Sequence[Object]) -> None:
+    def __init__(self, objects: Sequence[JsonObject]) -> None:
         self._objects = objects
 
-    async def cluster(self, name: str) -> Object:
+    async def cluster(self, name: str) -> JsonObject:
         return named(self._kind("ManagedCluster"), "cluster", name)
 
-    async def clusters(self, key: str) -> Sequence[Object]:
+    async def clusters(self, key: str) -> Sequence[JsonObject]:
         del key  # reading them all has been done already
         return self._kind("ManagedCluster")
 
-    async def cluster_sets(self) -> Sequence[Object]:
+    async def cluster_sets(self) -> Sequence[JsonObject]:
         return self._kind("ManagedClusterSet")
 
     async def policy(self) -> Policy:
@@ -85,7 +85,7 @@ class _Files:
         del user  # files know no users
         return ()
 
-    def _kind(self, kind: str) -> list[Object]:
+    def _kind(self, kind: str) -> list[JsonObject]:
         return [each for each in self._objects if each["kind"] == kind]
 
 
@@ -94,25 +94,25 @@ class _Server:
         self._client = client
         self._discovery = discovery
 
-    async def cluster(self, name: str) -> Object:
+    async def cluster(self, name: str) -> JsonObject:
         served = self._discovery.named(f"managedclusters.{GROUP}")
         try:
-            found: Object = (await self._client.request("GET", served.object_path("", name))).json()
+            found: JsonObject = (await self._client.request("GET", served.object_path("", name))).json()
         except ApiError as error:
             if error.code == _NOT_FOUND:
                 raise InvalidObjectError("", f"there is no cluster {name!r}") from None
             raise
         return found
 
-    async def clusters(self, key: str) -> Sequence[Object]:
+    async def clusters(self, key: str) -> Sequence[JsonObject]:
         return await self._listed("managedclusters", by_label(key) if key else {})
 
-    async def cluster_sets(self) -> Sequence[Object]:
+    async def cluster_sets(self) -> Sequence[JsonObject]:
         return await self._listed("managedclustersets", {})
 
-    async def _listed(self, plural: str, params: dict[str, str]) -> list[Object]:
+    async def _listed(self, plural: str, params: dict[str, str]) -> list[JsonObject]:
         served = self._discovery.named(f"{plural}.{GROUP}")
-        items: list[Object] = []
+        items: list[JsonObject] = []
         async for page in self._client.pages(served.path(), params=params):
             items += page["items"]
         return items
@@ -124,11 +124,11 @@ class _Server:
         """Only the asker's own are known to the server."""
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
         path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-        info: Object = (await self._client.request("POST", path, body=body)).json()["status"]["userInfo"]
+        info: JsonObject = (await self._client.request("POST", path, body=body)).json()["status"]["userInfo"]
         return list(info.get("groups") or ()) if info.get("username") == user else ()
 
 
-def _shaped(document: Document) -> Object:
+def _shaped(document: Document) -> JsonObject:
     """The object, if everything in it has the type of its field. Raises InvalidObjectError else.
 
     What is of the right type and wrong all the same, such as a selector with an unknown operator, is for the answer.
@@ -151,7 +151,7 @@ def _shaped(document: Document) -> Object:
     return obj
 
 
-def named(objects: Sequence[Object], noun: str, name: str) -> Object:
+def named(objects: Sequence[JsonObject], noun: str, name: str) -> JsonObject:
     """The one of that name. Raises InvalidObjectError if there is none."""
     for each in objects:
         if each["metadata"]["name"] == name:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.errors import InvalidObjectError
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, ExclusiveMembership, membership
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from muster.selectors.membership import Membership
 
@@ -70,7 +71,7 @@ class SetsOfCluster:
     unusable: tuple[Unusable, ...]
 
 
-def members_of(cluster_set: Mapping[str, Any], clusters: Iterable[Mapping[str, Any]]) -> Members:
+def members_of(cluster_set: JsonMapping, clusters: Iterable[JsonMapping]) -> Members:
     """Raises InvalidObjectError if the set cannot be evaluated."""
     rule = membership(cluster_set)
     names, near = [], []
@@ -87,7 +88,7 @@ def members_of(cluster_set: Mapping[str, Any], clusters: Iterable[Mapping[str, A
     return Members(str(cluster_set["metadata"]["name"]), key, rule_text(rule), tuple(sorted(names)), tuple(near))
 
 
-def sets_of(cluster: Mapping[str, Any], cluster_sets: Iterable[Mapping[str, Any]]) -> SetsOfCluster:
+def sets_of(cluster: JsonMapping, cluster_sets: Iterable[JsonMapping]) -> SetsOfCluster:
     """Every set with its rule; a set that cannot be evaluated is named apart."""
     found: list[InSet] = []
     unusable: list[Unusable] = []

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cli.inputs.documents import read_documents
 from muster.cli.inputs.options import with_client
 from muster.errors import ApiError
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.client import Client
@@ -31,7 +32,7 @@ def asked(
     """What the hub says. Raises the refusal that led here when the hub does not explain to this user either."""
     from muster.client.explanations import explained
 
-    unsaved: dict[str, Any] | None = None
+    unsaved: JsonObject | None = None
     if filename:
         found = [each.object for each in read_documents([filename]) if each.object["kind"] == "Placement"]
         named = [each for each in found if name in ("", each["metadata"]["name"])]

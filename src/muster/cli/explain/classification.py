@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -15,6 +15,7 @@ from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, Re
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.errors import InvalidObjectError
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from muster.cli.inputs.host_objects import HostObjects
 
 _MOST_GROUPS = 8
-Object = dict[str, Any]
 
 
 def command(
@@ -63,7 +63,9 @@ def command(
 class _Asked:
     """The classification in question, and the agents it is about."""
 
-    def __init__(self, obj: Object, namespace: str, report: ClassificationReport, agents: dict[str, Object]) -> None:
+    def __init__(
+        self, obj: JsonObject, namespace: str, report: ClassificationReport, agents: dict[str, JsonObject]
+    ) -> None:
         spec = obj.get("spec") or {}
         self.name: str = obj["metadata"]["name"]
         self.namespace = namespace
@@ -77,7 +79,7 @@ class _Asked:
 
         return explain_query(self.query, seen_inventory(self._agents[agent]))
 
-    def plain(self) -> Object:
+    def plain(self) -> JsonObject:
         return {
             "classification": self.name,
             "namespace": self.namespace,
@@ -87,7 +89,7 @@ class _Asked:
         }
 
 
-def _namespace(objects: HostObjects, wanted: Object, namespace: str | None, agent: str) -> str:
+def _namespace(objects: HostObjects, wanted: JsonObject, namespace: str | None, agent: str) -> str:
     """Whose agents are meant. In files a classification without a namespace counts for all of them."""
     own = namespace_of(wanted) or namespace or agent.rpartition("/")[0]
     if own:
@@ -132,7 +134,7 @@ def _explain_one(asked: _Asked, agent: ClassifiedAgent, output: Report) -> None:
         raise typer.Exit(int(Exit.NO))
 
 
-def _plain_parts(explanation: Explanation) -> list[Object]:
+def _plain_parts(explanation: Explanation) -> list[JsonObject]:
     return [{"text": part.text, "values": list(part.values), "more": part.more} for part in explanation.parts]
 
 

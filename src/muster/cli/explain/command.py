@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,9 +16,10 @@ from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, Re
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.errors import ApiError, InvalidObjectError
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from muster.cli.terminal.paint import Paint
     from muster.selection import Snapshot
@@ -67,7 +68,7 @@ def placement(
             raise typer.Exit(int(Exit.NO)) from None
         return
     if not name and len(unsaved) == 1:
-        wanted: Mapping[str, Any] = unsaved[0]
+        wanted: JsonMapping = unsaved[0]
     elif name:
         wanted = _named(unsaved or snapshot.placements, "Placement", name, namespace, default)
     else:
@@ -126,7 +127,7 @@ def one_set(
 
 def _snapshot(
     fleet: list[str] | None, context: str | None, kubeconfig: str | None, filename: str = ""
-) -> tuple[Snapshot, str, list[dict[str, Any]]]:
+) -> tuple[Snapshot, str, list[JsonObject]]:
     """What explanations look at, the usual namespace, and the placements of the file, which count more."""
     from muster.selection import Snapshot
 
@@ -136,7 +137,7 @@ def _snapshot(
     return snapshot, default, [each for each in unsaved if each["kind"] == "Placement"]
 
 
-def _show(found: Any, lines: Callable[[Any, Paint], Iterator[str]], output: Report) -> None:
+def _show(found: Json, lines: Callable[[Json, Paint], Iterator[str]], output: Report) -> None:
     from muster.cli.explain.text import document
     from muster.cli.terminal.paint import paint_for
 
@@ -146,9 +147,7 @@ def _show(found: Any, lines: Callable[[Any, Paint], Iterator[str]], output: Repo
         print_report(document(found), output)
 
 
-def _named(
-    objects: Sequence[Mapping[str, Any]], kind: str, name: str, namespace: str | None, default: str
-) -> Mapping[str, Any]:
+def _named(objects: Sequence[JsonMapping], kind: str, name: str, namespace: str | None, default: str) -> JsonMapping:
     """The object of that name: in the namespace that was asked for, else the usual one, else the only one there is."""
     found = {str(each["metadata"].get("namespace") or ""): each for each in objects if each["metadata"]["name"] == name}
     for wanted in (namespace,) if namespace else (default, ""):

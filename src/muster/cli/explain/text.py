@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.cli.terminal.paint import Shade
 from muster.placement.explain.explained import ValueCount
 from muster.reasons import Reason
+from muster.values.json import Json
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _MOST_NAMES: Final = 10
 _MOST_LISTED: Final = 20
 
 
-def document(value: Any) -> Any:
+def document(value: Json) -> Json:
     """The same as plain values, with keys in the manner of Kubernetes."""
     if isinstance(value, Reason):
         return msgspec.to_builtins(value)

@@ -21,6 +21,7 @@ from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_json
 from muster.errors import ApiError
 from muster.hub.audit import AuditLevel
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -295,7 +296,7 @@ def controllers(
     patience = (3.0, 2.0, 0.75) if directory is not None else (15.0, 10.0, 2.0)
     candidate = Candidate("muster-controllers", identity or _identity(), lease_namespace, succeeds, *patience)
 
-    watched: dict[str, Any] = {
+    watched: JsonObject = {
         "vitals": None if vitals is None else Vitals.open(vitals),
         "set_aside": read_entries(set_aside),
         "namespace": lease_namespace,
@@ -338,11 +339,11 @@ class _Announcement:
 
     def __init__(self, demo: bool, port: int) -> None:
         self._demo = demo
-        self._said: dict[str, Any] = {}
-        self._task: Any = None
+        self._said: JsonObject = {}
+        self._task: Json = None
         self.port = port
 
-    def server_ready(self, said: dict[str, Any]) -> None:
+    def server_ready(self, said: JsonObject) -> None:
         self.port = int(said["url"].rpartition(":")[2])
         if self._said:
             return
@@ -353,7 +354,7 @@ class _Announcement:
         else:
             self._print("")
 
-    def controllers_ready(self, _: dict[str, Any]) -> None:
+    def controllers_ready(self, _: JsonObject) -> None:
         import asyncio
 
         if self._demo and self._task is None:
@@ -520,7 +521,7 @@ def status(
 ) -> None:
     """Whether the server of the kubeconfig is ready, and what it holds."""
 
-    async def work(client: Client) -> dict[str, Any]:
+    async def work(client: Client) -> JsonObject:
         version = (await client.request("GET", "/version")).json()
         try:
             checks = (await client.request("GET", "/readyz", params={"verbose": ""}, accept="*/*")).body.decode()

@@ -19,12 +19,13 @@ import sys
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cli.terminal.exits import Exit
 from muster.supervision import Blame, Death, clock
 from muster.supervision.blame import Kill
 from muster.supervision.readiness import LEADING, STANDBY
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,7 +91,7 @@ class Part:
 
     name: str
     arguments: Callable[[], Sequence[str]]
-    on_ready: Callable[[dict[str, Any]], None]
+    on_ready: Callable[[JsonObject], None]
     watch: Watch | None = None
     program: Sequence[str] = (sys.executable, "-m", "muster")
     starts: int = field(default=0, init=False)

@@ -9,17 +9,19 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.errors import InvalidObjectError
+from muster.values.json import Json, JsonObject
 from muster.values.yaml_reading import YamlError, YamlLimits
 from muster.values.yaml_reading import read_documents as yaml_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import BinaryIO
+
 
 SUFFIXES = (".yaml", ".yml", ".json", ".ndjson")
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # of JSON; the last is depth
@@ -31,7 +33,7 @@ class Document:
     """An object, and where it was read."""
 
     origin: str
-    object: dict[str, Any]
+    object: JsonObject
 
 
 def read_documents(names: Iterable[str]) -> Iterator[Document]:
@@ -57,7 +59,7 @@ def read_documents(names: Iterable[str]) -> Iterator[Document]:
                 raise InvalidObjectError(str(file), error.strerror or str(error)) from error
 
 
-def load_one(name: str) -> Any:
+def load_one(name: str) -> Json:
     """The one document of a file, whatever it is."""
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
@@ -85,7 +87,7 @@ def _from_stream(origin: str, stream: BinaryIO) -> Iterator[Document]:
     yield from _yaml_documents(origin, text)
 
 
-def _json_line(line: bytes) -> Any | None:
+def _json_line(line: bytes) -> Json | None:
     try:
         return msgspec.json.decode(line)
     except _UNREADABLE:
@@ -108,7 +110,7 @@ def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
         yield from _unpacked(origin, line, obj)
 
 
-def _yaml_values(origin: str, text: bytes) -> Iterator[tuple[int, Any]]:
+def _yaml_values(origin: str, text: bytes) -> Iterator[tuple[int, Json]]:
     """The documents of a YAML text that are not empty, with their lines."""
     try:
         # A fleet may have any number of values; only what aliases add is bounded.
@@ -121,7 +123,7 @@ def _yaml_values(origin: str, text: bytes) -> Iterator[tuple[int, Any]]:
         raise InvalidObjectError(f"{origin}{place}", f"not valid YAML: {error.problem}") from error
 
 
-def _unpacked(origin: str, line: int, obj: Any) -> Iterator[Document]:
+def _unpacked(origin: str, line: int, obj: Json) -> Iterator[Document]:
     """The object, or the items of a List."""
     where = f"{origin}:{line}"
     if not isinstance(obj, dict):

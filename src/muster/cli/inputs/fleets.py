@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from muster.cli.inputs.documents import read_documents
 from muster.cli.inputs.options import with_client
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,14 +30,14 @@ _LIVE = (
 )
 
 
-def gathered(files: list[str] | None, context: str | None, kubeconfig: str | None) -> tuple[list[dict[str, Any]], str]:
+def gathered(files: list[str] | None, context: str | None, kubeconfig: str | None) -> tuple[list[JsonObject], str]:
     """The objects, and the namespace that is meant where none is given."""
     if files:
         return [document.object for document in read_documents(files)], "default"
     return with_client(_live_objects, context, kubeconfig)
 
 
-def overlaid(objects: Iterable[dict[str, Any]], namespace: str) -> list[dict[str, Any]]:
+def overlaid(objects: Iterable[JsonObject], namespace: str) -> list[JsonObject]:
     """Of several states of one object the last one: files count more than what a server has."""
     newest = {}
     for obj in objects:
@@ -47,17 +48,17 @@ def overlaid(objects: Iterable[dict[str, Any]], namespace: str) -> list[dict[str
     return list(newest.values())
 
 
-def in_namespace(obj: dict[str, Any], namespace: str) -> dict[str, Any]:
+def in_namespace(obj: JsonObject, namespace: str) -> JsonObject:
     """The object, in the namespace where it would be if it names none."""
     if obj["kind"] not in _NAMESPACED or obj["metadata"].get("namespace"):
         return obj
     return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
 
 
-async def _live_objects(client: Client) -> tuple[list[dict[str, Any]], str]:
+async def _live_objects(client: Client) -> tuple[list[JsonObject], str]:
     discovery = await client.discover()
     served = {resource.plural: resource for resource in reversed(discovery.resources)}
-    objects: list[dict[str, Any]] = []
+    objects: list[JsonObject] = []
     for plural in _LIVE:
         resource = served.get(plural)
         if resource is None:

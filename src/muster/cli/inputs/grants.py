@@ -6,9 +6,10 @@ Computed with the hub's own functions, so that the answers are those of the auth
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.values.api_paths import collection_path
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ async def live_policy(client: Client) -> Policy:
     return policy_of(objects)
 
 
-def policy_of(objects: Iterable[Mapping[str, Any]]) -> Policy:
+def policy_of(objects: Iterable[JsonMapping]) -> Policy:
     """The roles and bindings among the objects."""
     from muster.hub.auth.rbac.policy import Policy
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cli.inputs.documents import read_documents
 from muster.cli.inputs.options import with_client
 from muster.errors import InvalidObjectError
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,15 +18,14 @@ if TYPE_CHECKING:
 _GROUP: Final = "agent-install.openshift.io"
 DEFAULT_NAMESPACE: Final = "default"
 _KINDS: Final = ("AgentClassification", "Agent")
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class HostObjects:
     """What was found, and the namespace that is meant where none is given; empty for files, which say it themselves."""
 
-    classifications: list[Object]
-    agents: list[Object]
+    classifications: list[JsonObject]
+    agents: list[JsonObject]
     namespace: str
 
     @property
@@ -61,17 +61,17 @@ def host_objects(
     return with_client(live, context, kubeconfig)
 
 
-def namespace_of(obj: Object) -> str:
+def namespace_of(obj: JsonObject) -> str:
     namespace: str = obj["metadata"].get("namespace") or ""
     return namespace
 
 
-def placed(obj: Object, namespace: str) -> Object:
+def placed(obj: JsonObject, namespace: str) -> JsonObject:
     """The object in a namespace, whether it said one or not."""
     return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
 
 
-def one_named(objects: Sequence[Object], kind: str, name: str, namespace: str) -> Object:
+def one_named(objects: Sequence[JsonObject], kind: str, name: str, namespace: str) -> JsonObject:
     """The object that is meant. Without a namespace any of that name, if there is just one."""
     found = [
         obj

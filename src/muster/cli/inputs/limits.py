@@ -20,6 +20,7 @@ from muster.hub.limits import ObjectLimits
 from muster.hub.rest.limits import Limits
 from muster.hub.storage import StoreSettings
 from muster.selectors.cel import CelLimits
+from muster.values.json import Json
 from muster.values.limits import InvalidLimitError, Limit, limits_of, shown
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _option(name: str, limit: Limit) -> inspect.Parameter:
         rich_help_panel=_PANEL,
     )
     # The parser gives the type; typer only has to see one that it leaves alone.
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[Any, option])
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[Json, option])
 
 
 def _of_type(limit: Limit, value: float) -> float:

@@ -7,7 +7,7 @@ apply would leave behind: fields of other managers stay, those that a manager dr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api import RESOURCES
 from muster.cli.apply import FIRST, LAST
@@ -19,16 +19,16 @@ from muster.hub.auth.tokens import ADMINISTRATOR
 from muster.hub.objects import key_of, stored_form
 from muster.hub.requests import DeleteOptions, Given, PatchType, Target, WriteOptions
 from muster.hub.storage import Put, Store
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from muster.cli.apply import How
     from muster.cli.inputs.documents import Document
 
 _NOT_FOUND: Final = 404
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ class Refused:
 class Outcome:
     """The objects as they would be, those that would be gone, and what would be refused."""
 
-    applied: tuple[Object, ...]
-    deleted: tuple[Object, ...]
+    applied: tuple[JsonObject, ...]
+    deleted: tuple[JsonObject, ...]
     refused: tuple[Refused, ...]
 
 
 async def rehearse(
-    documents: Sequence[Document], present: Iterable[Object], how: How, now: datetime, *, namespaces: Iterable[str]
+    documents: Sequence[Document], present: Iterable[JsonObject], how: How, now: datetime, *, namespaces: Iterable[str]
 ) -> Outcome:
     """Apply or delete the documents' objects. `present` are objects as they are, `namespaces` those that exist.
 
@@ -85,11 +85,13 @@ class _Stage:
         self._store = store
         self._api = api
         self._how = how
-        self.applied: dict[tuple[str, str, str], Object] = {}
-        self.deleted: list[Object] = []
+        self.applied: dict[tuple[str, str, str], JsonObject] = {}
+        self.deleted: list[JsonObject] = []
         self.refused: list[Refused] = []
 
-    async def set_up(self, documents: Sequence[Document], present: Iterable[Object], namespaces: Iterable[str]) -> None:
+    async def set_up(
+        self, documents: Sequence[Document], present: Iterable[JsonObject], namespaces: Iterable[str]
+    ) -> None:
         for name in namespaces:
             target = _target({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
             if target is not None and self._store.get(key_of(target)) is None:
@@ -145,7 +147,7 @@ class _Stage:
         self.refused.append(Refused(document.origin, obj["kind"], str(obj["metadata"].get("name")), str(error)))
 
 
-def _target(obj: Mapping[str, Any]) -> Target | None:
+def _target(obj: JsonMapping) -> Target | None:
     """Where an object of ours is; None for kinds that a hub does not know or keep."""
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
     for resource in RESOURCES.values():
@@ -160,13 +162,13 @@ def _target(obj: Mapping[str, Any]) -> Target | None:
     return None
 
 
-def _completed(target: Target, obj: Object) -> Object:
+def _completed(target: Target, obj: JsonObject) -> JsonObject:
     """An object with what a server gives to every one: those in files seldom have it."""
     given = {"uid": f"{target.namespace}/{target.name}", "creationTimestamp": "2000-01-01T00:00:00Z", "generation": 1}
     return {"apiVersion": target.api_version, **obj, "metadata": {**given, **obj["metadata"]}}
 
 
-def _without_revision(obj: Object) -> Object:
+def _without_revision(obj: JsonObject) -> JsonObject:
     """The revisions of this hub mean nothing to anybody else."""
     return {**obj, "metadata": {name: value for name, value in obj["metadata"].items() if name != "resourceVersion"}}
 
@@ -175,5 +177,5 @@ def _collection(target: Target) -> Target:
     return Target(target.resource, target.version, target.namespace)
 
 
-def _namespace(name: str) -> Object:
+def _namespace(name: str) -> JsonObject:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}

@@ -10,7 +10,7 @@ import asyncio
 import sys
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 import typer
@@ -24,6 +24,7 @@ from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.errors import ApiError, InvalidObjectError
 from muster.values.api_paths import object_path
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 12
 _NAMESPACED: Final = ("Placement", "ManagedClusterSetBinding", "AddOnPlacementScore")
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class PlanReport:
     refused: Sequence[Refused] = ()
     labels: LabelPreview | None = None  # of hosts, when the files are about them
 
-    def plain(self) -> Object:
+    def plain(self) -> JsonObject:
         """For machines."""
-        found: Object = {
+        found: JsonObject = {
             "placements": [_plain_change(change) for change in self.placements],
             "refused": [msgspec.to_builtins(each) for each in self.refused],
         }
@@ -167,9 +167,9 @@ def planned(
 
 
 def previewed(
-    present: Sequence[Object],
-    applied: Sequence[Object],
-    deleted: Sequence[Object],
+    present: Sequence[JsonObject],
+    applied: Sequence[JsonObject],
+    deleted: Sequence[JsonObject],
     now: datetime,
     *,
     alone: bool = False,
@@ -183,8 +183,8 @@ def previewed(
     return preview(world, applied, now, deleted, alone=alone)
 
 
-def _plain_change(change: PlacementChange) -> Object:
-    found: Object = {
+def _plain_change(change: PlacementChange) -> JsonObject:
+    found: JsonObject = {
         "namespace": change.namespace,
         "name": change.name,
         "before": change.before,

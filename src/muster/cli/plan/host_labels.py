@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cli.classify.output import plain_conditions, trouble
 from muster.cli.inputs.host_objects import host_objects, namespace_of, placed
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,11 +16,10 @@ if TYPE_CHECKING:
 
 KINDS = ("Agent", "AgentClassification")
 _SHOWN = 12
-Object = dict[str, Any]
 
 
 def planned_labels(
-    changes: Iterable[Object],
+    changes: Iterable[JsonObject],
     fleet: list[str] | None,
     context: str | None,
     kubeconfig: str | None,
@@ -47,7 +47,7 @@ def planned_labels(
     return preview_labels(there, *(([], wanted) if delete else (wanted, [])), trusting=present.is_live)
 
 
-def plain_preview(preview: LabelPreview) -> Object:
+def plain_preview(preview: LabelPreview) -> JsonObject:
     """For machines."""
     return {
         "classifications": [

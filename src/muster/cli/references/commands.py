@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from muster.cli.main import COMMANDS, application
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 _INTRODUCTION = """# Commands
 
@@ -21,14 +23,14 @@ that tripped; 2 bad input; 3 server trouble; 4 not permitted.
 
 def reference() -> str:
     """The page."""
-    root: Any = typer.main.get_command(application(list(COMMANDS)))
+    root: Json = typer.main.get_command(application(list(COMMANDS)))
     parts = [_INTRODUCTION]
     for name in sorted(COMMANDS):
         parts += _sections(root.commands[name], f"muster {name}")
     return "\n".join(parts)
 
 
-def _sections(command: Any, path: str) -> Iterator[str]:
+def _sections(command: Json, path: str) -> Iterator[str]:
     visible = [each for each in command.params if not getattr(each, "hidden", False)]
     arguments = [each for each in visible if each.param_type_name == "argument"]
     options = [each for each in visible if each.param_type_name == "option" and each.name != "help"]

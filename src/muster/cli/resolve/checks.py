@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -16,6 +16,7 @@ from muster.cli.resolve.output import Output, print_value
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.progress import Progress
 from muster.errors import InvalidObjectError
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class _Given:
     """A property of a file: where it stands, and whether it is one of dependencies.yaml, where types mean more."""
 
-    raw: Any
+    raw: Json
     place: str
     bundle: str = ""
     dependency: bool = False
@@ -45,7 +46,7 @@ def constraints_command(
     from muster.resolution.constraints.matching import Matcher, checked_requirement
     from muster.resolution.constraints.spellings import from_dependency
 
-    printed: list[dict[str, Any]] = []
+    printed: list[JsonObject] = []
     failed = False
     for given in _given(file):
         try:
@@ -81,7 +82,7 @@ def _given(file: str) -> Iterator[_Given]:
         yield from found
 
 
-def _values(file: str) -> list[Any]:
+def _values(file: str) -> list[Json]:
     """The documents of a file: one of any shape, or several objects, such as the blobs of a catalog."""
     try:
         return [load_one(file)]
@@ -98,7 +99,7 @@ def _values(file: str) -> list[Any]:
     return [msgspec.json.decode(blob) if isinstance(blob, bytes) else blob for blob in found]
 
 
-def _of_document(value: Any) -> Iterator[_Given]:
+def _of_document(value: Json) -> Iterator[_Given]:
     if isinstance(value, list):
         yield from (_Given(raw, f"/{place}") for place, raw in enumerate(value))
     elif isinstance(value, dict) and "type" in value:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cli.terminal.output import print_json, print_yaml
 from muster.resolution.telling.plan import Action
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +66,7 @@ def _title(step: Step) -> str:
     return f"{step.name}{where}{replaces}"
 
 
-def print_value(value: Any, output: Output) -> None:
+def print_value(value: Json, output: Output) -> None:
     (print_json if output is Output.JSON else print_yaml)(value)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.cli.inputs.options import Report
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
 
 _GAP = "   "
 
@@ -22,10 +24,10 @@ class TablePrinter:
         self._wide = wide
         self._with_namespace = with_namespace
         self._with_kind = with_kind
-        self._columns: list[dict[str, Any]] = []
+        self._columns: list[JsonObject] = []
         self._widths: list[int] = []
 
-    def print(self, table: dict[str, Any], kind: str = "") -> None:
+    def print(self, table: JsonObject, kind: str = "") -> None:
         columns = table.get("columnDefinitions") or self._columns
         shown = [i for i, column in enumerate(columns) if self._wide or not column.get("priority")]
         rows = [self._row(row, shown, kind) for row in table.get("rows") or []]
@@ -43,7 +45,7 @@ class TablePrinter:
             sys.stdout.write(_GAP.join(padded).rstrip() + "\n")
         sys.stdout.flush()
 
-    def _row(self, row: dict[str, Any], shown: Sequence[int], kind: str) -> list[str]:
+    def _row(self, row: JsonObject, shown: Sequence[int], kind: str) -> list[str]:
         cells = [_cell(row["cells"][i]) for i in shown]
         if self._with_kind and cells:
             cells[0] = f"{kind}/{cells[0]}"
@@ -52,7 +54,7 @@ class TablePrinter:
         return cells
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Json) -> str:
     if value is None:
         return "<none>"
     if isinstance(value, bool):
@@ -60,15 +62,15 @@ def _cell(value: Any) -> str:
     return str(value).partition("\n")[0]
 
 
-def print_json(value: Any) -> None:
+def print_json(value: Json) -> None:
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=4).decode() + "\n")
 
 
-def print_yaml(value: Any) -> None:
+def print_yaml(value: Json) -> None:
     sys.stdout.write(yaml_text(value))
 
 
-def print_report(value: Any, report: Report) -> None:
+def print_report(value: Json, report: Report) -> None:
     """An answer for machines."""
     if report is Report.YAML:
         print_yaml(value)
@@ -76,12 +78,12 @@ def print_report(value: Any, report: Report) -> None:
         print_json(value)
 
 
-def yaml_text(value: Any) -> str:
+def yaml_text(value: Json) -> str:
     """YAML as people write it: block style, keys in the given order, no aliases."""
     import yaml
 
     class Plain(yaml.CSafeDumper):
-        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
+        def ignore_aliases(self, data: Json) -> bool:  # noqa: ARG002 - PyYAML's signature
             return True
 
     return yaml.dump(value, Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)

@@ -7,21 +7,21 @@ changes of one object are one, from the first state to the last. Memory is bound
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.placement.explain.causes import CLUSTER, Change, Ref
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Mapping
+    from collections.abc import Collection, Hashable, Iterable
 
-Object = dict[str, Any]
-State = bytes | Object | None
+State = bytes | JsonObject | None
 MOST_CHANGES: Final = 128  # of one placement
 MOST_SPECS: Final = 10  # of one placement that are not in its history yet
 _MOST_ALTOGETHER: Final = 8192
-_NAMED: Final = msgspec.json.Decoder(dict[str, Any])
+_NAMED: Final = msgspec.json.Decoder(JsonObject)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Noted:
         return Change(self.ref, _decoded(self.old), _decoded(self.new), self.expired)
 
 
-def _decoded(state: State) -> Mapping[str, Any] | None:
+def _decoded(state: State) -> JsonMapping | None:
     return _NAMED.decode(state) if isinstance(state, bytes) else state
 
 
@@ -46,7 +46,7 @@ class Pending:
     """What has changed for one placement. `more` are changes beyond the bound."""
 
     noted: dict[Ref, Noted] = field(default_factory=dict)
-    specs: list[tuple[Object | None, Object]] = field(default_factory=list)  # before and after
+    specs: list[tuple[JsonObject | None, JsonObject]] = field(default_factory=list)  # before and after
     more: int = 0
 
     def changes(self) -> list[Change]:
@@ -81,13 +81,13 @@ class ChangeLog:
             if isinstance(key, self._of_interest):
                 self._add(self._pending.setdefault(key, Pending()), noted)
 
-    def note_spec(self, key: Hashable, before: Object | None, placement: Object) -> None:
+    def note_spec(self, key: Hashable, before: JsonObject | None, placement: JsonObject) -> None:
         """A placement has another spec than before."""
         specs = self._pending.setdefault(key, Pending()).specs
         specs.append((before, placement))
         del specs[:-MOST_SPECS]
 
-    def take_specs(self, key: Hashable) -> list[tuple[Object | None, Object]]:
+    def take_specs(self, key: Hashable) -> list[tuple[JsonObject | None, JsonObject]]:
         """The states that a placement had since this was last asked, each with the one before."""
         pending = self._pending.get(key)
         if pending is None:

@@ -17,6 +17,7 @@ from muster.fleet import Fleet
 from muster.placement import plan_of, visible
 from muster.placement.lint.placements import Survey, lint, vocabulary
 from muster.selectors.cel import CEL_LIMITS, cel_compiler
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +60,7 @@ class FleetAdviser:
         """Have the thread end; what it is doing it finishes."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def findings(self, placement: Mapping[str, Any], seconds: float) -> list[Finding]:
+    async def findings(self, placement: JsonMapping, seconds: float) -> list[Finding]:
         """What lint finds. Raises TimeoutError when that takes longer than this."""
         if self._world.set_aside_like(placement) is not None:
             return []  # it would do to us what it has done before
@@ -111,7 +112,7 @@ def _copied(encoded: Sequence[bytes], scores: ScoreTable) -> _Copy:
 
 def _linted(
     copy: _Copy,
-    placement: Mapping[str, Any],
+    placement: JsonMapping,
     bindings: Sequence[str],
     rules: Mapping[str, Rule],
     until: float,

@@ -13,7 +13,7 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.placement import PLACEMENT
 from muster.client.errors import UnreachableError
@@ -35,6 +35,7 @@ from muster.controllers.runtime.runner import work
 from muster.errors import ApiError
 from muster.placement.explain.causes import SEEN_AFTER_RESTART, UNRECORDED, Cause, Flip
 from muster.placement.explain.differences import writer_since
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +58,6 @@ _LOOK: Final = 0.02  # seconds between looks at whether placements still wait to
 _LOOKS: Final = 25
 _MOST_KEPT: Final = 20  # changes of a move that waits: its causes, and those of the clusters it tells about
 _MOST_WAITING: Final = 1000  # moves of all placements that wait to be written up
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class _Open:
 
     moves: list[Move] = field(default_factory=list)
     skipped: int = 0  # moves before those that gave way
-    entries: list[Object] = field(default_factory=list)
-    revisions: list[Object] = field(default_factory=list)
+    entries: list[JsonObject] = field(default_factory=list)
+    revisions: list[JsonObject] = field(default_factory=list)
     decided: tuple[int, str] | None = None
     at_start: tuple[int, str] | None = None
 
@@ -185,7 +185,7 @@ class HistoryKeeper:
             return True
         return not bool(own[ranked].all())
 
-    def _around(self, key: Key, basis: Basis) -> list[Object]:
+    def _around(self, key: Key, basis: Basis) -> list[JsonObject]:
         names = basis.seen.eligible_names
         bindings = self._world.bindings.get(key.namespace, {})
         found = [*(self._world.sets.get(name) for name in names), *(bindings.get(name) for name in names)]
@@ -309,7 +309,7 @@ class HistoryKeeper:
                 break
             await asyncio.sleep(_LOOK)
 
-    def _is_up_to_date(self, key: Key, opened: _Open, placement: Object) -> bool:
+    def _is_up_to_date(self, key: Key, opened: _Open, placement: JsonObject) -> bool:
         """Most placements after a restart: nothing has happened, and nothing is read or written."""
         known = self._known.get(key)
         if known is None or opened.moves or opened.entries or opened.revisions or opened.at_start is None:
@@ -318,10 +318,10 @@ class HistoryKeeper:
         same = known.uid == metadata.get("uid") and known.generation == int(metadata.get("generation") or 0)
         return same and (known.count, known.digest) == opened.at_start
 
-    async def _record(self, key: Key, placement: Object) -> Object:
+    async def _record(self, key: Key, placement: JsonObject) -> JsonObject:
         """The history as the server has it, or a new one."""
         try:
-            record: Object = (await self._client.request("GET", path_of(key, named=True))).json()
+            record: JsonObject = (await self._client.request("GET", path_of(key, named=True))).json()
         except ApiError as error:
             if error.code != _NOT_FOUND:
                 raise
@@ -332,7 +332,7 @@ class HistoryKeeper:
         fresh["metadata"]["resourceVersion"] = record["metadata"]["resourceVersion"]
         return fresh
 
-    def _catch_up(self, key: Key, opened: _Open, placement: Object, record: Object, since: str) -> None:
+    def _catch_up(self, key: Key, opened: _Open, placement: JsonObject, record: JsonObject, since: str) -> None:
         """After a start: a spec that is not in the history, and decisions that it does not lead to."""
         at_start, opened.at_start = opened.at_start, None
         known = self._known.pop(key, None)
@@ -371,17 +371,17 @@ class HistoryKeeper:
         about = About.of(PLACEMENT, move.now.placement.obj.metadata)
         self._events.record(about, "DecisionsChanged", summary(entry, causes, flips))
 
-    async def _write(self, key: Key, record: Object) -> None:
+    async def _write(self, key: Key, record: JsonObject) -> None:
         if record["metadata"].get("resourceVersion"):
             await self._client.request("PUT", path_of(key, named=True), body=record)
         else:
             await self._client.request("POST", path_of(key), body=record)
 
 
-def _known(record: Object) -> _Known:
+def _known(record: JsonObject) -> _Known:
     metadata, decided = record["metadata"], record.get("decided") or {}
     revisions = record.get("revisions") or ()
-    owner: Object = next(iter(metadata.get("ownerReferences") or ()), {})
+    owner: JsonObject = next(iter(metadata.get("ownerReferences") or ()), {})
     return _Known(
         int(decided.get("count") or 0),
         str(decided.get("digest") or ""),
@@ -390,12 +390,14 @@ def _known(record: Object) -> _Known:
     )
 
 
-def _decided_in(record: Object) -> tuple[int, str]:
+def _decided_in(record: JsonObject) -> tuple[int, str]:
     decided = record.get("decided") or {}
     return int(decided.get("count") or 0), str(decided.get("digest") or "")
 
 
-def _unrecorded(placement: Object, decided: Object, at_start: tuple[int, str], since: str, now: datetime) -> Object:
+def _unrecorded(
+    placement: JsonObject, decided: JsonObject, at_start: tuple[int, str], since: str, now: datetime
+) -> JsonObject:
     """Decisions moved, and nobody lived to tell: an entry with what can be told now."""
     causes: Sequence[Cause] = [Cause(deed=UNRECORDED)]
     writer = writer_since(placement, since, with_status=False)

@@ -6,7 +6,7 @@ Bounds are in entries and in bytes: fifty moves with ten causes each could hold 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -14,9 +14,10 @@ from muster.api.placement_history import GROUP
 from muster.controllers.runtime.conditions import timestamp
 from muster.placement.explain.differences import writer_of
 from muster.values.api_paths import collection_path, object_path
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from muster.controllers.placements.world import Key
@@ -25,7 +26,6 @@ MOST_ENTRIES: Final = 50
 MOST_REVISIONS: Final = 11  # the present spec and ten before it
 MOST_BYTES: Final = 128 * 1024  # of all entries, and of all specs
 _HISTORIES: Final = (GROUP, "v1alpha1", "placementhistories")
-Object = dict[str, Any]
 
 
 def path_of(key: Key | None = None, *, named: bool = False) -> str:
@@ -40,7 +40,7 @@ def digest_of(clusters: Iterable[str]) -> str:
     return hashlib.blake2b("\n".join(sorted(clusters)).encode(), digest_size=8).hexdigest()
 
 
-def new_record(placement: Mapping[str, Any]) -> Object:
+def new_record(placement: JsonMapping) -> JsonObject:
     metadata = placement["metadata"]
     return {
         "apiVersion": f"{GROUP}/v1alpha1",
@@ -62,15 +62,15 @@ def new_record(placement: Mapping[str, Any]) -> Object:
     }
 
 
-def belongs_to(record: Mapping[str, Any], placement: Mapping[str, Any]) -> bool:
+def belongs_to(record: JsonMapping, placement: JsonMapping) -> bool:
     """Whether it is the history of this placement, and not of one of the same name before it."""
     owners = record["metadata"].get("ownerReferences") or ()
     return any(owner.get("uid") == placement["metadata"].get("uid") for owner in owners)
 
 
-def revision_of(placement: Mapping[str, Any], before: Mapping[str, Any] | None, now: datetime) -> Object:
+def revision_of(placement: JsonMapping, before: JsonMapping | None, now: datetime) -> JsonObject:
     """A placement's spec as a revision. `before`: the state that it was made from, which tells by whom."""
-    found: Object = {
+    found: JsonObject = {
         "revision": int(placement["metadata"].get("generation") or 0),
         "time": timestamp(now),
         "spec": placement.get("spec") or {},
@@ -80,11 +80,11 @@ def revision_of(placement: Mapping[str, Any], before: Mapping[str, Any] | None, 
 
 
 def extended(
-    record: Mapping[str, Any],
-    entries: Sequence[Mapping[str, Any]],
-    revisions: Iterable[Mapping[str, Any]],
+    record: JsonMapping,
+    entries: Sequence[JsonMapping],
+    revisions: Iterable[JsonMapping],
     decided: tuple[int, str],
-) -> Object:
+) -> JsonObject:
     """The history with more in it, and without what is too much."""
     specs = {each["revision"]: each for each in record.get("revisions") or ()}
     for revision in revisions:
@@ -103,9 +103,9 @@ def extended(
     }
 
 
-def _newest(items: Sequence[Any], most: int) -> list[Any]:
+def _newest(items: Sequence[Json], most: int) -> list[Json]:
     """The last items, as many as are kept and as fit; the very last always stays."""
-    kept: list[Any] = []
+    kept: list[Json] = []
     size = 0
     for item in reversed(items[-most:]):
         size += len(msgspec.json.encode(item))

@@ -7,7 +7,7 @@ causes and reasons is done later, from those references alone, while the world m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -34,6 +34,7 @@ from muster.placement.explain.differences import writer_since
 from muster.reasons import Code, Reason, sentence
 from muster.selectors.cel import cel_compiler
 from muster.selectors.paths import SCORES
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 MOST_EXAMPLES: Final = 10  # clusters that an entry names, of those gained and of those lost
 MOST_FLIPS: Final = 5  # clusters whose turn it tells, of each
 MOST_CAUSES: Final = 10
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Move:
     examples: tuple[ExampleState, ...]
     pending: Pending
     unseen: bool  # something may have changed that nobody has told
-    around: tuple[Object, ...] = ()  # the sets and bindings that count, where that is so
+    around: tuple[JsonObject, ...] = ()  # the sets and bindings that count, where that is so
 
 
 def examples_of(fleet: Fleet, gained: tuple[str, ...], lost: tuple[str, ...]) -> Iterator[ExampleState]:
@@ -208,10 +208,10 @@ class MoveReport:
             if Ref(CLUSTER, "", name) not in explained:
                 yield Cause(CLUSTER, "", name, SEEN_AFTER_RESTART, note="it is gone")
 
-    def entry(self, causes: list[Cause], more: int, flips: list[Flip], skipped: int = 0) -> Object:
+    def entry(self, causes: list[Cause], more: int, flips: list[Flip], skipped: int = 0) -> JsonObject:
         """As the history keeps it. `skipped`: moves before this one that nobody had the time to write down."""
         move = self._move
-        entry: Object = {
+        entry: JsonObject = {
             "time": timestamp(move.now.now),
             "generation": move.now.placement.obj.metadata.generation,
             "before": move.before,
@@ -228,7 +228,7 @@ class MoveReport:
         return entry
 
 
-def summary(entry: Object, causes: list[Cause], flips: list[Flip]) -> str:
+def summary(entry: JsonObject, causes: list[Cause], flips: list[Flip]) -> str:
     """An entry in one line, for an event: the most telling first, because the end may be cut off."""
     parts = []
     for name in ("gained", "lost"):
@@ -242,12 +242,12 @@ def summary(entry: Object, causes: list[Cause], flips: list[Flip]) -> str:
     return text + "".join(f". {flip.cluster}: {flip}" for flip in flips)
 
 
-def _names(names: tuple[str, ...]) -> Object:
+def _names(names: tuple[str, ...]) -> JsonObject:
     return {"count": len(names), "examples": list(names[:MOST_EXAMPLES])}
 
 
-def _decoded(encoded: bytes | None) -> Object | None:
+def _decoded(encoded: bytes | None) -> JsonObject | None:
     if encoded is None:
         return None
-    obj: Object = msgspec.json.decode(encoded)
+    obj: JsonObject = msgspec.json.decode(encoded)
     return obj

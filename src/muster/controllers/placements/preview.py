@@ -8,7 +8,7 @@ they are available, built-in sets as they must be. Pure: no I/O, and the world t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -23,9 +23,10 @@ from muster.controllers.runtime.conditions import timestamp
 from muster.controllers.runtime.mirror import Stored
 from muster.errors import InvalidObjectError
 from muster.values.faults import Fault
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from muster.placement import ScheduleResult
@@ -55,11 +56,11 @@ class PlacementChange:
     is_gone: bool = False
 
 
-def world_of(objects: Iterable[Mapping[str, Any]], now: datetime) -> PlacementWorld:
+def world_of(objects: Iterable[JsonMapping], now: datetime) -> PlacementWorld:
     """The world with these objects in it; objects of other kinds are passed over."""
     world = PlacementWorld()
     world.advance(now)
-    by_kind: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+    by_kind: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
     for obj in objects:
         if obj.get("kind") in by_kind:
             by_kind[obj["kind"]].append(dict(obj))
@@ -72,7 +73,7 @@ def world_of(objects: Iterable[Mapping[str, Any]], now: datetime) -> PlacementWo
     return world
 
 
-def put(world: PlacementWorld, obj: dict[str, Any]) -> frozenset[Any]:
+def put(world: PlacementWorld, obj: JsonObject) -> frozenset[Json]:
     """Feed one object to the world, as its watch would; who is woken."""
     match obj["kind"]:
         case "AddOnPlacementScore":
@@ -94,7 +95,7 @@ def put(world: PlacementWorld, obj: dict[str, Any]) -> frozenset[Any]:
             return frozenset()
 
 
-def remove(world: PlacementWorld, obj: Mapping[str, Any]) -> frozenset[Any]:
+def remove(world: PlacementWorld, obj: JsonMapping) -> frozenset[Json]:
     """Take one object out of the world, as its watch would; who is woken."""
     metadata = obj["metadata"]
     place = Place(metadata.get("namespace", ""), metadata["name"])
@@ -122,9 +123,9 @@ def settle(world: PlacementWorld, now: datetime) -> None:
 
 def preview(
     world: PlacementWorld,
-    changes: Iterable[Mapping[str, Any]],
+    changes: Iterable[JsonMapping],
     now: datetime,
-    deleted: Iterable[Mapping[str, Any]] = (),
+    deleted: Iterable[JsonMapping] = (),
     *,
     alone: bool = False,
 ) -> list[PlacementChange]:
@@ -165,7 +166,7 @@ def preview(
     return found
 
 
-def _work_off(world: PlacementWorld, woken: Iterable[Any], now: datetime) -> dict[Key, str]:
+def _work_off(world: PlacementWorld, woken: Iterable[Json], now: datetime) -> dict[Key, str]:
     """Schedule the woken placements in their turns; what is wrong with those that cannot be."""
     faults: dict[Key, str] = {}
     for key in sorted(key for key in woken if isinstance(key, Key)):
@@ -179,7 +180,7 @@ def _work_off(world: PlacementWorld, woken: Iterable[Any], now: datetime) -> dic
     return faults
 
 
-def _following(obj: dict[str, Any], now: datetime) -> Iterator[dict[str, Any]]:
+def _following(obj: JsonObject, now: datetime) -> Iterator[JsonObject]:
     """What controllers write when they see this object."""
     match obj["kind"]:
         case "ManagedCluster" if "deletionTimestamp" not in obj["metadata"]:
@@ -194,7 +195,7 @@ def _following(obj: dict[str, Any], now: datetime) -> Iterator[dict[str, Any]]:
             yield {**obj, "spec": {"clusterSelector": BUILT_IN[obj["metadata"]["name"]]}}
 
 
-def _made_again(deleted: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _made_again(deleted: Iterable[JsonMapping]) -> Iterator[JsonObject]:
     """The built-in sets do not stay away."""
     for obj in deleted:
         name = obj["metadata"]["name"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from muster.selectors import Selector
     from muster.selectors.cluster import CelCompiler
@@ -46,7 +48,7 @@ class TimedSelector:
     def reads(self) -> frozenset[Path]:
         return self.selector.reads
 
-    def match(self, obj: Mapping[str, Any]) -> Match:
+    def match(self, obj: JsonMapping) -> Match:
         started = time.perf_counter()
         try:
             return self.selector.match(obj)

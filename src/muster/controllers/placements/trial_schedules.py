@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.controllers.placements.timed_selectors import TimedSelector, timed
 from muster.controllers.placements.world import Key
 from muster.fleet import DELETION
 from muster.placement import Cycle, plan_of, schedule, visible
 from muster.selectors.cel import cel_compiler
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,7 +40,7 @@ class Trial:
         self.visibility: Visibility = visible(plan.cluster_sets, bindings, world.rules)
 
     @classmethod
-    async def of(cls, world: PlacementWorld, placement: dict[str, Any]) -> Trial:
+    async def of(cls, world: PlacementWorld, placement: JsonObject) -> Trial:
         """Compiled beside the loop: a placement may have hundreds of long expressions."""
         compile_cel = timed(cel_compiler(world.fleet.scores), world.tally)
         return cls(world, await asyncio.to_thread(plan_of, placement, compile_cel))

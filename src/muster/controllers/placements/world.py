@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,9 +28,10 @@ from muster.placement.schedule.plan import PLACEMENTS
 from muster.selectors.cel import cel_compiler
 from muster.supervision import Notes, Subject
 from muster.values.faults import Fault
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
@@ -430,7 +431,7 @@ class PlacementWorld:
         held = ((name, self.held_set(name)) for name in seen.eligible_names)
         return next((Held(found, f"It chooses from {found.subject}.") for _, found in held if found is not None), None)
 
-    def set_aside_like(self, placement: Mapping[str, Any]) -> Entry | None:
+    def set_aside_like(self, placement: JsonMapping) -> Entry | None:
         """The entry of a placement in quarantine that asks the same, for questions about one that need not be saved."""
         if not self.quarantine.entries():
             return None
@@ -551,7 +552,7 @@ class PlacementWorld:
         return planned is not None and not planned[1].eligible_names
 
 
-def _asks_otherwise(before: Stored[Any], new: Stored[Any]) -> bool:
+def _asks_otherwise(before: Stored[Json], new: Stored[Json]) -> bool:
     """Whether the spec of an object is another. Fields that the struct does not know count by the generation."""
     was, now = before.obj, new.obj
     same = was.spec == now.spec and was.metadata.generation == now.metadata.generation
@@ -562,7 +563,7 @@ def _names(placement: Placement, set_name: str) -> bool:
     return not placement.spec.cluster_sets or set_name in placement.spec.cluster_sets
 
 
-def _encoded(known: Stored[Any] | None) -> bytes | None:
+def _encoded(known: Stored[Json] | None) -> bytes | None:
     return None if known is None else known.encoded
 
 
@@ -570,11 +571,11 @@ def _page_encoded(page: DecisionPage | None) -> bytes | None:
     return None if page is None else page.stored.encoded
 
 
-def _as_object(score: Score | None) -> dict[str, Any] | None:
+def _as_object(score: Score | None) -> JsonObject | None:
     """What the fleet keeps of a score, as its object has it."""
     if score is None:
         return None
-    status: dict[str, Any] = {"scores": list(score.items)}
+    status: JsonObject = {"scores": list(score.items)}
     if score.valid_until is not None:
         status["validUntil"] = timestamp(score.valid_until)
     return {"status": status}

@@ -6,7 +6,7 @@ Beside the controllers' own work: one explanation at a time, in slices, within a
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -18,6 +18,7 @@ from muster.placement.explain.explanation import explain_cluster
 from muster.placement.explain.report import with_remarks
 from muster.placement.explain.reporting import cluster_report, note, report_of
 from muster.reasons import Code, Reason
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +121,7 @@ class Answerer:
             raise Refusal(503, "the controllers have just started and are still reading the fleet; try again")
 
 
-def _remarks(placement: dict[str, Any]) -> tuple[Reason, ...]:
+def _remarks(placement: JsonObject) -> tuple[Reason, ...]:
     metadata = placement["metadata"]
     if metadata.get("deletionTimestamp"):
         return (Reason(Code.PLACEMENT_DELETING),)

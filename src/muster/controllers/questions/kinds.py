@@ -6,14 +6,13 @@ placement, and takes out of the answer what its user may not see; nothing here k
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from muster.placement.explain.report import Window  # noqa: TC001
 
 # msgspec reads annotations at run time.
 from muster.placement.lint.placements import Finding  # noqa: TC001
+from muster.values.json import JsonObject
 
 
 class ExplainQuestion(msgspec.Struct, frozen=True):
@@ -23,7 +22,7 @@ class ExplainQuestion(msgspec.Struct, frozen=True):
     `values`, the answer says of many clusters together only what tells nothing of what they hold.
     """
 
-    placement: dict[str, Any]
+    placement: JsonObject
     dry_run: bool
     window: Window
     cluster: str = ""
@@ -34,7 +33,7 @@ class ExplainQuestion(msgspec.Struct, frozen=True):
 class AdviceQuestion(msgspec.Struct, frozen=True):
     """What is there to be said about this placement, given the fleet? Nobody waits longer than so many seconds."""
 
-    placement: dict[str, Any]
+    placement: JsonObject
     seconds: float
 
 

@@ -20,7 +20,7 @@ import time
 from collections import OrderedDict
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Final
 
 import msgspec
 
@@ -34,6 +34,7 @@ from muster.resolution.from_object import request_of, spec_causes
 from muster.resolution.resolve import resolve
 from muster.resolution.to_status import CATALOG_PROBLEM, INVALID_SPEC, NOT_DECIDED, Answer, Verdict, answer, finished
 from muster.values.causes import sentence
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +87,7 @@ class Shelf:
 
 def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic) -> Answer:
     """Read the catalogs, decide, and put the outcome into a status."""
-    raw: dict[str, Any] = msgspec.json.decode(job.spec)
+    raw: JsonObject = msgspec.json.decode(job.spec)
     if causes := spec_causes(raw):
         return finished(Verdict("False", INVALID_SPEC, sentence(causes)), {})
     spec = _SPECS.decode(job.spec)
@@ -127,7 +128,7 @@ def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[C
         return shelf.catalog(given.name, digest, size, lambda builder: read_path(path, builder)), digest
     if given.inline:
         written = next(each.inline for each in spec.catalogs if each.name == given.name)
-        blobs = msgspec.json.decode(written, type=tuple[dict[str, Any], ...])
+        blobs = msgspec.json.decode(written, type=tuple[JsonObject, ...])
         text = msgspec.json.encode(blobs)
         digest = hashlib.sha256(text).hexdigest()
         return shelf.catalog(given.name, digest, len(text), lambda builder: _read_inline(blobs, builder)), digest
@@ -136,7 +137,7 @@ def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[C
     return shelf.catalog(given.name, digest, len(text), lambda builder: _read_values(given, builder)), digest
 
 
-def _read_inline(blobs: tuple[dict[str, Any], ...], builder: CatalogBuilder) -> None:
+def _read_inline(blobs: tuple[JsonObject, ...], builder: CatalogBuilder) -> None:
     for place, blob in enumerate(blobs):
         builder.add_object(blob, f"{builder.name}#/inline/{place}")
 

@@ -7,7 +7,7 @@ resolutions are concerned by a change, and does no I/O.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,7 @@ from muster.api.resolution import CATALOG_LABEL, CatalogSource
 from muster.client.heads import Place
 from muster.controllers.resolutions.jobs import CatalogInput, Job
 from muster.values.faults import Fault
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 class _Whole(msgspec.Struct, frozen=True):
     spec: msgspec.Raw = msgspec.Raw(b"{}")
-    status: dict[str, Any] = {}
+    status: JsonObject = {}
 
 
 _CONFIG_MAPS: Final = Reader(ConfigMap)
@@ -51,7 +52,7 @@ class Snapshot:
     revision: str
     generation: int
     spec: msgspec.Raw
-    status: dict[str, Any]  # as it is written: it is compared with what is to be written
+    status: JsonObject  # as it is written: it is compared with what is to be written
     identity: object  # equal identities have equal answers
     catalogs: tuple[CatalogSource, ...]
     read: Callable[[CatalogSource], CatalogInput]

@@ -5,8 +5,9 @@ Reasons and messages are cut to what every server takes, whatever names and text
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from muster.values.json import JsonMapping, JsonObject
 from muster.values.messages import condition_message, condition_reason
 from muster.values.times import time_text
 
@@ -20,11 +21,11 @@ def timestamp(moment: datetime) -> str:
 
 
 def merged(
-    present: Iterable[Mapping[str, Any]],
+    present: Iterable[JsonMapping],
     wanted: Mapping[str, tuple[str, str, str]],
     now: datetime,
     drop: Iterable[str] = (),
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """The present conditions with the wanted ones (status, reason, message) in place, and without those to drop."""
     gone = set(drop) - wanted.keys()
     result = [dict(condition) for condition in present if condition.get("type") not in gone]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from muster.client.fence import LeadershipLostError
 from muster.controllers.runtime.conditions import timestamp
 from muster.errors import MusterError
 from muster.values.api_paths import collection_path
+from muster.values.json import JsonObject
 from muster.values.messages import event_message
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class EventRecorder:
         self._client = client
         self._component = component
         self._clock = clock
-        self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_MOST_WAITING)
+        self._waiting: asyncio.Queue[JsonObject] = asyncio.Queue(_MOST_WAITING)
         self._writing = False
         self.dropped = 0
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
+
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +68,7 @@ class ControllerMetrics:
             "muster_controller_conflicts", "Writes that came second and were tried again.", "controller"
         )
         self._decisions = self._counter("muster_placement_decision_writes", "PlacementDecisions written.", "deed")
-        self.queues: dict[str, WorkQueue[Any]] = {}
+        self.queues: dict[str, WorkQueue[Json]] = {}
         self._depth = Gauge("workqueue_depth", "Keys that wait.", ("name",), registry=self.registry)
 
     def _durations(self, name: str, help_text: str) -> Histogram:
@@ -87,7 +89,7 @@ class ControllerMetrics:
         """A histogram of seconds; what it returns takes one more."""
         return Histogram(f"{name}_duration_seconds", help_text, buckets=_BUCKETS, registry=self.registry).observe
 
-    def watch_queue(self, name: str, queue: WorkQueue[Any]) -> None:
+    def watch_queue(self, name: str, queue: WorkQueue[Json]) -> None:
         self.queues[name] = queue
         self._depth.labels(name).set_function(lambda: len(queue))
         # Nothing has failed yet: who looks at rates must see the zero.

@@ -12,7 +12,7 @@ Reflectors call it, and controllers with the answers to their own writes. It kno
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -20,17 +20,18 @@ from muster.client.heads import Place, head_of
 from muster.controllers.runtime.containment import Unreadable
 from muster.errors import InvalidObjectError, MusterError
 from muster.values.faults import Fault
+from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.revisions import is_newer, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from muster.api.parts import Identity
     from muster.api.reading import Reader
     from muster.controllers.runtime.containment import UnreadableKind
 
 _LOGGER = logging.getLogger(__name__)
-_PLAIN: Final = msgspec.json.Decoder(dict[str, Any])
+_PLAIN: Final = msgspec.json.Decoder(JsonObject)
 
 
 class Kind(Protocol):
@@ -52,7 +53,7 @@ class Stored(msgspec.Struct, Generic[K], frozen=True, gc=False):
     faults: tuple[Fault, ...] = ()
 
     @classmethod
-    def of(cls, reader: Reader[K], plain: Mapping[str, Any]) -> Stored[K]:
+    def of(cls, reader: Reader[K], plain: JsonMapping) -> Stored[K]:
         """An object that comes from a file, as if a server had it. Raises InvalidObjectError for what is none."""
         found = reader.fitted(plain)
         if isinstance(found, Fault):
@@ -70,7 +71,7 @@ class Stored(msgspec.Struct, Generic[K], frozen=True, gc=False):
     def fault_in_spec(self) -> Fault | None:
         return next((each for each in self.faults if each.path.startswith("spec")), None)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
         """All of it, for those who compare or copy fields that no struct names."""
         return _PLAIN.decode(self.encoded)
 
@@ -194,7 +195,7 @@ class Mirror(Generic[K]):
             _LOGGER.exception("%s %s could not be taken out", self.unreadable.kind, place)
 
 
-AnyMirror = Mirror[Any]
+AnyMirror = Mirror[Json]
 
 
 def _unexpected(error: Exception) -> Exception | None:

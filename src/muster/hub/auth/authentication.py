@@ -7,13 +7,14 @@ where that is switched on.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.hub import status
 from muster.hub.auth.fairness import Fairness, UserLimits
 from muster.hub.auth.impersonation import acting_user
 from muster.hub.auth.tokens import ANONYMOUS, MASTERS
 from muster.hub.requests import Attributes
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,7 +44,7 @@ class Door:
         self._anonymous = anonymous
         self._fairness = Fairness(limits or UserLimits())
 
-    async def identify(self, scope: Mapping[str, Any], token: str | None = None) -> User:
+    async def identify(self, scope: JsonMapping, token: str | None = None) -> User:
         """The user whose credentials the request carries; `token` stands in for a header. Raises 401."""
         peer: Peer | None = scope.get(PEER)
         if peer is not None and peer.is_good:
@@ -58,7 +59,7 @@ class Door:
             raise status.unauthorized()
         return ANONYMOUS
 
-    async def acting(self, user: User, scope: Mapping[str, Any], asked: Attributes) -> User:
+    async def acting(self, user: User, scope: JsonMapping, asked: Attributes) -> User:
         """The user that the request acts as; `asked` is what it is about. Raises 400 and 403."""
         return await acting_user(user, scope["headers"], self._authorizer, asked)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.errors import MusterError
+from muster.values.json import Json
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def user_kubeconfig(hub: bytes, user: str, credentials: Mapping[str, str], serve
     """A kubeconfig with one context, for a hub whose own kubeconfig is given; `server` is where others reach it."""
     try:
         document = read_yaml(hub, YamlLimits())
-        config: Any = None if document is None else document.value
+        config: Json = None if document is None else document.value
         cluster = dict(config["clusters"][0]["cluster"])
     except (YamlError, KeyError, IndexError, TypeError, ValueError) as error:
         raise KubeconfigError(f"the hub's own kubeconfig cannot be read: {error}") from None

@@ -9,13 +9,10 @@ from __future__ import annotations
 import ssl
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from muster.values.json import JsonMapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,7 @@ class Peer:
         return time.time() < self.expires
 
 
-def peer_of(certificate: Mapping[str, Any] | None) -> Peer | None:
+def peer_of(certificate: JsonMapping | None) -> Peer | None:
     """The user of a certificate as `SSLObject.getpeercert` returns it; None without one, or without a name in it."""
     if not certificate:
         return None

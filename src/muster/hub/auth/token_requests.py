@@ -17,10 +17,11 @@ from muster.hub.objects import decode, encode
 from muster.hub.requests import API_AUDIENCE, MalformedBodyError
 from muster.hub.storage import Key
 from muster.values.causes import invalid
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.hub.auth.service_accounts import TokenIssuer
-    from muster.hub.requests import Body, JsonObject, Target
+    from muster.hub.requests import Body, Target
     from muster.hub.storage import Store
 
 _GROUP, _KIND = "authentication.k8s.io", "TokenRequest"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel.checking.types import (
     BOOL,
@@ -24,6 +24,7 @@ from muster.cel.checking.types import (
     struct,
 )
 from muster.cel.costs.ranges import Range
+from muster.values.json import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from muster.cel.checking.types import Type
     from muster.cel.costs.estimate import Path, SizeHints
 
-Schema = dict[str, Any]
 
 MAX_REQUEST: Final = 3 * 1024 * 1024  # bytes, as Kubernetes counts; a constant of its costs, whatever our limit is
 _STRING_SCHEMA: Final = {"type": "string"}

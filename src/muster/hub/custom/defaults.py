@@ -6,13 +6,14 @@ Called by `openapi_schema` for structural schemas, before rules are typed.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.schema.shape import EMBEDDED, compile_shape
 from muster.hub.custom.embedded import embedded_causes, embedded_unknown
 from muster.hub.custom.nodes import Node, located, same, under
 from muster.hub.custom.rule_checks import BUDGET, ask_all, rule_node
 from muster.values.causes import invalid
+from muster.values.json import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from muster.cel import CompileBudget
     from muster.values.causes import Cause
 
-Schema = dict[str, Any]
 
 _META: Final = frozenset({"metadata", "kind", "apiVersion"})
 

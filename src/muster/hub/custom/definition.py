@@ -8,7 +8,7 @@ cleaned and completed. What all versions say alike a server keeps once, and its 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel import CompileBudget
 from muster.hub.custom.field_paths import InvalidPathError, read_path
@@ -19,14 +19,15 @@ from muster.hub.custom.rules import MOST_COMPILING
 from muster.hub.custom.schema_props import everywhere
 from muster.values.causes import Cause, duplicate, forbidden, invalid, not_supported, required, too_many
 from muster.values.formats import dns_1035_label_problems
+from muster.values.json import Json, JsonObject
 from muster.values.names import subdomain_problems
 from muster.values.urls import InvalidUrlError, parse_request_uri, parse_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Definition = dict[str, Any]
-Spec = dict[str, Any]
+Definition = JsonObject
+Spec = JsonObject
 
 APPROVED: Final = "api-approved.kubernetes.io"
 _SEE: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
@@ -127,7 +128,7 @@ def _moved(spec: Spec) -> set[str]:
 
 def _spec(both: Definitions) -> Iterator[Cause]:
     spec, old = both.spec, both.old_spec
-    versions: list[dict[str, Any]] = spec.get("versions") or []
+    versions: list[JsonObject] = spec.get("versions") or []
     moved = _moved(spec)
     shown = go_versions(spec.get("versions"), moved)
     group = spec.get("group", "")
@@ -190,15 +191,15 @@ def _one_of(path: str, value: str, accepted: tuple[str, ...]) -> Iterator[Cause]
         yield not_supported(path, value, accepted)
 
 
-def _has_status(subresources: Any) -> bool:
+def _has_status(subresources: Json) -> bool:
     return isinstance(subresources, dict) and subresources.get("status") is not None
 
 
-def _any_status(versions: list[dict[str, Any]]) -> bool:
+def _any_status(versions: list[JsonObject]) -> bool:
     return any(_has_status(version.get("subresources")) for version in versions)
 
 
-def _version(version: dict[str, Any], path: str, moved: set[str], both: Definitions) -> Iterator[Cause]:
+def _version(version: JsonObject, path: str, moved: set[str], both: Definitions) -> Iterator[Cause]:
     for problem in _warning_problems(version):
         yield invalid(f"{path}.deprecationWarning", version.get("deprecationWarning"), problem)
     own = {name: version.get(name) for name in _PER_VERSION if name not in moved}
@@ -206,7 +207,7 @@ def _version(version: dict[str, Any], path: str, moved: set[str], both: Definiti
     yield from _parts(own, path, version.get("name", ""), both, status=status, at_top=False)
 
 
-def _warning_problems(version: dict[str, Any]) -> Iterator[str]:
+def _warning_problems(version: JsonObject) -> Iterator[str]:
     warning = version.get("deprecationWarning")
     if warning is None:
         return
@@ -225,7 +226,7 @@ def _warning_problems(version: dict[str, Any]) -> Iterator[str]:
 
 
 def _parts(
-    said: dict[str, Any], path: str, version: str, both: Definitions, *, status: bool, at_top: bool
+    said: JsonObject, path: str, version: str, both: Definitions, *, status: bool, at_top: bool
 ) -> Iterator[Cause]:
     """Schema, subresources, columns and selectable fields: of one version, or of all of them."""
     schema = (said.get("schema") or {}).get("openAPIV3Schema")
@@ -241,14 +242,14 @@ def _parts(
         yield from _selectable(fields, schema, f"{path}.selectableFields")
 
 
-def _schema_of(spec: Spec, version: str) -> Any:
+def _schema_of(spec: Spec, version: str) -> Json:
     for each in spec.get("versions") or ():
         if each.get("name") == version:
             return (each.get("schema") or {}).get("openAPIV3Schema")
     return None
 
 
-def _subresources(value: Any, path: str) -> Iterator[Cause]:
+def _subresources(value: Json, path: str) -> Iterator[Cause]:
     scale = value.get("scale") if isinstance(value, dict) else None
     if scale is None:
         return
@@ -267,7 +268,7 @@ def _subresources(value: Any, path: str) -> Iterator[Cause]:
             yield invalid(place, given, words)
 
 
-def _column(column: dict[str, Any], path: str) -> Iterator[Cause]:
+def _column(column: JsonObject, path: str) -> Iterator[Cause]:
     if not column.get("name"):
         yield required(f"{path}.name")
     kind, form, given = column.get("type", ""), column.get("format", ""), column.get("jsonPath", "")
@@ -284,7 +285,7 @@ def _column(column: dict[str, Any], path: str) -> Iterator[Cause]:
         yield invalid(f"{path}.JSONPath", given, "must be a simple json path starting with .")
 
 
-def _selectable(fields: list[dict[str, Any]], schema: dict[str, Any], path: str) -> Iterator[Cause]:
+def _selectable(fields: list[JsonObject], schema: JsonObject, path: str) -> Iterator[Cause]:
     seen: set[str] = set()
     for index, each in enumerate(fields):
         place, given = f"{path}[{index}].jsonPath", each.get("jsonPath", "")
@@ -311,7 +312,7 @@ def _selectable(fields: list[dict[str, Any]], schema: dict[str, Any], path: str)
         yield too_many(path, len(seen), _MOST_SELECTABLE)
 
 
-def _names(names: dict[str, Any], path: str) -> Iterator[Cause]:
+def _names(names: JsonObject, path: str) -> Iterator[Cause]:
     mixed = "may have mixed case, but should otherwise match: "
     for name in ("plural", "singular"):
         if names.get(name) and (problems := dns_1035_label_problems(names[name])):
@@ -329,7 +330,7 @@ def _names(names: dict[str, Any], path: str) -> Iterator[Cause]:
             yield invalid(f"{path}.categories[{index}]", name, ",".join(problems))
 
 
-def _conversion(conversion: dict[str, Any] | None, path: str) -> Iterator[Cause]:
+def _conversion(conversion: JsonObject | None, path: str) -> Iterator[Cause]:
     if conversion is None:
         return
     strategy = conversion.get("strategy", "")
@@ -350,7 +351,7 @@ def _conversion(conversion: dict[str, Any] | None, path: str) -> Iterator[Cause]
     yield from _review_versions(versions, f"{path}.conversionReviewVersions")
 
 
-def _client(client: dict[str, Any], path: str) -> Iterator[Cause]:
+def _client(client: JsonObject, path: str) -> Iterator[Cause]:
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         yield required(path, "exactly one of url or service is required")
@@ -393,7 +394,7 @@ def _review_versions(versions: list[str], path: str) -> Iterator[Cause]:
         yield invalid(path, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
 
 
-def _stored_versions(stored: list[str], versions: list[dict[str, Any]]) -> Iterator[Cause]:
+def _stored_versions(stored: list[str], versions: list[JsonObject]) -> Iterator[Cause]:
     path = "status.storedVersions"
     if not stored:
         yield invalid(path, None, "must have at least one stored version")

@@ -5,7 +5,7 @@ Unknown metadata is dropped and named, wrong types cannot be decoded, and names 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.decoding import metadata_problem
 from muster.api.metadata import validate_metadata, without_empty
@@ -13,12 +13,12 @@ from muster.api.schema.object_meta import OBJECT_META
 from muster.api.schema.shape import EMBEDDED, compile_shape
 from muster.values.causes import Cause, invalid, required
 from muster.values.formats import dns_1035_label_problems
+from muster.values.json import Json, JsonObject, Schema
 from muster.values.names import path_segment_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Schema = dict[str, Any]
 
 _prune: Final = compile_shape(OBJECT_META, prune=True, fill=True)
 
@@ -29,7 +29,7 @@ def has_embedded(schema: Schema) -> bool:
     return any(isinstance(each, dict) and (bool(each.get(EMBEDDED)) or has_embedded(each)) for each in below)
 
 
-def _found(value: Any, schema: Schema, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _found(value: Json, schema: Schema, path: str) -> Iterator[tuple[str, JsonObject]]:
     """The embedded objects in a value, and where they are; outer ones first."""
     if type(value) is dict:
         if schema.get(EMBEDDED):
@@ -45,7 +45,7 @@ def _found(value: Any, schema: Schema, path: str) -> Iterator[tuple[str, dict[st
             yield from _found(each, schema["items"], f"{path}[{index}]")
 
 
-def embedded_problem(value: Any, schema: Schema) -> str | None:
+def embedded_problem(value: Json, schema: Schema) -> str | None:
     """Why an embedded object cannot be decoded."""
     for path, obj in _found(value, schema, ""):
         for name in ("apiVersion", "kind"):
@@ -57,7 +57,7 @@ def embedded_problem(value: Any, schema: Schema) -> str | None:
     return None
 
 
-def embedded_unknown(value: Any, schema: Schema) -> list[str]:
+def embedded_unknown(value: Json, schema: Schema) -> list[str]:
     """Drop unknown metadata of embedded objects, in place. Returns the paths of what was dropped."""
     unknown: list[str] = []
     for path, obj in _found(value, schema, ""):
@@ -68,7 +68,7 @@ def embedded_unknown(value: Any, schema: Schema) -> list[str]:
     return sorted(unknown)
 
 
-def embedded_causes(value: Any, schema: Schema, path: str = "") -> Iterator[Cause]:
+def embedded_causes(value: Json, schema: Schema, path: str = "") -> Iterator[Cause]:
     """What is wrong with embedded objects."""
     for place, obj in _found(value, schema, path):
         yield from (required(f"{place}.{name}") for name in ("apiVersion", "kind") if name not in obj)
@@ -84,7 +84,7 @@ def embedded_causes(value: Any, schema: Schema, path: str = "") -> Iterator[Caus
                 yield Cause(cause.reason, f"{place}.{cause.field}", cause.message)
 
 
-def _version(value: Any, path: str) -> Iterator[Cause]:
+def _version(value: Json, path: str) -> Iterator[Cause]:
     if not isinstance(value, str):
         yield invalid(path, value, "must be a string")
     elif not value:
@@ -93,7 +93,7 @@ def _version(value: Any, path: str) -> Iterator[Cause]:
         yield invalid(path, value, f"unexpected GroupVersion string: {value}")
 
 
-def _kind(value: Any, path: str) -> Iterator[Cause]:
+def _kind(value: Json, path: str) -> Iterator[Cause]:
     if not isinstance(value, str):
         yield invalid(path, value, "must be a string")
     elif not value:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-Schema = dict[str, Any]
+from muster.values.json import Json, Schema
 
 _WORD: Final = re.compile(r"'(?:[^'\\]|\\.)*'|[.\[\]]|[^.\[\]']+|'", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
@@ -48,7 +48,7 @@ def read_path(text: str, schema: Schema, *, brackets: bool = True) -> FieldPath:
     return FieldPath(found, root, schema)
 
 
-def _next(words: Any) -> str:
+def _next(words: Json) -> str:
     word: str | None = next(words, None)
     if word is None:
         raise InvalidPathError("unexpected end of JSON path")

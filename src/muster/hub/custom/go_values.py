@@ -5,9 +5,11 @@ A server prints the struct it has, with Go's names and everything that is empty.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-Value = dict[str, Any]
+from muster.values.json import JsonObject
+
+Value = JsonObject
 
 # The fields of a schema in Go's order: our name, Go's name, and what an absent one is.
 _SCHEMA: Final = (

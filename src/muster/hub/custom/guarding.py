@@ -6,18 +6,19 @@ that whoever installs such kinds with their programs succeeds; a warning says wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.codec import encode
 from muster.api.crds import GROUP, KEY, PLURAL
 from muster.hub import status
 from muster.hub.requests import Admitted
+from muster.values.json import Json, JsonObject
 from muster.values.limits import Unit, named, shown
 
 if TYPE_CHECKING:
     from muster.hub.custom.live import Kinds
     from muster.hub.limits import ObjectLimits
-    from muster.hub.requests import AdmissionRequest, JsonObject
+    from muster.hub.requests import AdmissionRequest
     from muster.hub.storage import Store
 
 _NOTHING: Final = Admitted()
@@ -90,5 +91,5 @@ class DefinitionGuard:
             raise status.StatusError(413, "RequestEntityTooLarge", f"{text} ({named('definition bytes')})")
 
 
-def _size(spec: Any) -> int:
+def _size(spec: Json) -> int:
     return len(encode({"spec": spec}))

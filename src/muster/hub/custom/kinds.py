@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.codec import decode, encode
 from muster.api.jsonpath import compile_path
@@ -11,6 +11,7 @@ from muster.api.table import CREATION_DESCRIPTION
 from muster.errors import InvalidObjectError
 from muster.hub.custom.objects import CustomChecks
 from muster.hub.rest.discovery import version_rank
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from muster.api.resource import Object
 
-Definition = dict[str, Any]
+Definition = JsonObject
 
 _AGE: Final = PrinterColumn("Age", "date", ".metadata.creationTimestamp", CREATION_DESCRIPTION)
 
@@ -47,7 +48,7 @@ def custom_kind(definition: Definition) -> Resource:
     )
 
 
-def _version(version: dict[str, Any], spec: dict[str, Any], kind: str) -> Version:
+def _version(version: JsonObject, spec: JsonObject, kind: str) -> Version:
     schema = version["schema"]["openAPIV3Schema"]
     subresources = version.get("subresources") or {}
     scale = _scale(subresources.get("scale"))
@@ -67,13 +68,13 @@ def _version(version: dict[str, Any], spec: dict[str, Any], kind: str) -> Versio
     )
 
 
-def _scale(scale: dict[str, Any] | None) -> Scale | None:
+def _scale(scale: JsonObject | None) -> Scale | None:
     if scale is None:
         return None
     return Scale(scale["specReplicasPath"], scale["statusReplicasPath"], scale.get("labelSelectorPath") or "")
 
 
-def _column(column: dict[str, Any]) -> PrinterColumn:
+def _column(column: JsonObject) -> PrinterColumn:
     path = column["jsonPath"]
     cell: Callable[[Object, datetime], object] | None = None
     try:
@@ -95,7 +96,7 @@ def _nothing(_: Object, __: datetime) -> None:
     return None
 
 
-def _deprecation(version: dict[str, Any], spec: dict[str, Any], kind: str) -> str:
+def _deprecation(version: JsonObject, spec: JsonObject, kind: str) -> str:
     if version.get("deprecationWarning") is not None:
         return str(version["deprecationWarning"])
     text = f"{spec['group']}/{version['name']} {kind} is deprecated"

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.codec import encode_split
 from muster.api.crds import KEY, custom_resource_definitions
@@ -28,6 +28,7 @@ from muster.hub.pace import Pace
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
 from muster.hub.storage import ConflictError, Delete, Key, Put
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.storage import Change, Record, Store
 
-    Definition = dict[str, Any]
+    Definition = JsonObject
 
 _log = logging.getLogger(__name__)
 _ROLE: Final = Key("clusterroles.rbac.authorization.k8s.io", "", CUSTOM_KINDS)
@@ -50,7 +51,7 @@ class _Facts:
     """What is remembered of a definition, so that its schemas are not read again for a name."""
 
     group: str
-    accepted: dict[str, Any]
+    accepted: JsonObject
     settled: bool
 
 
@@ -73,7 +74,7 @@ class CustomKinds:
         self._now = now
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._facts: dict[str, _Facts] = {}
-        self._served: dict[str, tuple[Any, ...]] = {}  # what the kinds that are served were made of
+        self._served: dict[str, tuple[Json, ...]] = {}  # what the kinds that are served were made of
 
     # --- Life -----------------------------------------------------------------------------------------------
 
@@ -174,7 +175,7 @@ class CustomKinds:
                 taken.add_names(facts.accepted)
         return taken
 
-    async def _put(self, record: Record, old: Definition, status: dict[str, Any]) -> None:
+    async def _put(self, record: Record, old: Definition, status: JsonObject) -> None:
         """Store a new status, in the server's own name."""
         new = {**old, "metadata": dict(old["metadata"]), "status": status}
         writer = Writer(_MANAGER, old["apiVersion"], self._now(), "status")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from muster.api.resource import Resource
 
-Definition = dict[str, Any]
+Definition = JsonObject
 
 ESTABLISHED: Final = "Established"
 NAMES_ACCEPTED: Final = "NamesAccepted"
@@ -24,7 +26,7 @@ class Taken:
     resources: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
 
-    def add_names(self, names: dict[str, Any]) -> None:
+    def add_names(self, names: JsonObject) -> None:
         self.resources |= {names.get("plural", ""), names.get("singular", ""), *(names.get("shortNames") or ())}
         self.kinds |= {names.get("kind", ""), names.get("listKind", "")}
 
@@ -34,7 +36,7 @@ class Taken:
             self.kinds |= {each.kind, each.list_kind}
 
 
-def named(definition: Definition, taken: Taken, now: str) -> dict[str, Any] | None:
+def named(definition: Definition, taken: Taken, now: str) -> JsonObject | None:
     """The status with the names that can be accepted; None when there is nothing to settle."""
     status = definition["status"]
     wanted, accepted = definition["spec"]["names"], status["acceptedNames"]
@@ -75,16 +77,16 @@ def named(definition: Definition, taken: Taken, now: str) -> dict[str, Any] | No
     return None if found == status else found
 
 
-def is_settled(wanted: dict[str, Any], accepted: dict[str, Any]) -> bool:
+def is_settled(wanted: JsonObject, accepted: JsonObject) -> bool:
     """Whether a definition has the names that it wants."""
     return _comparable(wanted) == _comparable(accepted)
 
 
-def _comparable(names: dict[str, Any]) -> dict[str, Any]:
+def _comparable(names: JsonObject) -> JsonObject:
     return {name: value for name, value in names.items() if value}
 
 
-def _conflict(wanted: Any, accepted: Any, used: set[str]) -> str:
+def _conflict(wanted: Json, accepted: Json, used: set[str]) -> str:
     if wanted == accepted:
         return ""
     if isinstance(wanted, list):
@@ -94,13 +96,11 @@ def _conflict(wanted: Any, accepted: Any, used: set[str]) -> str:
     return f'"{wanted}" is already in use' if wanted and wanted in used else ""
 
 
-def _condition(status: dict[str, Any], kind: str) -> dict[str, Any] | None:
+def _condition(status: JsonObject, kind: str) -> JsonObject | None:
     return next((each for each in status.get("conditions") or () if each["type"] == kind), None)
 
 
-def with_condition(
-    status: dict[str, Any], kind: str, value: str, reason: str, message: str, now: str
-) -> dict[str, Any]:
+def with_condition(status: JsonObject, kind: str, value: str, reason: str, message: str, now: str) -> JsonObject:
     """A status with a condition set; its time is that of the last change of True or False."""
     conditions = [dict(each) for each in status.get("conditions") or ()]
     new = {"type": kind, "status": value, "lastTransitionTime": now, "reason": reason, "message": message}

@@ -6,13 +6,14 @@ not changed is accepted. Patterns are matched by RE2. `objects` uses it for whol
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.api.schema.checks import EXACT_FLOAT, compile_count, compile_type, compile_value
 from muster.api.schema.formats import FORMATS
 from muster.values.causes import MOST_FOUND, Cause, invalid, type_invalid
+from muster.values.json import Json, JsonObject, Schema
 from muster.values.regexes import compile_regex
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from muster.api.schema.checks import Problem
 
-Schema = dict[str, Any]
 
 ABSENT: Final = object()  # instead of an old value: there is none that would correspond
 _BELOW: Final = frozenset({"properties", "additionalProperties", "items", "allOf", "anyOf", "oneOf", "not"})
@@ -58,7 +58,7 @@ class Node:
         is_map = schema.get("x-kubernetes-list-type") == "map"
         self._keys: tuple[str, ...] = tuple(schema.get("x-kubernetes-list-map-keys", ())) if is_map else ()
 
-    def problems(self, value: Any, old: Any = ABSENT, *, ratchets: bool = True) -> list[Problem]:
+    def problems(self, value: Json, old: Json = ABSENT, *, ratchets: bool = True) -> list[Problem]:
         """What is wrong with a value. With its `old` state, what has not changed is not wrong."""
         found: list[Problem] = []
         if self._typed is not None and (wrong := self._typed(value)):
@@ -76,7 +76,7 @@ class Node:
             return []
         return found
 
-    def _in_object(self, value: dict[str, Any], old: Any) -> Iterator[Problem]:
+    def _in_object(self, value: JsonObject, old: Json) -> Iterator[Problem]:
         before = old if type(old) is dict else {}
         if self._closed:
             for name in value:
@@ -92,7 +92,7 @@ class Node:
                 for path, make in node.problems(value[name], before.get(name, ABSENT)):
                     yield f".{name}{path}", make
 
-    def _in_list(self, value: list[Any], old: Any) -> list[Problem]:
+    def _in_list(self, value: list[Json], old: Json) -> list[Problem]:
         found: list[Problem] = []
         before = self._by_key(old)
         assert self._items is not None  # noqa: S101 - the caller has looked
@@ -103,21 +103,21 @@ class Node:
                 break
         return found
 
-    def _by_key(self, old: Any) -> dict[Any, Any]:
+    def _by_key(self, old: Json) -> dict[Json, Json]:
         if not self._keys or type(old) is not list:
             return {}
         return {key: each for each in reversed(old) if (key := self._key(each)) is not None}
 
-    def _key(self, item: Any) -> Any:
+    def _key(self, item: Json) -> Json:
         return list_key(item, self._keys)
 
-    def _unchanged(self, value: Any, old: Any) -> bool:
+    def _unchanged(self, value: Json, old: Json) -> bool:
         if self._keys and type(value) is list and type(old) is list and len(value) == len(old):
             before = self._by_key(old)
             return all(same(each, before.get(self._key(each), ABSENT)) for each in value)
         return same(value, old)
 
-    def matches(self, value: Any) -> int:
+    def matches(self, value: Json) -> int:
         """How much of a value the schema says something about: the alternative that says most explains best."""
         if type(value) is dict:
             return 1 + sum(node.matches(value[name]) for name, node in self._properties.items() if name in value)
@@ -126,12 +126,12 @@ class Node:
         return 1
 
 
-def same(left: Any, right: Any) -> bool:
+def same(left: Json, right: Json) -> bool:
     """Whether two values are the same JSON. Equality alone would take true for 1."""
     return left is right or bool(left == right and _sorted_json(left) == _sorted_json(right))
 
 
-def list_key(item: Any, keys: Iterable[str]) -> Any:
+def list_key(item: Json, keys: Iterable[str]) -> Json:
     """What tells an item of a map list from the others; None if it has no such key, or one that is no scalar."""
     if type(item) is not dict:
         return None
@@ -159,7 +159,7 @@ def is_known_format(kind: str, form: str) -> bool:
     return form in _FORMATS_OF.get(kind, ())
 
 
-def _int_or_string(value: Any) -> list[Problem] | None:
+def _int_or_string(value: Json) -> list[Problem] | None:
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return None
     if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT_FLOAT:
@@ -182,7 +182,7 @@ def _not_allowed(name: str) -> Callable[[str], Cause]:
     return lambda path: invalid(path, name, f"{path}.{name} in body is a forbidden property")
 
 
-def _logic(schema: Schema) -> Iterator[Callable[[Any, Any], list[Problem]]]:
+def _logic(schema: Schema) -> Iterator[Callable[[Json, Json], list[Problem]]]:
     if alternatives := schema.get("anyOf"):
         yield _any_of([Node(each) for each in alternatives])
     if alternatives := schema.get("oneOf"):
@@ -193,8 +193,8 @@ def _logic(schema: Schema) -> Iterator[Callable[[Any, Any], list[Problem]]]:
         yield _not(Node(schema["not"]))
 
 
-def _any_of(nodes: list[Node]) -> Callable[[Any, Any], list[Problem]]:
-    def check(value: Any, old: Any) -> list[Problem]:
+def _any_of(nodes: list[Node]) -> Callable[[Json, Json], list[Problem]]:
+    def check(value: Json, old: Json) -> list[Problem]:
         best: list[Problem] = []
         most = -1
         for node in nodes:
@@ -208,8 +208,8 @@ def _any_of(nodes: list[Node]) -> Callable[[Any, Any], list[Problem]]:
     return check
 
 
-def _one_of(nodes: list[Node]) -> Callable[[Any, Any], list[Problem]]:
-    def check(value: Any, old: Any) -> list[Problem]:
+def _one_of(nodes: list[Node]) -> Callable[[Json, Json], list[Problem]]:
+    def check(value: Json, old: Json) -> list[Problem]:
         best: list[Problem] = []
         most, valid = -1, 0
         for node in nodes:
@@ -227,8 +227,8 @@ def _one_of(nodes: list[Node]) -> Callable[[Any, Any], list[Problem]]:
     return check
 
 
-def _all_of(nodes: list[Node]) -> Callable[[Any, Any], list[Problem]]:
-    def check(value: Any, old: Any) -> list[Problem]:
+def _all_of(nodes: list[Node]) -> Callable[[Json, Json], list[Problem]]:
+    def check(value: Json, old: Json) -> list[Problem]:
         found = [node.problems(value, old, ratchets=False) for node in nodes]
         if not any(found):
             return []
@@ -239,8 +239,8 @@ def _all_of(nodes: list[Node]) -> Callable[[Any, Any], list[Problem]]:
     return check
 
 
-def _not(node: Node) -> Callable[[Any, Any], list[Problem]]:
-    def check(value: Any, old: Any) -> list[Problem]:
+def _not(node: Node) -> Callable[[Json, Json], list[Problem]]:
+    def check(value: Json, old: Json) -> list[Problem]:
         if node.problems(value, old, ratchets=False):
             return []
         return [_composite(lambda path: f'"{path}" must not validate the schema (not)')]

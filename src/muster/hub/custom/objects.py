@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.resource import Verdict
 from muster.api.schema import CompiledSchema
@@ -21,15 +21,15 @@ from muster.hub.custom.rule_checks import ask_all, has_rules, rule_node
 from muster.hub.custom.rules import MOST_COMPILING
 from muster.hub.custom.schema_props import everywhere
 from muster.values.causes import MOST_FOUND, Cause, invalid
+from muster.values.json import Json, JsonMapping, JsonObject, Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from muster.api.resource import Object, Scale
     from muster.api.schema.checks import Check
     from muster.hub.custom.rule_checks import RuleNode
 
-Schema = dict[str, Any]
 
 #: Nodes of a schema from which on its checks are never made where others would wait for them.
 _LARGE: Final = 2_000
@@ -47,7 +47,7 @@ class CustomSchema(CompiledSchema):
         self._own = schema
         self._embeds = has_embedded(schema)
 
-    def prepare(self, obj: dict[str, Any], live: Mapping[str, Any] | None = None) -> list[str]:
+    def prepare(self, obj: JsonObject, live: JsonMapping | None = None) -> list[str]:
         found = super().prepare(obj, live)
         unknown = [path for path in found if path.startswith("metadata.")]
         unknown += [path for path in found if not path.startswith("metadata.")]
@@ -136,7 +136,7 @@ class CustomChecks:
         return [under("status", cause) for cause in located(self._status_node.problems(obj["status"], before))]
 
 
-def nested(obj: Any, path: str) -> tuple[Any, bool, str]:
+def nested(obj: Json, path: str) -> tuple[Json, bool, str]:
     """What is at a path such as `.spec.replicas`: the value, whether there is one, and what is in the way."""
     names = path.removeprefix(".").split(".")
     for index, name in enumerate(names):
@@ -149,7 +149,7 @@ def nested(obj: Any, path: str) -> tuple[Any, bool, str]:
     return obj, True, ""
 
 
-def _go(value: Any) -> str:
+def _go(value: Json) -> str:
     match value:
         case None:
             return "<nil> is of the type <nil>"

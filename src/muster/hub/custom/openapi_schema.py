@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.hub.custom.cel_types import declared, escaped, is_embedded
 from muster.hub.custom.defaults import default_causes
@@ -17,6 +17,7 @@ from muster.hub.custom.go_values import go_rule, go_schema, in_go_order
 from muster.hub.custom.rules import VALIDATIONS, compiled_rules
 from muster.hub.custom.structural import structural_causes, structural_problem
 from muster.values.causes import Cause, forbidden, invalid, not_supported, required
+from muster.values.json import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from muster.hub.custom.cel_types import Declared
     from muster.hub.custom.rules import Rule
 
-Schema = dict[str, Any]
 
 MOST_RULE_COST: Final = 10_000_000
 MOST_SCHEMA_COST: Final = 100_000_000

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.api.resource import Verdict
 from muster.hub.custom import definition
 from muster.hub.custom.schema_props import WrongTypeError, clean
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +37,7 @@ def normalized(obj: Object) -> list[str]:
     return unknown
 
 
-def _versions(obj: Object) -> Iterator[tuple[dict[str, Any], str]]:
+def _versions(obj: Object) -> Iterator[tuple[JsonObject, str]]:
     spec = obj.get("spec")
     versions = spec.get("versions") if isinstance(spec, dict) else None
     for index, version in enumerate(versions if isinstance(versions, list) else ()):
@@ -44,7 +45,7 @@ def _versions(obj: Object) -> Iterator[tuple[dict[str, Any], str]]:
             yield version, f"spec.versions[{index}]"
 
 
-def _complete_spec(spec: dict[str, Any]) -> None:
+def _complete_spec(spec: JsonObject) -> None:
     names = spec.get("names")
     if isinstance(names, dict):
         kind = names.get("kind") or ""
@@ -72,7 +73,7 @@ def _complete_spec(spec: dict[str, Any]) -> None:
             del version["deprecated"]
 
 
-def _status(status: dict[str, Any]) -> dict[str, Any]:
+def _status(status: JsonObject) -> JsonObject:
     """A status as Go writes it: what is empty is there."""
     names = {"plural": "", "kind": "", **(status.get("acceptedNames") or {})}
     found = {

@@ -7,7 +7,7 @@ value that corresponds; what another rule finds is a warning, not a refusal, whe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel import DEFAULT_COST_LIMIT
 from muster.cel.values import OPTIONAL_NONE, optional
@@ -26,13 +26,13 @@ from muster.values.causes import (
     invalid_without_value,
     required,
 )
+from muster.values.json import Json, JsonObject, Schema
 
 if TYPE_CHECKING:
     from muster.cel import CompileBudget
     from muster.hub.custom.cel_types import Declared
     from muster.hub.custom.rules import Rule
 
-Schema = dict[str, Any]
 
 BUDGET: Final = 10_000_000  # of all rules for one object
 _LONGEST_MESSAGE: Final = 5 * 1024
@@ -86,7 +86,7 @@ class RuleNode:
         # Nobody knows how often those below lists and maps are asked.
         return own + sum(each.cost for each in below) + (10**9 if self._items or self._additional else 0)
 
-    def ask(self, value: Any, old: Any, path: str, asked: Asked, *, ratcheted: bool, correlated: bool = True) -> None:
+    def ask(self, value: Json, old: Json, path: str, asked: Asked, *, ratcheted: bool, correlated: bool = True) -> None:
         """Put what is wrong into `asked`. `ratcheted`: a part of the object that holds this one has not changed.
 
         `old` is the value that rules see as oldSelf, if there is one; `correlated` values may be compared with it.
@@ -104,7 +104,7 @@ class RuleNode:
             self._ask_items(value, old, path, asked, unchanged, correlated)
 
     def _ask_fields(
-        self, value: dict[str, Any], old: Any, path: str, asked: Asked, unchanged: bool, correlated: bool
+        self, value: JsonObject, old: Json, path: str, asked: Asked, unchanged: bool, correlated: bool
     ) -> None:
         before = old if type(old) is dict else {}
         for name in sorted(value):
@@ -126,9 +126,9 @@ class RuleNode:
                 return
 
     def _ask_items(
-        self, value: list[Any], old: Any, path: str, asked: Asked, unchanged: bool, correlated: bool
+        self, value: list[Json], old: Json, path: str, asked: Asked, unchanged: bool, correlated: bool
     ) -> None:
-        before: dict[Any, Any] = {}
+        before: dict[Json, Json] = {}
         if self._keys and type(old) is list:
             before = {key: each for each in reversed(old) if (key := list_key(each, self._keys)) is not None}
         assert self._items is not None  # noqa: S101 - the caller has looked
@@ -141,7 +141,7 @@ class RuleNode:
             if asked.over:
                 return
 
-    def _ask_own(self, value: Any, old: Any, path: str, asked: Asked, *, unchanged: bool) -> None:
+    def _ask_own(self, value: Json, old: Json, path: str, asked: Asked, *, unchanged: bool) -> None:
         place = path or "<nil>"
         if asked.budget <= 0:
             asked.causes.append(invalid(place, self._kind, _NO_BUDGET))
@@ -176,10 +176,10 @@ class RuleNode:
             if asked.over:
                 return
 
-    def _seen(self, value: Any) -> Any:
+    def _seen(self, value: Json) -> Json:
         return value if self._convert is None else self._convert(value)
 
-    def _failed(self, rule: Rule, variables: dict[str, Any], place: str, asked: Asked) -> bool:
+    def _failed(self, rule: Rule, variables: JsonObject, place: str, asked: Asked) -> bool:
         """Whether the rule says no. What keeps it from saying anything is told."""
         assert rule.program is not None  # noqa: S101 - the caller has looked
         result, cost = rule.program.run(variables, DEFAULT_COST_LIMIT)
@@ -204,7 +204,7 @@ class RuleNode:
         return False
 
     def _tell(
-        self, rule: Rule, variables: dict[str, Any], value: Any, where: str, asked: Asked, *, tolerated: bool
+        self, rule: Rule, variables: JsonObject, value: Json, where: str, asked: Asked, *, tolerated: bool
     ) -> None:
         detail, fatal = self._message(rule, variables, asked)
         if fatal:
@@ -219,7 +219,7 @@ class RuleNode:
         else:
             asked.causes.append(cause)
 
-    def _message(self, rule: Rule, variables: dict[str, Any], asked: Asked) -> tuple[str, bool]:
+    def _message(self, rule: Rule, variables: JsonObject, asked: Asked) -> tuple[str, bool]:
         """What the rule's own expression says of the failure; whether it has used up the budget."""
         if rule.message is None:
             return "", False
@@ -241,7 +241,7 @@ class RuleNode:
         return text, False
 
 
-def _below(schema: Any, node: Declared | None, budget: CompileBudget) -> RuleNode | None:
+def _below(schema: Json, node: Declared | None, budget: CompileBudget) -> RuleNode | None:
     if not isinstance(schema, dict) or node is None or not has_rules(schema):
         return None
     return RuleNode(schema, node, budget, root=is_embedded(schema))
@@ -263,14 +263,14 @@ def rule_node(schema: Schema, budget: CompileBudget, *, root: bool) -> RuleNode 
     return None if node is None else RuleNode(schema, node, budget, root=root)
 
 
-def ask_all(node: RuleNode, value: Any, old: Any = _ABSENT, path: str = "", budget: int = BUDGET) -> Asked:
+def ask_all(node: RuleNode, value: Json, old: Json = _ABSENT, path: str = "", budget: int = BUDGET) -> Asked:
     """Ask every rule about a value, and about what became of its old state."""
     asked = Asked(budget)
     node.ask(value, _ABSENT if old is None else old, path, asked, ratcheted=False)
     return asked
 
 
-def _field_path(rule: dict[str, Any], schema: Schema) -> str:
+def _field_path(rule: JsonObject, schema: Schema) -> str:
     path = rule.get("fieldPath", "")
     if not path:
         return ""
@@ -290,7 +290,7 @@ def _default_message(rule: Rule) -> str:
     return message.strip() if message else f"failed rule: {_named(rule)}"
 
 
-def _cause(rule: Rule, where: str, value: Any, detail: str, *, whole: bool) -> Cause:
+def _cause(rule: Rule, where: str, value: Json, detail: str, *, whole: bool) -> Cause:
     match rule.written.get("reason"):
         case "FieldValueForbidden":
             return forbidden(where, detail)

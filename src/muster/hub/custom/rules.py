@@ -6,12 +6,13 @@ Used when a definition is checked and when its objects are. `rule_checks` runs w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel import CompileBudget, ObjectTypes, Variable, environment, make_program
 from muster.cel.checking.types import BOOL, STRING, optional_of
 from muster.errors import InvalidExpressionError
 from muster.hub.custom.cel_types import most_of, named_types, sizes
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.cel import Env, Program
@@ -27,7 +28,7 @@ VALIDATIONS: Final = "x-kubernetes-validations"
 class Rule:
     """One rule: as it was written, its programs, its costs and its problems. All may be missing: an empty rule."""
 
-    written: dict[str, Any]
+    written: JsonObject
     program: Program | None = None
     message: Program | None = None
     problem: str = ""
@@ -38,7 +39,7 @@ class Rule:
     uses_old: bool = False
 
 
-def compiled_rules(rules: list[dict[str, Any]], node: Declared, budget: CompileBudget) -> list[Rule]:
+def compiled_rules(rules: list[JsonObject], node: Declared, budget: CompileBudget) -> list[Rule]:
     """The rules of one node of a schema."""
     whole, fields = named_types(node)
     base = environment(ENVIRONMENT).extend(types=ObjectTypes(fields), variables=[Variable("self", whole)])
@@ -47,7 +48,7 @@ def compiled_rules(rules: list[dict[str, Any]], node: Declared, budget: CompileB
     return [_compiled(rule, node, optional if rule.get("optionalOldSelf") else plain, budget) for rule in rules]
 
 
-def _compiled(written: dict[str, Any], node: Declared, env: Env, budget: CompileBudget) -> Rule:
+def _compiled(written: JsonObject, node: Declared, env: Env, budget: CompileBudget) -> Rule:
     text: str = written.get("rule", "")
     rule = Rule(written, cardinality=most_of(node.least_bytes))
     if not text.strip():

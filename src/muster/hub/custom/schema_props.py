@@ -7,12 +7,13 @@ body does, which is bounded where bodies are read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from muster.values.json import Json, JsonObject, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-Schema = dict[str, Any]
 
 _TEXT, _FLAG, _NUMBER, _COUNT = "string", "bool", "float64", "int64"
 _ONE, _MANY, _NAMED = "schema", "schemas", "properties"  # one schema, a list of them, a map of them
@@ -108,17 +109,17 @@ class WrongTypeError(Exception):
     """A value that Go could not have decoded; the text is what its JSON package says."""
 
 
-def clean(schema: Any, path: str, struct: str = "JSONSchemaProps") -> tuple[Schema, list[str]]:
+def clean(schema: Json, path: str, struct: str = "JSONSchemaProps") -> tuple[Schema, list[str]]:
     """The schema as a server keeps it, and the paths of unknown fields. Raises WrongTypeError."""
     unknown: list[str] = []
     return _cleaned(schema, FIELDS, path, struct, unknown), unknown
 
 
-def _cleaned(value: Any, fields: Mapping[str, str], path: str, struct: str, unknown: list[str]) -> dict[str, Any]:
+def _cleaned(value: Json, fields: Mapping[str, str], path: str, struct: str, unknown: list[str]) -> JsonObject:
     if not isinstance(value, dict):
         wanted = "JSONSchemaProps" if fields is FIELDS else struct
         raise _mismatch(value, path, f"v1.{wanted}", struct)
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for name, each in value.items():
         form = fields.get(name)
         below = f"{path}.{name}"
@@ -133,7 +134,7 @@ def _cleaned(value: Any, fields: Mapping[str, str], path: str, struct: str, unkn
     return found
 
 
-def _field(value: Any, form: str, path: str, struct: str, unknown: list[str]) -> Any:
+def _field(value: Json, form: str, path: str, struct: str, unknown: list[str]) -> Json:
     match form:
         case "string":
             return _typed(value, str, path, "string", struct)
@@ -176,7 +177,7 @@ def _field(value: Any, form: str, path: str, struct: str, unknown: list[str]) ->
             return _alternative(value, form, path, struct, unknown)
 
 
-def _alternative(value: Any, form: str, path: str, struct: str, unknown: list[str]) -> Any:
+def _alternative(value: Json, form: str, path: str, struct: str, unknown: list[str]) -> Json:
     """Fields that take one of two forms."""
     if form == _ANYTHING:
         return value
@@ -193,13 +194,13 @@ def _alternative(value: Any, form: str, path: str, struct: str, unknown: list[st
     return _cleaned(value, FIELDS, path, struct, unknown)
 
 
-def _typed(value: Any, wanted: type, path: str, name: str, struct: str) -> Any:
+def _typed(value: Json, wanted: type, path: str, name: str, struct: str) -> Json:
     if not isinstance(value, wanted):
         raise _mismatch(value, path, name, struct)
     return value
 
 
-def _mismatch(value: Any, path: str, wanted: str, struct: str) -> WrongTypeError:
+def _mismatch(value: Json, path: str, wanted: str, struct: str) -> WrongTypeError:
     match value:
         case bool():
             found = "bool"

@@ -6,16 +6,16 @@ definition. It works on schemas that `schema_props` has cleaned.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.hub.custom.schema_props import children
 from muster.values.causes import Cause, forbidden, invalid, required
+from muster.values.json import Json, Schema
 from muster.values.regexes import InvalidRegexError, compile_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Schema = dict[str, Any]
 
 _ROOT, _ITEM, _FIELD = "root", "item", "field"
 _INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
@@ -165,7 +165,7 @@ def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
                 yield invalid(f"{path}.{name}", True, "must be false if x-kubernetes-int-or-string is true")
 
 
-def is_int_or_string(alternatives: Any) -> bool:
+def is_int_or_string(alternatives: Json) -> bool:
     """Whether this is the one anyOf that may name types."""
     return bool(alternatives == _INT_OR_STRING)
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel.values import Duration
 from muster.cel.values.timestamps import parse_duration, parse_timestamp
 from muster.errors import EvaluationError
 from muster.hub.custom.cel_types import escaped, is_embedded, with_type_and_meta
 from muster.hub.custom.nodes import list_key
+from muster.values.json import Json, JsonObject, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Conversion = Callable[[Any], Any]
+    Conversion = Callable[[Json], Json]
 
-Schema = dict[str, Any]
 
 _SPAN: Final = re.compile(r"(\d+)\s*([A-Za-zµ]+)", re.ASCII)
 _UNITS: Final = {
@@ -77,7 +77,7 @@ def _object(schema: Schema) -> Conversion | None:
     if not names and not conversions:
         return None
 
-    def convert_object(value: Any) -> Any:
+    def convert_object(value: Json) -> Json:
         if type(value) is not dict:
             return value
         found = dict(value)
@@ -93,7 +93,7 @@ def _object(schema: Schema) -> Conversion | None:
 
 
 def _map(every: Conversion) -> Conversion:
-    def convert_map(value: Any) -> Any:
+    def convert_map(value: Json) -> Json:
         if type(value) is not dict:
             return value
         return {name: None if each is None else every(each) for name, each in value.items()}
@@ -105,7 +105,7 @@ def _list(item: Conversion | None) -> Conversion | None:
     if item is None:
         return None
 
-    def convert_list(value: Any) -> Any:
+    def convert_list(value: Json) -> Json:
         if type(value) is not list:
             return value
         return [None if each is None else item(each) for each in value]
@@ -113,18 +113,18 @@ def _list(item: Conversion | None) -> Conversion | None:
     return convert_list
 
 
-def _time(text: Any) -> Any:
+def _time(text: Json) -> Json:
     found = parse_timestamp(text.upper()) if isinstance(text, str) else None
     if found is None:
         raise EvaluationError(f"Invalid date-time formatted string {text}")
     return found
 
 
-def _date(text: Any) -> Any:
+def _date(text: Json) -> Json:
     return _time(f"{text}T00:00:00Z") if isinstance(text, str) else text
 
 
-def _duration(text: Any) -> Any:
+def _duration(text: Json) -> Json:
     """As Go writes it, or as Scala does: `3 days`."""
     if not isinstance(text, str):
         return text
@@ -139,7 +139,7 @@ def _duration(text: Any) -> Any:
     return Duration(total)
 
 
-def _bytes(text: Any) -> Any:
+def _bytes(text: Json) -> Json:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError, TypeError):
@@ -154,7 +154,7 @@ _FORMATS: Final[dict[str, Conversion]] = {
 }
 
 
-def aligned(old: Any, new: Any, schema: Schema) -> Any:
+def aligned(old: Json, new: Json, schema: Schema) -> Json:
     """An old value with its sets and map lists in the order of the new ones, where they hold the same.
 
     To rules the order of such lists means nothing: `self == oldSelf` is true of both orders.
@@ -168,7 +168,7 @@ def aligned(old: Any, new: Any, schema: Schema) -> Any:
             return old
 
 
-def _aligned_object(old: dict[str, Any], new: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def _aligned_object(old: JsonObject, new: JsonObject, schema: Schema) -> JsonObject:
     found = old
     properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
     for name, value in old.items():
@@ -180,13 +180,13 @@ def _aligned_object(old: dict[str, Any], new: dict[str, Any], schema: Schema) ->
     return found
 
 
-def _aligned_list(old: list[Any], new: list[Any], schema: Schema) -> list[Any]:
+def _aligned_list(old: list[Json], new: list[Json], schema: Schema) -> list[Json]:
     relation, items = schema.get("x-kubernetes-list-type"), schema["items"]
     if relation not in ("set", "map") or len(old) != len(new):
         return old
     keys = schema.get("x-kubernetes-list-map-keys", ())
 
-    def key(item: Any) -> Any:
+    def key(item: Json) -> Json:
         return list_key(item, keys) if relation == "map" else (type(item), str(item))
 
     before = {key(item): item for item in old}

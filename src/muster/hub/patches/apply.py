@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import MusterError
 from muster.hub.patches import managed_fields
@@ -26,6 +26,7 @@ from muster.hub.patches.field_sets import (
 from muster.hub.patches.managed_fields import APPLY, UPDATE, ChangesByVersion, Entry, Managers, Versions, Writer
 from muster.hub.patches.typed_merge import merged, problems, with_named_members, without
 from muster.values.causes import MOST_FOUND, MOST_NAMED
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,15 +76,15 @@ class ApplyConflictError(MusterError):
 
 
 def applied(
-    live: dict[str, Any],
-    config: dict[str, Any],
+    live: JsonObject,
+    config: JsonObject,
     versions: Versions,
     writer: Writer,
     *,
     force: bool,
     ignored: FieldSet,
     unclaimed: FieldSet | None = None,
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+) -> tuple[JsonObject, list[JsonObject]]:
     """The object with the configuration applied, and its managedFields.
 
     `live` is `{}` for an object to be created; `ignored` are the fields this endpoint does not write, `unclaimed` those
@@ -116,7 +117,7 @@ def applied(
     return result, managed_fields.encoded(remaining)
 
 
-def _managers_before(live: dict[str, Any], versions: Versions, writer: Writer) -> Managers:
+def _managers_before(live: JsonObject, versions: Versions, writer: Writer) -> Managers:
     """The recorded managers. Fields of an object that has none are held by a manager of their own, so that a first
     apply cannot silently take them."""
     managers = managed_fields.stored(live.get("metadata", {}).get("managedFields"))
@@ -127,9 +128,7 @@ def _managers_before(live: dict[str, Any], versions: Versions, writer: Writer) -
     return {entry.id: entry} if everything else {}
 
 
-def _pruned(
-    result: dict[str, Any], managers: Managers, last: Entry, versions: Versions, api_version: str
-) -> dict[str, Any]:
+def _pruned(result: JsonObject, managers: Managers, last: Entry, versions: Versions, api_version: str) -> JsonObject:
     """The object without the items that were applied last time, are not now, and nobody else owns."""
     type_ = versions.types.get(last.api_version)
     if type_ is None:
@@ -159,7 +158,7 @@ def _pruned(
     return versions.convert(pruned, api_version)
 
 
-def _emptied_as_null(value: Any) -> Any:
+def _emptied_as_null(value: Json) -> Json:
     """A value whose lists without items are null: an empty list claims nothing, one that was emptied is still there."""
     match value:
         case dict():
@@ -181,8 +180,8 @@ def _named(fields: FieldSet, type_: MapType) -> FieldSet:
 
 
 def _settled(
-    live: dict[str, Any],
-    result: dict[str, Any],
+    live: JsonObject,
+    result: JsonObject,
     others: Managers,
     versions: Versions,
     api_version: str,

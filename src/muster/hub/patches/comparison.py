@@ -5,10 +5,11 @@ Used by managed_fields (who touched what) and apply (what an applier owns, what 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from muster.hub.patches.field_sets import SELF, FieldSet
 from muster.hub.patches.structure import ANY, ListType, MapType, ScalarType, deduced
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from muster.hub.patches.structure import Type
@@ -22,14 +23,14 @@ class Comparison(NamedTuple):
     removed: FieldSet
 
 
-def compare(old: dict[str, Any], new: dict[str, Any], type_: MapType) -> Comparison:
+def compare(old: JsonObject, new: JsonObject, type_: MapType) -> Comparison:
     """What became of each field. Containers that came or went count beside what is in them."""
     comparison = Comparison({}, {}, {})
     _compare_maps(old, new, type_, comparison)
     return comparison
 
 
-def whole(value: Any, type_: Type) -> FieldSet:
+def whole(value: Json, type_: Type) -> FieldSet:
     """The node of a value that came or went as a whole: itself and everything in it."""
     if type_.__class__ is ScalarType:
         return {}
@@ -55,7 +56,7 @@ def whole(value: Any, type_: Type) -> FieldSet:
     return {}
 
 
-def applied_fields(config: dict[str, Any], type_: MapType) -> FieldSet:
+def applied_fields(config: JsonObject, type_: MapType) -> FieldSet:
     """What an applied configuration claims: its leaves, the items of its lists, and the keys of its open maps."""
     fields: FieldSet = {}
     for key, value in config.items():
@@ -69,7 +70,7 @@ def applied_fields(config: dict[str, Any], type_: MapType) -> FieldSet:
     return fields
 
 
-def _claimed(value: Any, type_: Type) -> FieldSet | None:
+def _claimed(value: Json, type_: Type) -> FieldSet | None:
     """The node of a value in an applied configuration; None if nothing in it can be owned."""
     type_ = deduced(type_, value)
     if value is None:
@@ -92,7 +93,7 @@ def _as_member(node: FieldSet | None) -> FieldSet:
     return {SELF: {}, **node} if node else {}
 
 
-def _compare_maps(old: dict[str, Any], new: dict[str, Any], type_: MapType, result: Comparison) -> None:
+def _compare_maps(old: JsonObject, new: JsonObject, type_: MapType, result: Comparison) -> None:
     for key, value in new.items():
         if value is old.get(key, ANY) or key in type_.skipped:
             continue
@@ -107,7 +108,7 @@ def _compare_maps(old: dict[str, Any], new: dict[str, Any], type_: MapType, resu
             result.removed[f"f:{key}"] = whole(value, type_.type_of(key) or ANY)
 
 
-def _compare_values(element: str, old: Any, new: Any, type_: Type, result: Comparison) -> None:
+def _compare_values(element: str, old: Json, new: Json, type_: Type, result: Comparison) -> None:
     """Two different values of the same field or item."""
     kind = deduced(type_, new if new is not None else old)
     below = Comparison({}, {}, {})
@@ -127,7 +128,7 @@ def _compare_values(element: str, old: Any, new: Any, type_: Type, result: Compa
             target[element] = changed
 
 
-def _compare_lists(old: list[Any], new: list[Any], type_: ListType, result: Comparison) -> None:
+def _compare_lists(old: list[Json], new: list[Json], type_: ListType, result: Comparison) -> None:
     before = {type_.item_element(item): item for item in old}
     after = {type_.item_element(item): item for item in new}
     for element, item in after.items():
@@ -142,6 +143,6 @@ def _compare_lists(old: list[Any], new: list[Any], type_: ListType, result: Comp
             result.removed[element] = whole(item, type_.element)
 
 
-def _are(kind: type, old: Any, new: Any) -> bool:
+def _are(kind: type, old: Json, new: Json) -> bool:
     """Whether both are of a kind; null stands for an empty one."""
     return (old is None or isinstance(old, kind)) and (new is None or isinstance(new, kind))

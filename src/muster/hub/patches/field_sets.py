@@ -7,14 +7,16 @@ The trees are shared between sets and never changed in place.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
+
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-FieldSet = dict[str, Any]
+FieldSet = JsonObject
 Path = tuple[str, ...]
 
 SELF = "."
@@ -138,12 +140,12 @@ def path_text(path: Path) -> str:
     return "".join(_element_text(element) for element in path)
 
 
-def key_element(keys: dict[str, Any]) -> str:
+def key_element(keys: JsonObject) -> str:
     """The path element of a list item that is found by its keys."""
     return "k:" + msgspec.json.encode(keys, order="sorted").decode()
 
 
-def value_element(value: Any) -> str:
+def value_element(value: Json) -> str:
     """The path element of a list item that is found by its value."""
     return "v:" + msgspec.json.encode(value, order="sorted").decode()
 
@@ -187,5 +189,5 @@ def _element_text(element: str) -> str:
     return f"[{element[2:]}]"
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: Json) -> str:
     return msgspec.json.encode(value).decode()

@@ -6,12 +6,14 @@ The reasons of failure are kept for whoever debugs; the API answers with one gen
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import MusterError
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
 
 _END = ("-",)  # the pointer to behind the last item of a list
 MAX_OPERATIONS = 10_000
@@ -26,7 +28,7 @@ class JsonPatchError(MusterError):
     """A patch that cannot be carried out on this object."""
 
 
-def json_patched(document: Any, operations: Sequence[Any]) -> Any:
+def json_patched(document: Json, operations: Sequence[Json]) -> Json:
     """The document after all operations; it is not changed itself. Raises JsonPatchError at the first that fails."""
     document = _copy(document, _Allowance(sys.maxsize, sys.maxsize))
     # What comes from the patch is as large as the patch; what is copied within the document could double each time.
@@ -85,15 +87,15 @@ class _Allowance:
             raise JsonPatchError("the patch copies too much")
 
 
-def _copy(value: Any, allowance: _Allowance) -> Any:
+def _copy(value: Json, allowance: _Allowance) -> Json:
     """A copy, charged value by value before it is made. It does not recurse: patches can nest as deep as they like."""
-    root: list[Any] = [None]
-    pending: list[tuple[Any, Any, Any]] = [(value, root, 0)]
+    root: list[Json] = [None]
+    pending: list[tuple[Json, Json, Json]] = [(value, root, 0)]
     while pending:
         source, target, place = pending.pop()
         if source.__class__ is dict:
             allowance.take(2)
-            copied: Any = dict.fromkeys(source)
+            copied: Json = dict.fromkeys(source)
             pending.extend([(item, copied, key) for key, item in source.items()])
             allowance.size -= sum(map(len, source)) + 4 * len(source)
         elif source.__class__ is list:
@@ -118,13 +120,13 @@ def _pointer(text: object, member: str) -> list[str]:
     return [token.replace("~1", "/").replace("~0", "~") for token in text[1:].split("/")]
 
 
-def _value(operation: dict[str, Any]) -> Any:
+def _value(operation: JsonObject) -> Json:
     if "value" not in operation:
         raise JsonPatchError("an operation needs a value")
     return operation["value"]
 
 
-def _get(document: Any, path: Sequence[str]) -> Any:
+def _get(document: Json, path: Sequence[str]) -> Json:
     for token in path:
         match document:
             case dict() if token in document:
@@ -136,7 +138,7 @@ def _get(document: Any, path: Sequence[str]) -> Any:
     return document
 
 
-def _add(document: Any, path: Sequence[str], value: Any) -> tuple[Any, int]:
+def _add(document: Json, path: Sequence[str], value: Json) -> tuple[Json, int]:
     """The document with the value, and how many items of a list that has moved."""
     if not path:
         return value, 0
@@ -154,7 +156,7 @@ def _add(document: Any, path: Sequence[str], value: Any) -> tuple[Any, int]:
     return document, 0
 
 
-def _replace(document: Any, path: Sequence[str], value: Any) -> Any:
+def _replace(document: Json, path: Sequence[str], value: Json) -> Json:
     if not path:
         return value
     parent = _get(document, path[:-1])
@@ -162,7 +164,7 @@ def _replace(document: Any, path: Sequence[str], value: Any) -> Any:
     return document
 
 
-def _remove(document: Any, path: Sequence[str]) -> tuple[Any, int]:
+def _remove(document: Json, path: Sequence[str]) -> tuple[Json, int]:
     if not path:
         raise JsonPatchError("the whole document cannot be removed")
     parent = _get(document, path[:-1])
@@ -188,7 +190,7 @@ def _index(token: str, highest: int) -> int:
     return index
 
 
-def _equal(left: Any, right: Any) -> bool:
+def _equal(left: Json, right: Json) -> bool:
     """Equality of JSON values: true is not 1, but 1 is 1.0."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right

@@ -6,12 +6,13 @@ annotation is kept up to date for the day it goes back. Other managers never tou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.hub.patches.comparison import applied_fields, compare
 from muster.hub.patches.field_sets import difference, path_text, paths, union
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.hub.patches.structure import MapType
@@ -20,7 +21,7 @@ KUBECTL = "kubectl"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def last_applied(config: dict[str, Any]) -> str:
+def last_applied(config: JsonObject) -> str:
     """The annotation for a configuration: itself, without the annotation."""
     metadata = config.get("metadata", {})
     annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
@@ -29,7 +30,7 @@ def last_applied(config: dict[str, Any]) -> str:
     return msgspec.json.encode(plain, order="sorted").decode() + "\n"
 
 
-def own_fields(live: dict[str, Any], type_: MapType) -> frozenset[str]:
+def own_fields(live: JsonObject, type_: MapType) -> frozenset[str]:
     """The fields, as conflicts print them, that kubectl applied and that still have the value it gave them."""
     text = (live.get("metadata", {}).get("annotations") or {}).get(LAST_APPLIED)
     try:

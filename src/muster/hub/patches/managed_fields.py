@@ -6,10 +6,11 @@ Called by the API machinery for create, update and patch (`tracked`), and by app
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from muster.hub.patches.comparison import Comparison, compare, whole
 from muster.hub.patches.field_sets import SELF, FieldSet, difference, is_field_set, union, union_of, without_below
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,8 +52,8 @@ class Entry:
     def with_fields(self, fields: FieldSet) -> Entry:
         return Entry(self.manager, self.operation, self.api_version, fields, self.time, self.subresource)
 
-    def encoded(self) -> dict[str, Any]:
-        entry: dict[str, Any] = {"manager": self.manager, "operation": self.operation, "apiVersion": self.api_version}
+    def encoded(self) -> JsonObject:
+        entry: JsonObject = {"manager": self.manager, "operation": self.operation, "apiVersion": self.api_version}
         if self.time:
             entry["time"] = self.time
         entry["fieldsType"] = "FieldsV1"
@@ -74,9 +75,9 @@ class Versions:
     """
 
     types: Mapping[str, MapType]
-    convert: Callable[[dict[str, Any], str], dict[str, Any]]
+    convert: Callable[[JsonObject, str], JsonObject]
     builtin: bool = False
-    zero: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    zero: Mapping[str, JsonMapping] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _is_entry(raw: object) -> bool:
     return raw.get("fieldsType") == "FieldsV1" and is_field_set(raw.get("fieldsV1", {}))
 
 
-def stored(entries: list[dict[str, Any]] | None) -> Managers:
+def stored(entries: list[JsonObject] | None) -> Managers:
     """managedFields that we have encoded ourselves, as managers."""
     managers: Managers = {}
     for raw in entries or ():
@@ -120,7 +121,7 @@ def stored(entries: list[dict[str, Any]] | None) -> Managers:
     return managers
 
 
-def encoded(managers: Managers) -> list[dict[str, Any]]:
+def encoded(managers: Managers) -> list[JsonObject]:
     """Managers as managedFields: appliers first, then by time and name."""
     entries = sorted(
         managers.values(),
@@ -129,7 +130,7 @@ def encoded(managers: Managers) -> list[dict[str, Any]]:
     return [entry.encoded() for entry in entries]
 
 
-def managers_of(old: dict[str, Any], new: dict[str, Any], subresource: str) -> Managers:
+def managers_of(old: JsonObject, new: JsonObject, subresource: str) -> Managers:
     """The managers a write starts from: those the client sent, if it sent any that can be read, else the stored ones.
 
     A single empty entry asks for a reset. Clients that know nothing of managedFields must not lose them.
@@ -143,9 +144,7 @@ def managers_of(old: dict[str, Any], new: dict[str, Any], subresource: str) -> M
     return decoded(sent) or stored(before)
 
 
-def created(
-    new: dict[str, Any], versions: Versions, writer: Writer, reset: Mapping[str, Any] | None = None
-) -> list[dict[str, Any]]:
+def created(new: JsonObject, versions: Versions, writer: Writer, reset: JsonMapping | None = None) -> list[JsonObject]:
     """managedFields of an object that is being created: its creator owns all of it but what the server sets anew."""
     managers = managers_of({}, new, "")
     if managers:
@@ -157,7 +156,7 @@ def created(
     return [Entry(writer.manager, UPDATE, writer.api_version, fields, writer.time, writer.subresource).encoded()]
 
 
-def owned_at_creation(new: dict[str, Any], versions: Versions, api_version: str) -> FieldSet:
+def owned_at_creation(new: JsonObject, versions: Versions, api_version: str) -> FieldSet:
     """Everything that can be owned, as if it had just been written: a comparison with nothing, without the detour."""
     type_ = versions.types[api_version]
     zero = versions.zero.get(api_version, {})
@@ -179,20 +178,20 @@ def owned_at_creation(new: dict[str, Any], versions: Versions, api_version: str)
     return fields
 
 
-def _blank(new: dict[str, Any], versions: Versions, api_version: str) -> dict[str, Any]:
+def _blank(new: JsonObject, versions: Versions, api_version: str) -> JsonObject:
     """The object before its creation."""
     present = ("metadata", "spec", "status") if versions.builtin else ("metadata",)
-    blank: dict[str, Any] = {key: {} for key in present if isinstance(new.get(key), dict)}
+    blank: JsonObject = {key: {} for key in present if isinstance(new.get(key), dict)}
     return {**blank, **{key: value for key, value in versions.zero.get(api_version, {}).items() if key in new}}
 
 
 def tracked(
-    old: dict[str, Any],
-    new: dict[str, Any],
+    old: JsonObject,
+    new: JsonObject,
     managers: Managers,
     versions: Versions,
     writer: Writer,
-    reset: Mapping[str, Any] | None = None,
+    reset: JsonMapping | None = None,
 ) -> Managers:
     """The managers after an update: the writer owns what it changed, and the others no longer do."""
     changes = ChangesByVersion(old, new, versions, writer.api_version)
@@ -218,7 +217,7 @@ def tracked(
 class ChangesByVersion:
     """The comparison of two states in each version that some manager wrote in, made when asked for."""
 
-    def __init__(self, old: dict[str, Any], new: dict[str, Any], versions: Versions, native: str) -> None:
+    def __init__(self, old: JsonObject, new: JsonObject, versions: Versions, native: str) -> None:
         self._old = old
         self._new = new
         self._versions = versions
@@ -283,7 +282,7 @@ def _capped(managers: Managers) -> Managers:
     return result
 
 
-def without_times(entries: object) -> list[Any]:
+def without_times(entries: object) -> list[Json]:
     """managedFields without its timestamps: a write that changes nothing else is no write."""
     if not isinstance(entries, list):
         return []

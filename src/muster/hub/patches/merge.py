@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from muster.values.json import Json
 
 
-def merge_patched(target: Any, patch: Any) -> Any:
+def merge_patched(target: Json, patch: Json) -> Json:
     """The target with the patch merged in: null removes a member, objects merge, everything else replaces."""
     if not isinstance(patch, dict):
         return patch

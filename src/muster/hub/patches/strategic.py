@@ -6,12 +6,13 @@ Like a merge patch, except that lists whose items have an identity are merged it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import MusterError
 from muster.hub.patches.field_sets import value_element
 from muster.hub.patches.structure import ANY, ListType, MapType, deduced
 from muster.values.causes import shown
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from muster.hub.patches.structure import Type
@@ -27,7 +28,7 @@ class StrategicPatchError(MusterError):
     """A directive that makes no sense where it stands."""
 
 
-def strategic_patched(target: Any, patch: dict[str, Any], type_: Type) -> dict[str, Any]:
+def strategic_patched(target: Json, patch: JsonObject, type_: Type) -> JsonObject:
     """The object with the patch merged in. Neither is changed."""
     match patch.get(PATCH):
         case "replace":
@@ -58,7 +59,7 @@ def strategic_patched(target: Any, patch: dict[str, Any], type_: Type) -> dict[s
     return result
 
 
-def _directive(result: dict[str, Any], key: str, value: Any) -> None:
+def _directive(result: JsonObject, key: str, value: Json) -> None:
     if key.startswith(DELETE_VALUES):
         name = key.removeprefix(DELETE_VALUES)
         if not isinstance(value, list):
@@ -70,7 +71,7 @@ def _directive(result: dict[str, Any], key: str, value: Any) -> None:
         raise StrategicPatchError(f"unknown directive {key[:_SHOWN]}")
 
 
-def _patched_value(old: Any, value: Any, type_: Type) -> Any:
+def _patched_value(old: Json, value: Json, type_: Type) -> Json:
     if isinstance(value, dict):
         return strategic_patched(old, value, type_)
     if isinstance(value, list) and isinstance(type_, ListType) and isinstance(old, list):
@@ -82,11 +83,11 @@ def _patched_value(old: Any, value: Any, type_: Type) -> Any:
     return _plain(value)
 
 
-def _patched_items(old: list[Any], patch: list[Any], type_: ListType) -> list[Any]:
+def _patched_items(old: list[Json], patch: list[Json], type_: ListType) -> list[Json]:
     if any(isinstance(item, dict) and item.get(PATCH) == "replace" for item in patch):
         return [_plain(item) for item in patch if not (isinstance(item, dict) and PATCH in item)]
     # Where the items with each identity are: several may share one. What is deleted is taken out at the end.
-    result: list[Any] = list(old)
+    result: list[Json] = list(old)
     places: dict[str | None, list[int]] = {}
     for place, known in enumerate(result):
         places.setdefault(type_.item_element(known), []).append(place)
@@ -106,7 +107,7 @@ def _patched_items(old: list[Any], patch: list[Any], type_: ListType) -> list[An
     return [item for place, item in enumerate(result) if place not in deleted] if deleted else result
 
 
-def _set_order(result: dict[str, Any], name: str, order: Any, type_: Type) -> None:
+def _set_order(result: JsonObject, name: str, order: Json, type_: Type) -> None:
     """Items the directive names come in its order; the others keep their places after those they followed."""
     items = result.get(name)
     if not isinstance(items, list) or not isinstance(order, list):
@@ -114,7 +115,7 @@ def _set_order(result: dict[str, Any], name: str, order: Any, type_: Type) -> No
     list_type = _type_of(type_, name, items)
     identity = list_type.item_element if isinstance(list_type, ListType) and list_type.relation == "map" else repr
     wanted = {identity(item): place for place, item in enumerate(order)}
-    ranked: list[tuple[int, int, Any]] = []
+    ranked: list[tuple[int, int, Json]] = []
     rank = -1
     for place, item in enumerate(items):
         rank = wanted.get(identity(item), rank)
@@ -122,7 +123,7 @@ def _set_order(result: dict[str, Any], name: str, order: Any, type_: Type) -> No
     result[name] = [item for _, _, item in sorted(ranked, key=lambda entry: entry[:2])]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Json) -> Json:
     """A value of the patch that is new to the object: without directives and nulls."""
     if isinstance(value, dict):
         return {key: _plain(below) for key, below in value.items() if below is not None and not key.startswith("$")}
@@ -131,7 +132,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _type_of(type_: Type, key: str, value: Any) -> Type:
+def _type_of(type_: Type, key: str, value: Json) -> Type:
     type_ = deduced(type_, {})
     below = type_.type_of(key) if isinstance(type_, MapType) else None
     return deduced(below or ANY, value)

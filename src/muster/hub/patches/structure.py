@@ -7,9 +7,10 @@ It does not validate values: that is the schema's own business.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.hub.patches.field_sets import key_element, value_element
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,9 +47,9 @@ class ListType:
     element: Type
     relation: str = "atomic"  # or set, or map
     keys: tuple[str, ...] = ()
-    key_defaults: Mapping[str, Any] = field(default_factory=dict)
+    key_defaults: JsonMapping = field(default_factory=dict)
 
-    def item_element(self, item: Any) -> str | None:
+    def item_element(self, item: Json) -> str | None:
         """The path element of an item; None if it lacks every key."""
         if self.relation == "set":
             return value_element(item)
@@ -87,7 +88,7 @@ def deduced(type_: Type, value: object) -> Type:
     return SCALAR
 
 
-def compile_type(schema: Mapping[str, Any]) -> Type:
+def compile_type(schema: JsonMapping) -> Type:
     """The merge type of an OpenAPI schema."""
     if schema.get("x-kubernetes-int-or-string"):
         return SCALAR
@@ -106,7 +107,7 @@ def compile_type(schema: Mapping[str, Any]) -> Type:
             return ANY
 
 
-def _compile_map(schema: Mapping[str, Any]) -> MapType:
+def _compile_map(schema: JsonMapping) -> MapType:
     fields = {name: compile_type(below) for name, below in (schema.get("properties") or {}).items()}
     additional = schema.get("additionalProperties")
     element: Type | None = None
@@ -120,7 +121,7 @@ def _compile_map(schema: Mapping[str, Any]) -> MapType:
     return MapType(fields, element, atomic=atomic, always=bool(schema.get(ALWAYS)))
 
 
-def _compile_list(schema: Mapping[str, Any]) -> ListType:
+def _compile_list(schema: JsonMapping) -> ListType:
     items = schema.get("items") or {}
     element = compile_type(items)
     relation = schema.get("x-kubernetes-list-type", "atomic")
@@ -174,7 +175,7 @@ METADATA = MapType(
 )
 
 
-def object_type(schema: Mapping[str, Any]) -> MapType:
+def object_type(schema: JsonMapping) -> MapType:
     """The type of whole objects of a kind: its schema, with the fields every object has."""
     compiled = compile_type({"type": "object", **schema})
     assert isinstance(compiled, MapType)  # noqa: S101 - the schema of a kind is an object, for mypy

@@ -6,11 +6,12 @@ Used by apply only. Values are never changed in place: what did not change is sh
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.hub.patches.field_sets import FieldSet, is_member, path_text
 from muster.hub.patches.structure import ANY, ListType, MapType, ScalarType, deduced
 from muster.values.causes import quoted
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from muster.hub.patches.structure import Type
 
 
-def problems(value: Any, type_: Type, path: str = "") -> Iterator[str]:
+def problems(value: Json, type_: Type, path: str = "") -> Iterator[str]:
     """Why a configuration does not fit its schema, in the words of the real server's typed parser."""
     type_ = deduced(type_, value)
     if value is None:
@@ -43,7 +44,7 @@ def problems(value: Any, type_: Type, path: str = "") -> Iterator[str]:
         yield from _list_problems(value, type_, path)
 
 
-def _scalar_complaint(value: Any, type_: ScalarType) -> str | None:
+def _scalar_complaint(value: Json, type_: ScalarType) -> str | None:
     match type_.kind:
         case "string" if not isinstance(value, str):
             return f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
@@ -57,7 +58,7 @@ def _scalar_complaint(value: Any, type_: ScalarType) -> str | None:
             return None
 
 
-def _list_problems(value: list[Any], type_: ListType, path: str) -> Iterator[str]:
+def _list_problems(value: list[Json], type_: ListType, path: str) -> Iterator[str]:
     if type_.relation == "atomic":
         for index, item in enumerate(value):
             yield from problems(item, type_.element, f"{path}[{index}]")
@@ -74,7 +75,7 @@ def _list_problems(value: list[Any], type_: ListType, path: str) -> Iterator[str
         yield from problems(item, type_.element, path + path_text((element,)))
 
 
-def _item_complaint(item: Any, type_: ListType) -> str | None:
+def _item_complaint(item: Json, type_: ListType) -> str | None:
     """Why an item has no identity in its list."""
     if type_.relation == "set":
         match item:
@@ -99,7 +100,7 @@ def _item_complaint(item: Any, type_: ListType) -> str | None:
     return None
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Json) -> str:
     """A value as Go prints it with %v."""
     match value:
         case bool():
@@ -114,7 +115,7 @@ def _shown(value: Any) -> str:
             return str(value)
 
 
-def _go_syntax(value: Any) -> str:
+def _go_syntax(value: Json) -> str:
     """A value as Go prints it with %#v."""
     match value:
         case dict():
@@ -128,7 +129,7 @@ def _go_syntax(value: Any) -> str:
             return _shown(value)
 
 
-def _go_type(value: Any) -> str:
+def _go_type(value: Json) -> str:
     match value:
         case bool():
             return "bool"
@@ -140,7 +141,7 @@ def _go_type(value: Any) -> str:
             return "[]interface {}"
 
 
-def merged(live: Any, config: Any, type_: Type) -> Any:
+def merged(live: Json, config: Json, type_: Type) -> Json:
     """The live value with the configuration laid over it."""
     type_ = deduced(type_, config)
     if isinstance(type_, MapType) and not type_.atomic and isinstance(live, dict) and isinstance(config, dict):
@@ -158,7 +159,7 @@ def merged(live: Any, config: Any, type_: Type) -> Any:
     return config
 
 
-def _merged_lists(live: list[Any], config: list[Any], type_: ListType) -> list[Any]:
+def _merged_lists(live: list[Json], config: list[Json], type_: ListType) -> list[Json]:
     """Items of both. Shared ones come in the configuration's order; the others stay behind their neighbours.
 
     Both lists are read side by side: a live item that the configuration does not name is taken where it stands, and one
@@ -168,7 +169,7 @@ def _merged_lists(live: list[Any], config: list[Any], type_: ListType) -> list[A
     theirs = {type_.item_element(item): item for item in config}
     ahead = deque(mine.items())
     awaited = deque(element for element in theirs if element in mine)
-    result: list[Any] = []
+    result: list[Json] = []
 
     def take_live() -> None:
         """Everything of the live list up to the item that the configuration comes to next."""
@@ -190,11 +191,11 @@ def _merged_lists(live: list[Any], config: list[Any], type_: ListType) -> list[A
     return result
 
 
-def without(value: Any, fields: FieldSet, type_: Type) -> Any:
+def without(value: Json, fields: FieldSet, type_: Type) -> Json:
     """The value without the members of the set. A container that somebody still holds stays, even when it is empty."""
     type_ = deduced(type_, value)
     if isinstance(type_, MapType) and isinstance(value, dict) and not type_.atomic:
-        kept: dict[str, Any] = {}
+        kept: JsonObject = {}
         for key, below in value.items():
             node = fields.get(f"f:{key}")
             if node is None:
@@ -203,7 +204,7 @@ def without(value: Any, fields: FieldSet, type_: Type) -> Any:
                 kept[key] = without(below, node, type_.type_of(key) or ANY)
         return kept
     if isinstance(type_, ListType) and isinstance(value, list) and type_.relation != "atomic":
-        items: list[Any] = []
+        items: list[Json] = []
         for item in value:
             node = fields.get(type_.item_element(item) or "")
             if node is None:

@@ -11,7 +11,7 @@ import random
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,6 +23,7 @@ from muster.hub.rest.protobuf import encode_status
 from muster.hub.rest.protobuf_answers import encoded, encoded_list
 from muster.hub.rest.yaml_text import encode_yaml
 from muster.hub.status import shortened
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from muster.hub.rest.parts import Listing
     from muster.hub.status import StatusError
 
-    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+    Send = Callable[[MutableMapping[str, Json]], Awaitable[None]]
 
 GZIP_FROM = 128 * 1024
 _JSON = b"application/json"

@@ -14,7 +14,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from starlette.websockets import WebSocket
@@ -40,6 +40,7 @@ from muster.hub.rest.tables import Tables
 from muster.hub.rest.verbs import Call, Verbs, verb_of
 from muster.hub.rest.watching import PROTOCOLS, Watches
 from muster.hub.write_checks import require
+from muster.values.json import Json
 from muster.values.limits import named
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from muster.hub.rest.subresources import Described, Descriptions
     from muster.hub.rest.watching import Hold
 
-    Scope = MutableMapping[str, Any]
+    Scope = MutableMapping[str, Json]
     Headers = dict[bytes, bytes]
 
 _log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,6 +18,7 @@ from muster.hub.rest.json_text import decode_json
 from muster.hub.rest.protobuf import InvalidProtobufError, Message, decode, open_envelope
 from muster.hub.rest.protobuf_kinds import DELETE_OPTIONS, KINDS
 from muster.hub.rest.yaml_text import decode_yaml
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from muster.hub.requests import Body
     from muster.hub.rest.limits import Limits
 
-    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+    Receive = Callable[[], Awaitable[MutableMapping[str, Json]]]
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -223,7 +224,7 @@ async def receive_body(receive: Receive, limits: Limits) -> bytes:
         raise _too_slow(limits) from None
 
 
-async def _next(receive: Receive) -> MutableMapping[str, Any]:
+async def _next(receive: Receive) -> MutableMapping[str, Json]:
     message = await receive()
     if message["type"] == "http.disconnect":
         raise ClientGoneError

@@ -10,13 +10,14 @@ import base64
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.api.resource import part_verbs
 from muster.hub.rest.negotiation import clauses_of
 from muster.hub.rest.subresources import SCALE
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,10 +114,10 @@ class Discovery:
                 listed = _resource_list(group, version, kinds, self._subresources)
                 yield _base_path(group, version), _encode(listed)
 
-    def _api_groups(self) -> list[dict[str, Any]]:
+    def _api_groups(self) -> list[JsonObject]:
         return [self._api_group(group) for group in self._groups if group]
 
-    def _api_group(self, group: str) -> dict[str, Any]:
+    def _api_group(self, group: str) -> JsonObject:
         versions = [{"groupVersion": f"{group}/{name}", "version": name} for name in self._groups[group]]
         return {"name": group, "versions": versions, "preferredVersion": versions[0]}
 
@@ -132,7 +133,7 @@ class Discovery:
         etag = hashlib.sha512(body).hexdigest().upper()
         return Document(body, _AGGREGATED.format(version=version), f'"{etag}"')
 
-    def _group_discovery(self, group: str) -> dict[str, Any]:
+    def _group_discovery(self, group: str) -> JsonObject:
         versions = [
             {
                 "version": name,
@@ -147,7 +148,7 @@ class Discovery:
         return {"metadata": {"name": group} if group else {}, "versions": versions}
 
 
-def _encode(content: Any) -> bytes:
+def _encode(content: Json) -> bytes:
     return msgspec.json.encode(content) + b"\n"
 
 
@@ -155,17 +156,17 @@ def _base_path(group: str, version: str) -> str:
     return f"/apis/{group}/{version}" if group else f"/api/{version}"
 
 
-def _api_versions(server: str) -> dict[str, Any]:
+def _api_versions(server: str) -> JsonObject:
     addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": server}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
 
 
 def _resource_list(
     group: str, version: str, kinds: Sequence[tuple[Resource, Version]], subresources: Descriptions
-) -> dict[str, Any]:
-    resources: list[dict[str, Any]] = []
+) -> JsonObject:
+    resources: list[JsonObject] = []
     for resource, served in kinds:
-        entry: dict[str, Any] = {
+        entry: JsonObject = {
             "name": resource.plural,
             "singularName": resource.singular,
             "namespaced": resource.namespaced,
@@ -206,13 +207,11 @@ def _resource_list(
     return {"kind": "APIResourceList", **named, "groupVersion": group_version, "resources": resources}
 
 
-def _aggregated_resource(
-    resource: Resource, version: Version, subresources: Iterable[Described] = ()
-) -> dict[str, Any]:
+def _aggregated_resource(resource: Resource, version: Version, subresources: Iterable[Described] = ()) -> JsonObject:
     # Built-in kinds leave group and version empty: "those of this entry".
     group, version_name = ("", "") if resource.builtin else (resource.group, version.name)
     kind = {"group": group, "version": version_name, "kind": resource.kind}
-    entry: dict[str, Any] = {
+    entry: JsonObject = {
         "resource": resource.plural,
         "responseKind": kind,
         "scope": "Namespaced" if resource.namespaced else "Cluster",

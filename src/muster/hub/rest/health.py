@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import platform
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster import __version__
 from muster.hub.rest.answers import Reply, text_reply
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ KUBERNETES_MINOR = 36
 PATHS = ("/healthz", "/livez", "/readyz")
 
 
-def version() -> dict[str, Any]:
+def version() -> JsonObject:
     """The answer of /version."""
     machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     return {

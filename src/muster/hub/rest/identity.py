@@ -6,7 +6,7 @@ after the path was authorized; the keys come from the issuer of tokens.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,9 +14,11 @@ from muster.hub import status
 from muster.hub.requests import API_AUDIENCE
 from muster.hub.rest.answers import Reply
 from muster.hub.rest.negotiation import clauses_of
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
 
 CONFIGURATION = "/.well-known/openid-configuration"
 KEYS = "/openid/v1/jwks"
@@ -27,7 +29,7 @@ _AN_HOUR = (b"cache-control", b"public, max-age=3600")
 class Identity:
     """The two documents."""
 
-    def __init__(self, keys: Sequence[dict[str, Any]] = ()) -> None:
+    def __init__(self, keys: Sequence[JsonObject] = ()) -> None:
         """`keys` are the public keys, as JSON Web Keys."""
         self._keys = list(keys)
 
@@ -43,7 +45,7 @@ class Identity:
             case _:
                 return None
 
-    def _configuration(self, server: str) -> dict[str, Any]:
+    def _configuration(self, server: str) -> JsonObject:
         return {
             "issuer": API_AUDIENCE,
             "jwks_uri": f"https://{server}{KEYS}",  # the hub speaks TLS, on loopback too

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import msgspec
 
 from muster.hub.requests import MalformedBodyError
 from muster.hub.rest.limits import check_depth
+from muster.values.json import Json, JsonObject
 
 # A text longer than this is described by the decoder's own words: walking megabytes for a nicer sentence would let one
 # client hold up the others.
@@ -32,7 +32,7 @@ _FRACTION = re.compile(rb"[0-9][.eE]")
 _UNEXPECTED_END = "unexpected end of JSON input"
 
 
-def decode_json(text: bytes) -> tuple[Any, tuple[str, ...]]:
+def decode_json(text: bytes) -> tuple[Json, tuple[str, ...]]:
     """The value and the paths of its duplicate keys. Raises MalformedBodyError, or StatusError when it is too deep."""
     try:
         value = msgspec.json.decode(text)
@@ -60,7 +60,7 @@ def _wording(text: bytes, error: Exception) -> str:
     return str(error)
 
 
-def _as_stored_by_go(value: Any) -> Any:
+def _as_stored_by_go(value: Json) -> Json:
     """Numbers as they are after a Go server has stored them: integers beyond 64 bits are floats, `1.0` is `1`.
 
     No deeper than the limit on bodies, so this may recurse.
@@ -80,7 +80,7 @@ def _as_stored_by_go(value: Any) -> Any:
 def _duplicates(text: bytes) -> tuple[str, ...]:
     repeated: dict[int, list[str]] = {}
 
-    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def collect(pairs: list[tuple[str, Json]]) -> JsonObject:
         found = dict(pairs)
         if len(found) != len(pairs):
             seen: set[str] = set()
@@ -96,7 +96,7 @@ def _duplicates(text: bytes) -> tuple[str, ...]:
     if not repeated:
         return ()
     paths: list[str] = []
-    pending: list[tuple[str, Any]] = [("", tree)]
+    pending: list[tuple[str, Json]] = [("", tree)]
     while pending:
         path, node = pending.pop()
         if isinstance(node, dict):

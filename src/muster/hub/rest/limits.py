@@ -6,9 +6,9 @@ Each limit is a clear answer to the client, never an exhausted process.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from muster.hub import status
+from muster.values.json import Json
 from muster.values.limits import Unit, limit
 
 MAX_DEPTH = 100  # levels of nesting in a body; the deepest real objects have less than twenty
@@ -50,7 +50,7 @@ class Limits:
     )
 
 
-def check_depth(value: Any, *, openings: int = MAX_DEPTH + 1, unbounded: bool = False) -> None:
+def check_depth(value: Json, *, openings: int = MAX_DEPTH + 1, unbounded: bool = False) -> None:
     """Refuse a value that nests deeper than MAX_DEPTH. `openings` bounds the depth: few braces need no look."""
     if unbounded:
         raise status.bad_request(f"the body nests deeper than {MAX_DEPTH} levels")

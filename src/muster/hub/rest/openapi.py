@@ -18,6 +18,7 @@ from muster.hub.requests import PatchType
 from muster.hub.rest import openapi_shared as shared
 from muster.hub.rest import openapi_v2
 from muster.hub.rest.discovery import Document, scaled
+from muster.values.json import JsonMapping, JsonObject, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 # With a dot where the request has an @, which clients cannot parse as a media type.
 V2_CONTENT_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
-Schema = dict[str, Any]
 
 _FIXED = frozenset({"api", "apis", "version"})
 
@@ -92,10 +92,10 @@ class OpenApi:
         found = openapi_v2.plain_document("Muster", f"v{__version__}", *self._everything())
         return _kept(msgspec.json.encode(found) + b"\n", "application/json")
 
-    def _everything(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _everything(self) -> tuple[JsonObject, JsonObject]:
         """The paths and schemas of all documents."""
-        paths: dict[str, Any] = {}
-        schemas: dict[str, Any] = {}
+        paths: JsonObject = {}
+        schemas: JsonObject = {}
         for name in self._kinds:
             content = self._content(name)
             paths |= content["paths"]
@@ -108,9 +108,9 @@ class OpenApi:
             found = self._documents[name] = _kept(msgspec.json.encode(self._content(name)) + b"\n", "application/json")
         return found
 
-    def _content(self, name: str) -> dict[str, Any]:
-        paths: dict[str, Any] = {}
-        schemas: dict[str, Any] = {}
+    def _content(self, name: str) -> JsonObject:
+        paths: JsonObject = {}
+        schemas: JsonObject = {}
         kinds = self._kinds.get(name)
         if kinds is None:
             path = f"/{name}" if name == "version" else f"/{name}/"
@@ -155,7 +155,7 @@ def _kind_of(resource: Resource, version: Version, kind: str) -> dict[str, str]:
 _EITHER: Final = ({"type": "integer"}, {"type": "string"})
 
 
-def _spelled_out(schema: Mapping[str, Any]) -> Schema:
+def _spelled_out(schema: JsonMapping) -> Schema:
     """A definition's schema for readers that do not know its shorthands: what may be a number or a text says so."""
     told = dict(schema)
     if told.get("x-kubernetes-int-or-string") and not told.keys() & {"anyOf", "allOf"}:
@@ -207,27 +207,27 @@ def _schemas(resource: Resource, version: Version) -> dict[str, Schema]:
     return found
 
 
-def _paths(base: str, resource: Resource, version: Version, special: Iterable[Described]) -> dict[str, Any]:
+def _paths(base: str, resource: Resource, version: Version, special: Iterable[Described]) -> JsonObject:
     operations = _Operations(resource, version)
     verbs = resource.verbs
     scoped = (
         f"{base}/namespaces/{{namespace}}/{resource.plural}" if resource.namespaced else f"{base}/{resource.plural}"
     )
     namespace = [_path_parameter("namespace", "The namespace of the objects.")] if resource.namespaced else []
-    collection: dict[str, Any] = {}
+    collection: JsonObject = {}
     if "list" in verbs:
         collection["get"] = operations.list("Namespaced" if resource.namespaced else "")
     if "create" in verbs:
         collection["post"] = operations.write("create", "POST", "")
     if "deletecollection" in verbs:
         collection["delete"] = operations.delete_collection()
-    paths: dict[str, Any] = {scoped: collection | {"parameters": [*namespace, shared.PRETTY]}}
+    paths: JsonObject = {scoped: collection | {"parameters": [*namespace, shared.PRETTY]}}
     if resource.namespaced and "list" in verbs:
         everywhere = operations.list("ForAllNamespaces")
         paths[f"{base}/{resource.plural}"] = {"get": everywhere, "parameters": [shared.PRETTY]}
     if "get" in verbs:
         named = [_path_parameter("name", f"The name of the {resource.kind}."), *namespace, shared.PRETTY]
-        single: dict[str, Any] = {"get": operations.read("")}
+        single: JsonObject = {"get": operations.read("")}
         if "update" in verbs:
             single["put"] = operations.write("replace", "PUT", "")
             single["delete"] = operations.delete()

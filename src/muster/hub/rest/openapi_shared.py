@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muster.values.json import JsonMapping, JsonObject
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 
@@ -17,11 +20,11 @@ def ref(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _text(description: str, **more: Any) -> dict[str, Any]:
+def _text(description: str, **more: Any) -> JsonObject:
     return {"type": "string", "description": description, **more}
 
 
-def _referred(name: str, description: str) -> dict[str, Any]:
+def _referred(name: str, description: str) -> JsonObject:
     """A reference with a description beside it; a bare `$ref` may not have one."""
     return {"description": description, "default": {}, "allOf": [ref(name)]}
 
@@ -29,7 +32,7 @@ def _referred(name: str, description: str) -> dict[str, Any]:
 _TIME = {"type": "string", "format": "date-time"}
 _STRINGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
-SCHEMAS: Mapping[str, Mapping[str, Any]] = {
+SCHEMAS: Mapping[str, JsonMapping] = {
     f"{META}.Time": {"description": "A moment in RFC 3339, in seconds.", **_TIME},
     f"{META}.OwnerReference": {
         "description": "Names the object that this one belongs to: when the owner goes, so does this object.",
@@ -197,7 +200,7 @@ SCHEMAS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _parameter(name: str, description: str, kind: str = "string") -> dict[str, Any]:
+def _parameter(name: str, description: str, kind: str = "string") -> JsonObject:
     return {"name": name, "in": "query", "description": description, "schema": {"type": kind, "uniqueItems": True}}
 
 

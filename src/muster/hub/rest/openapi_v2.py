@@ -8,16 +8,16 @@ those of gnostic's `openapi.v2.Document`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.hub.rest.protobuf import length_delimited, varint_field
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-Schema = dict[str, Any]
 
 _V3_PREFIX = "#/components/schemas/"
 _V2_PREFIX = "#/definitions/"
@@ -32,7 +32,7 @@ _EXTENSIONS = (
 _KIND = "x-kubernetes-group-version-kind"
 
 
-def document(title: str, version: str, paths: Mapping[str, Any], schemas: Mapping[str, Any]) -> bytes:
+def document(title: str, version: str, paths: JsonMapping, schemas: JsonMapping) -> bytes:
     """The document of all paths and schemas, which are given in the form of OpenAPI 3."""
     info = _text(1, title) + _text(2, version)
     patches = b"".join(_path(path, item["patch"]) for path, item in paths.items() if "patch" in item)
@@ -47,7 +47,7 @@ def document(title: str, version: str, paths: Mapping[str, Any], schemas: Mappin
     )
 
 
-def plain_document(title: str, version: str, paths: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+def plain_document(title: str, version: str, paths: JsonMapping, schemas: JsonMapping) -> JsonObject:
     """The same document as a value: with every operation, because nothing here has to be encoded by hand."""
     return {
         "swagger": "2.0",
@@ -61,23 +61,21 @@ def plain_document(title: str, version: str, paths: Mapping[str, Any], schemas: 
     }
 
 
-def _plain_item(item: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_item(item: JsonMapping) -> JsonObject:
     shown = {name: _plain_operation(each) for name, each in item.items() if name != "parameters"}
     parameters = [_plain_parameter(each) for each in item.get("parameters", ())]
     return {**shown, "parameters": parameters} if parameters else shown
 
 
-def _plain_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_operation(operation: JsonMapping) -> JsonObject:
     """OpenAPI 2 has one schema per answer, whatever its media type, and a body among the parameters."""
-    responses: Mapping[str, Any] = operation["responses"]
+    responses: JsonMapping = operation["responses"]
     parameters = [_plain_parameter(each) for each in operation.get("parameters", ())]
     takes = operation.get("requestBody", {}).get("content", {})
     if takes:
         schema = _plain_schema(next(iter(takes.values()))["schema"])
         parameters.append({"name": "body", "in": "body", "required": True, "schema": schema})
-    gives: Mapping[str, Any] = next(
-        (each.get("content", {}) for code, each in responses.items() if code.startswith("2")), {}
-    )
+    gives: JsonMapping = next((each.get("content", {}) for code, each in responses.items() if code.startswith("2")), {})
     shown = {name: value for name, value in operation.items() if name not in ("parameters", "requestBody", "responses")}
     return {
         **shown,
@@ -88,24 +86,24 @@ def _plain_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _plain_response(response: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_response(response: JsonMapping) -> JsonObject:
     content = response.get("content", {})
     shown = {"description": response.get("description", "")}
     return {**shown, "schema": _plain_schema(next(iter(content.values()))["schema"])} if content else shown
 
 
-def _plain_parameter(parameter: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_parameter(parameter: JsonMapping) -> JsonObject:
     shown = {name: value for name, value in parameter.items() if name != "schema"}
     return {**shown, **_plain_schema(parameter["schema"])}
 
 
-def _plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_schema(schema: JsonMapping) -> JsonObject:
     """A schema in the words of OpenAPI 2, which knows neither alternatives nor null."""
     reference = _reference(schema)
     if reference:
         described = {"description": schema["description"]} if "description" in schema else {}
         return {**described, "$ref": _V2_PREFIX + reference.removeprefix(_V3_PREFIX)}
-    shown: dict[str, Any] = {}
+    shown: JsonObject = {}
     for name, value in schema.items():
         match name:
             case "properties":
@@ -130,14 +128,14 @@ def _named(number: int, name: str, content: bytes) -> bytes:
     return length_delimited(number, _text(1, name) + length_delimited(2, content))
 
 
-def _extensions(number: int, node: Mapping[str, Any], names: Iterable[str]) -> bytes:
+def _extensions(number: int, node: JsonMapping, names: Iterable[str]) -> bytes:
     """Vendor extensions; their values travel as YAML, and JSON is YAML."""
     return b"".join(
         _named(number, name, length_delimited(2, msgspec.json.encode(node[name]))) for name in names if name in node
     )
 
 
-def _path(path: str, operation: Mapping[str, Any]) -> bytes:
+def _path(path: str, operation: JsonMapping) -> bytes:
     parameters = b"".join(
         length_delimited(8, length_delimited(1, length_delimited(2, length_delimited(3, _query(parameter)))))
         for parameter in operation["parameters"]
@@ -147,12 +145,12 @@ def _path(path: str, operation: Mapping[str, Any]) -> bytes:
     return _named(2, path, length_delimited(8, shown))
 
 
-def _query(parameter: Mapping[str, Any]) -> bytes:
+def _query(parameter: JsonMapping) -> bytes:
     kind = parameter["schema"]["type"]
     return _text(2, "query") + _text(3, parameter["description"]) + _text(4, parameter["name"]) + _text(6, kind)
 
 
-def _schema(schema: Mapping[str, Any]) -> bytes:
+def _schema(schema: JsonMapping) -> bytes:
     description = _text(4, schema["description"]) if "description" in schema else b""
     reference = _reference(schema)
     if reference:
@@ -180,7 +178,7 @@ def _schema(schema: Mapping[str, Any]) -> bytes:
     return b"".join(encoded)
 
 
-def _reference(schema: Mapping[str, Any]) -> str:
+def _reference(schema: JsonMapping) -> str:
     """What a schema refers to, directly or, with a description beside it, as its only part."""
     found = schema.get("$ref", "")
     parts = schema.get("allOf", ())

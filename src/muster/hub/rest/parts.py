@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.hub.pace import SLICE
 from muster.hub.rest.yaml_text import encode_yaml
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
 
 PART = 64 * 1024  # what a client that does not read makes us keep for it
 
@@ -38,7 +40,7 @@ class Streamed:
 class Listing:
     """A list, or a table: its own fields, and many items under one more. Each item is JSON, made when it is needed."""
 
-    head: dict[str, Any]
+    head: JsonObject
     member: str  # "items", or "rows" of a table
     items: Iterable[bytes]
 

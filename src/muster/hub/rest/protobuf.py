@@ -15,14 +15,16 @@ import struct
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.errors import MusterError
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
 
 MAGIC = b"k8s\x00"
 MAX_DEPTH = 64  # the deepest message of a built-in kind nests less than ten levels
@@ -59,7 +61,7 @@ class Field:
     repeated: bool = False
     mapping: bool = False
     pointer: bool = False
-    shown: Callable[[Any], Any] | None = None  # how a message that stands for one of several things looks in JSON
+    shown: Callable[[Json], Json] | None = None  # how a message that stands for one of several things looks in JSON
 
 
 class Message(dict[int, Field]):
@@ -95,15 +97,15 @@ def open_envelope(body: bytes) -> Envelope:
     return Envelope(api_version, kind, raw)
 
 
-def decode(raw: bytes, message: Message) -> dict[str, Any]:
+def decode(raw: bytes, message: Message) -> JsonObject:
     """The JSON form of a message."""
     return _decode(memoryview(raw), message, 0)
 
 
-def _decode(data: memoryview, message: Message, depth: int) -> dict[str, Any]:
+def _decode(data: memoryview, message: Message, depth: int) -> JsonObject:
     if depth > MAX_DEPTH:
         raise InvalidProtobufError(f"messages nest deeper than {MAX_DEPTH} levels")
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for number, wire in _fields(data):
         field = message.get(number)
         if field is None:
@@ -120,9 +122,9 @@ def _decode(data: memoryview, message: Message, depth: int) -> dict[str, Any]:
     return found
 
 
-def _entry(wire: int | memoryview, field: Field, depth: int) -> tuple[str, Any]:
+def _entry(wire: int | memoryview, field: Field, depth: int) -> tuple[str, Json]:
     key = ""
-    value: Any = "" if field.type in (Scalar.STRING, Scalar.BYTES) else {}
+    value: Json = "" if field.type in (Scalar.STRING, Scalar.BYTES) else {}
     for number, part in _fields(_bytes(wire)):
         if number == 1:
             key = _text(part)
@@ -131,7 +133,7 @@ def _entry(wire: int | memoryview, field: Field, depth: int) -> tuple[str, Any]:
     return key, value
 
 
-def _value(wire: int | memoryview, field: Field, depth: int) -> Any:
+def _value(wire: int | memoryview, field: Field, depth: int) -> Json:
     if isinstance(field.type, Message):
         found = _decode(_bytes(wire), field.type, depth + 1)
         return found if field.shown is None else field.shown(found)
@@ -195,7 +197,7 @@ def _micro_time(wire: int | memoryview) -> str | None:
     return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{nanos // 1000:06d}Z"
 
 
-def _raw_json(wire: int | memoryview) -> Any:
+def _raw_json(wire: int | memoryview) -> Json:
     for number, part in _fields(_bytes(wire)):
         if number == 1:
             try:
@@ -209,7 +211,7 @@ def _strings(wire: int | memoryview) -> list[str]:
     return [_text(part) for number, part in _fields(_bytes(wire)) if number == 1]
 
 
-_SCALARS: Mapping[Scalar, Callable[[int | memoryview], Any]] = {
+_SCALARS: Mapping[Scalar, Callable[[int | memoryview], Json]] = {
     Scalar.STRING: _text,
     Scalar.INTEGER: _integer,
     Scalar.BOOLEAN: lambda wire: bool(_integer(wire)),
@@ -265,7 +267,7 @@ def _varint(data: memoryview, position: int) -> tuple[int, int]:
             raise InvalidProtobufError("integer overflow")
 
 
-def encode_status(status: Mapping[str, Any]) -> bytes:
+def encode_status(status: JsonMapping) -> bytes:
     """A Status as a client sees it that accepts only protobuf."""
     body = length_delimited(1, _texts(status.get("metadata", {}), "selfLink", "resourceVersion", "continue"))
     body += _texts(status, "status", "message", "reason", first=2)
@@ -276,7 +278,7 @@ def encode_status(status: Mapping[str, Any]) -> bytes:
     return MAGIC + type_meta + length_delimited(2, body) + length_delimited(3, b"") + length_delimited(4, b"")
 
 
-def _details(details: Mapping[str, Any]) -> bytes:
+def _details(details: JsonMapping) -> bytes:
     causes = b"".join(
         length_delimited(4, _texts(cause, "reason", "message", "field")) for cause in details.get("causes", ())
     )
@@ -284,7 +286,7 @@ def _details(details: Mapping[str, Any]) -> bytes:
     return _texts(details, "name", "group", "kind") + causes + retry + _texts(details, "uid", first=6)
 
 
-def _texts(content: Mapping[str, Any], *names: str, first: int = 1) -> bytes:
+def _texts(content: JsonMapping, *names: str, first: int = 1) -> bytes:
     """Strings in consecutive fields, written even when they are empty, as Go writes them."""
     texts = (str(content.get(name, "")).encode() for name in names)
     return b"".join(length_delimited(number, text) for number, text in enumerate(texts, first))

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.hub.rest.protobuf import MAGIC, Field, Message, Scalar, encode_status, length_delimited, varint_field
 from muster.hub.rest.protobuf_kinds import KINDS, METADATA
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from muster.hub.requests import WatchEvent
 
@@ -39,7 +40,7 @@ def encoded(body: bytes) -> bytes:
     return _object(value)
 
 
-def encoded_list(head: Mapping[str, Any], items: Iterable[bytes]) -> bytes:
+def encoded_list(head: JsonMapping, items: Iterable[bytes]) -> bytes:
     """A list, given as its own fields and its items in JSON."""
     kind = str(head["kind"]).removesuffix("List")
     message = _message(str(head["apiVersion"]), kind)
@@ -55,7 +56,7 @@ def frame(event: WatchEvent) -> bytes:
     return len(body).to_bytes(4, "big") + body
 
 
-def _object(value: dict[str, Any]) -> bytes:
+def _object(value: JsonObject) -> bytes:
     api_version, kind = str(value.get("apiVersion", "")), str(value.get("kind", ""))
     if (api_version, kind) == ("v1", "Status"):
         return encode_status(value)
@@ -81,12 +82,12 @@ def _envelope(api_version: str, kind: str, body: bytes) -> bytes:
     )
 
 
-def _fields(value: Mapping[str, Any], message: Message) -> bytes:
+def _fields(value: JsonMapping, message: Message) -> bytes:
     """The fields of a message in the order of their numbers. What has no number is left out."""
     return b"".join(_field(number, field, value.get(field.name)) for number, field in sorted(message.items()))
 
 
-def _field(number: int, field: Field, value: Any) -> bytes:
+def _field(number: int, field: Field, value: Json) -> bytes:
     if field.mapping:
         entries = (value or {}).items()
         return b"".join(length_delimited(number, _entry(field, key, item)) for key, item in entries)
@@ -102,11 +103,11 @@ def _is_absent(field: Field) -> bool:
     return not isinstance(field.type, Scalar) or field.type in (Scalar.TIME, Scalar.MICRO_TIME, Scalar.RAW_JSON)
 
 
-def _entry(field: Field, key: str, value: Any) -> bytes:
+def _entry(field: Field, key: str, value: Json) -> bytes:
     return length_delimited(1, key.encode()) + _single(2, field, value)
 
 
-def _single(number: int, field: Field, value: Any) -> bytes:
+def _single(number: int, field: Field, value: Json) -> bytes:
     if isinstance(field.type, Message):
         return length_delimited(number, _fields(value or {}, field.type))
     match field.type:
@@ -126,7 +127,7 @@ def _single(number: int, field: Field, value: Any) -> bytes:
             return length_delimited(number, str(value or "").encode("utf-8", "surrogatepass"))
 
 
-def _moment(value: Any) -> bytes:
+def _moment(value: Json) -> bytes:
     """Seconds and nanoseconds since 1970; nothing for a time that is none."""
     if not value:
         return b""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from muster.hub.rest.protobuf import Field, Message, Scalar
+from muster.values.json import Json, JsonObject
 
 _S, _I, _B, _D, _J = Scalar.STRING, Scalar.INTEGER, Scalar.BOOLEAN, Scalar.DOUBLE, Scalar.RAW_JSON
 
 
-def _or_list(value: dict[str, Any]) -> Any:
+def _or_list(value: JsonObject) -> Json:
     return value["several"] if "several" in value else value.get("schema", {})
 
 
-def _or_flag(value: dict[str, Any]) -> Any:
+def _or_flag(value: JsonObject) -> Json:
     return value["schema"] if "schema" in value else value.get("allows", False)
 
 
-def _or_texts(value: dict[str, Any]) -> Any:
+def _or_texts(value: JsonObject) -> Json:
     return value["property"] if "property" in value else value.get("schema", {})
 
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.hub.audit import Entry, answered
 from muster.hub.rest import query as queries
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from muster.hub.requests import User
     from muster.hub.rest.answers import Reply
     from muster.hub.rest.verbs import Call
@@ -42,7 +41,7 @@ class Seen:
         return self.user is not self.known
 
 
-def audit_entry(scope: Mapping[str, Any], seen: Seen, reply: Reply, seconds: float, audit: bytes) -> Entry:
+def audit_entry(scope: JsonMapping, seen: Seen, reply: Reply, seconds: float, audit: bytes) -> Entry:
     """The line of the audit log. Nothing of a body but the name and revision of what was written."""
     verb, group, version, resource, subresource = seen.what
     entry = Entry(

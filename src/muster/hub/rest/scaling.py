@@ -7,7 +7,7 @@ is the object; the Scale is only a view of it.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.codec import encode
 from muster.hub import status
@@ -19,13 +19,14 @@ from muster.hub.requests import Answer, MalformedBodyError, PatchType
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import object_reply
 from muster.hub.rest.bodies import body_of, patch_of, receive_body
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.api.resource import Scale
     from muster.hub.api import Api
-    from muster.hub.requests import Body, JsonObject
+    from muster.hub.requests import Body
     from muster.hub.rest.answers import Reply
     from muster.hub.rest.limits import Limits
     from muster.hub.rest.verbs import Call
@@ -58,7 +59,7 @@ class Scaling:
         raw = await receive_body(call.receive, limits)
         if call.verb == "update":
             body = body_of(call.content_type, raw, resource)
-            change: Callable[[JsonObject], Any] = partial(_replaced, body)
+            change: Callable[[JsonObject], Json] = partial(_replaced, body)
         else:
             kind, body = patch_of(call.content_type, raw, resource)
             if kind not in _PATCHES:
@@ -82,11 +83,11 @@ def scale_of(obj: JsonObject, paths: Scale) -> JsonObject | None:
     return _view(obj, paths, wanted)
 
 
-def _view(obj: JsonObject, paths: Scale, wanted: Any) -> JsonObject:
+def _view(obj: JsonObject, paths: Scale, wanted: Json) -> JsonObject:
     present, there, _ = nested(obj, paths.status_replicas)
     metadata = obj["metadata"]
     names = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-    counted: dict[str, Any] = {"replicas": present if there else 0}
+    counted: JsonObject = {"replicas": present if there else 0}
     if paths.selector:
         selector, there, _ = nested(obj, paths.selector)
         if there and selector:
@@ -100,7 +101,7 @@ def _view(obj: JsonObject, paths: Scale, wanted: Any) -> JsonObject:
     }
 
 
-def _rescaled(change: Callable[[JsonObject], Any], paths: Scale, live: JsonObject, *, patching: bool) -> JsonObject:
+def _rescaled(change: Callable[[JsonObject], Json], paths: Scale, live: JsonObject, *, patching: bool) -> JsonObject:
     """The object with the number of replicas that a changed Scale wants. Raises 400."""
     wanted, said, _ = nested(live, paths.spec_replicas)
     scale = change(_view(live, paths, wanted if said else None))
@@ -129,14 +130,14 @@ def _rescaled(change: Callable[[JsonObject], Any], paths: Scale, live: JsonObjec
     return obj
 
 
-def _replaced(body: Body, _: JsonObject) -> Any:
+def _replaced(body: Body, _: JsonObject) -> Json:
     try:
         return body.read().value
     except MalformedBodyError as error:
         raise status.bad_request(f"couldn't get version/kind; json parse error: {error.reason}") from None
 
 
-def _patched(kind: PatchType, body: Body, scale: JsonObject) -> Any:
+def _patched(kind: PatchType, body: Body, scale: JsonObject) -> Json:
     patch = read_patch(body).value
     if kind is not PatchType.JSON:
         if not isinstance(patch, dict):

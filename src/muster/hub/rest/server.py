@@ -21,6 +21,7 @@ from muster.hub.auth.authentication import PEER
 from muster.hub.auth.peers import peer_of
 from muster.hub.rest.connections import CLOSED, SlowReaders
 from muster.hub.rest.parts import PART
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
@@ -64,7 +65,7 @@ class HeadWithBody:
         self.write(b"")
         self._transport.close()
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Json:
         return getattr(self._transport, name)
 
 
@@ -180,7 +181,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().resume_writing()
         self.config.slow_readers.read(self)
 
-    async def send(self, message: MutableMapping[str, Any]) -> None:  # type: ignore[override]  # uvicorn's own types
+    async def send(self, message: MutableMapping[str, Json]) -> None:  # type: ignore[override]  # uvicorn's own types
         binary, text = message.get("bytes"), message.get("text")
         data: bytes = binary if binary is not None else (text or "").encode()
         if message["type"] != "websocket.send" or len(data) <= PART or self.close_sent:
@@ -204,7 +205,7 @@ class _Server(uvicorn.Server):
         self._application = application
         self._on_ready = on_ready
 
-    def capture_signals(self) -> Any:
+    def capture_signals(self) -> Json:
         return contextlib.nullcontext()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -6,14 +6,14 @@ Whoever answers a subresource describes it; `application` gathers the descriptio
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.values.json import JsonObject, Schema
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _on_one_line(schema: Schema) -> Schema:
 
 _AUTOSCALING: Final = "io.k8s.api.autoscaling.v1."
 _COUNT: Final = {"type": "integer", "format": "int32"}
-_SCHEMA: Final[dict[str, Any]] = {
+_SCHEMA: Final[JsonObject] = {
     "type": "object",
     "description": "How many replicas an object has and wants.",
     "properties": {

@@ -6,7 +6,7 @@ because ages count from now.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,6 +16,7 @@ from muster.hub.requests import WatchEvent
 from muster.hub.rest.bodies import PROTOBUF
 from muster.hub.rest.parts import PART, Listing
 from muster.hub.rest.protobuf_answers import frame
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,7 +99,7 @@ class Tables:
         self,
         target: Target,
         items: Iterable[bytes],
-        metadata: dict[str, Any],
+        metadata: JsonObject,
         form: Form,
         include: str,
         *,
@@ -116,7 +117,7 @@ class Tables:
         now = self._clock()
         for item in items:
             obj = msgspec.json.decode(item)
-            row: dict[str, Any] = {"cells": cells(target.resource, target.version, obj, now)}
+            row: JsonObject = {"cells": cells(target.resource, target.version, obj, now)}
             if include == "None":
                 row["object"] = None
             elif include == "Object":

@@ -5,19 +5,18 @@ Called by `bodies` and `answers`. `values.yaml_reading` reads; this module says 
 
 from __future__ import annotations
 
-from typing import Any
-
 import yaml
 
 from muster.hub import status
 from muster.hub.requests import MalformedBodyError
 from muster.hub.rest.limits import MAX_DEPTH, MAX_YAML_NODES
+from muster.values.json import Json
 from muster.values.yaml_reading import YamlError, YamlLimitError, YamlLimits, read_yaml
 
 _LIMITS = YamlLimits(MAX_DEPTH, MAX_YAML_NODES, 3 * 1024 * 1024)
 
 
-def decode_yaml(text: bytes) -> tuple[Any, tuple[str, ...]]:
+def decode_yaml(text: bytes) -> tuple[Json, tuple[str, ...]]:
     """The value and what a strict reader says of duplicate keys. Raises MalformedBodyError, StatusError for a limit."""
     try:
         document = read_yaml(text, _LIMITS)
@@ -28,7 +27,7 @@ def decode_yaml(text: bytes) -> tuple[Any, tuple[str, ...]]:
     return (None, ()) if document is None else (document.value, document.duplicates)
 
 
-def encode_yaml(value: Any) -> bytes:
+def encode_yaml(value: Json) -> bytes:
     """A value as YAML in block style, keys sorted."""
     text: bytes = yaml.dump(
         value,
@@ -45,5 +44,5 @@ def encode_yaml(value: Any) -> bytes:
 class _Dumper(yaml.CSafeDumper):
     """Writes every occurrence in full: answers have no anchors."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
+    def ignore_aliases(self, data: Json) -> bool:  # noqa: ARG002 - PyYAML's signature
         return True

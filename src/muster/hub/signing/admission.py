@@ -16,9 +16,10 @@ from muster.hub import status
 from muster.hub.auth.tokens import MASTERS
 from muster.hub.requests import Admitted, Attributes
 from muster.hub.signing.issuing import CLIENT_SIGNER
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
-    from muster.hub.requests import AdmissionRequest, Authorizer, JsonObject, User
+    from muster.hub.requests import AdmissionRequest, Authorizer, User
 
 _ASKER = ("username", "uid", "groups", "extra")
 _NOTHING = Admitted()

@@ -12,7 +12,7 @@ import contextlib
 import logging
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.api.certificate_requests import RequestError, pem_blocks, read_request
 from muster.api.certificate_rules import decoded
@@ -25,6 +25,7 @@ from muster.hub.pace import Pace
 from muster.hub.requests import DeleteOptions, Given, Target, User, WriteOptions
 from muster.hub.signing import issuing
 from muster.hub.status import StatusError
+from muster.values.json import JsonObject
 from muster.values.times import parse_time
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muster.hub.api import Api
-    from muster.hub.requests import JsonObject
     from muster.hub.storage import Record, Store
 
 _log = logging.getLogger(__name__)
@@ -157,7 +157,7 @@ def is_over(obj: JsonObject, now: datetime) -> bool:
     """Whether a request has been there long enough: an hour once it came to an end, a day while it waits for one."""
     metadata, status = obj["metadata"], obj.get("status") or {}
     certificate = status.get("certificate")
-    conditions: list[dict[str, Any]] = status.get("conditions") or []
+    conditions: list[JsonObject] = status.get("conditions") or []
     if not conditions:
         return _older(metadata.get("creationTimestamp"), _WAITING, now)
     for condition in conditions:

@@ -6,12 +6,13 @@ one transaction, so that what it sees belongs together. Nothing here writes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.hub.storage.database import DamageError, transaction
 from muster.hub.storage.errors import CompactedError, StorageUnavailableError
 from muster.hub.storage.records import Event, EventType, Key, Record
 from muster.hub.storage.schema import ADDED, DELETED, FIRST_REVISION, MODIFIED, row_checksum, row_imprint
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     import sqlite3
@@ -210,13 +211,13 @@ def states_before(
     return states
 
 
-def _event(resource: str, row: Sequence[Any]) -> Event:
+def _event(resource: str, row: Sequence[Json]) -> Event:
     width = len(_RECORD)
     previous = None if row[width] is None else _record(resource, row[width:])
     return Event(_EVENT_TYPES[row[4]], _record(resource, row[:width]), previous)
 
 
-def _record(resource: str, row: Sequence[Any]) -> Record:
+def _record(resource: str, row: Sequence[Json]) -> Record:
     revision, number, namespace, name, operation, created, previous, format_, value, checksum = row
     key = Key(resource, namespace, name)
     imprint = row_imprint(revision, number, namespace, name)

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 
-def length(meter: Meter, value: Any) -> Any:
+def length(meter: Meter, value: Value) -> Value:
     if value is None:
         return 0
     if is_number(value):
@@ -42,7 +43,7 @@ def length(meter: Meter, value: Any) -> Any:
     return len(value)
 
 
-def keys(meter: Meter, value: Any) -> list[Any]:
+def keys(meter: Meter, value: Value) -> list[Value]:
     if isinstance(value, list):
         meter.grow(len(value))
         return list(range(len(value)))
@@ -52,7 +53,7 @@ def keys(meter: Meter, value: Any) -> list[Any]:
     raise texts.not_applicable(meter, "keys", value)
 
 
-def has(meter: Meter, value: Any, key: Any) -> bool:
+def has(meter: Meter, value: Value, key: Value) -> bool:
     if isinstance(value, list) and is_number(key):
         return 0 <= to_int(key) < len(value)
     if isinstance(value, dict) and isinstance(key, str):
@@ -64,7 +65,7 @@ def has(meter: Meter, value: Any, key: Any) -> bool:
     raise texts.not_applicable(meter, "has", value, key)
 
 
-def _values(meter: Meter, name: str, value: Any, *args: Any) -> list[Any]:
+def _values(meter: Meter, name: str, value: Value, *args: Any) -> list[Value]:
     """The members, one by one: charged, because whoever asks goes over them."""
     if not isinstance(value, list | dict):
         raise texts.not_applicable(meter, name, value, *args)
@@ -72,13 +73,13 @@ def _values(meter: Meter, name: str, value: Any, *args: Any) -> list[Any]:
     return members(meter, value)
 
 
-def add_all(meter: Meter, value: Any) -> Any:
+def add_all(meter: Meter, value: Value) -> Value:
     return _sum(meter, _values(meter, "add", value))
 
 
-def _sum(meter: Meter, items: Iterable[Any]) -> Any:
+def _sum(meter: Meter, items: Iterable[Value]) -> Value:
     """Runs of texts, arrays or objects are put together at once, so that many small parts stay cheap."""
-    run: list[Any] = []
+    run: list[Value] = []
     kind: type | None = None
     for item in items:
         if item is None:
@@ -91,7 +92,7 @@ def _sum(meter: Meter, items: Iterable[Any]) -> Any:
     return _joined(meter, kind, run)
 
 
-def _joined(meter: Meter, kind: type | None, run: list[Any]) -> Any:
+def _joined(meter: Meter, kind: type | None, run: list[Value]) -> Value:
     if len(run) < 2:
         return run[0] if run else None
     if kind is str:
@@ -102,34 +103,34 @@ def _joined(meter: Meter, kind: type | None, run: list[Any]) -> Any:
         meter.work(len(run))
         meter.grow(sum(map(len, run)))
         return [item for part in run for item in part]
-    merged: dict[str, Any] = {}
+    merged: dict[str, Value] = {}
     for part in run:
         meter.grow(2 * len(part) + 1)
         merged.update(part)
     return merged
 
 
-def join(meter: Meter, value: Any, separator: Any) -> Any:
+def join(meter: Meter, value: Value, separator: Value) -> Value:
     items = _values(meter, "join", value, separator)
     if not items:
         return ""
     meter.grow(2 * len(items))
     meter.work(2 * len(items))
-    parts: list[Any] = []
+    parts: list[Value] = []
     for position, item in enumerate(items):
         parts.append(separator if position else "")
         parts.append(encode_scalar(meter, item) if is_number(item) or isinstance(item, bool) else item)
     return _sum(meter, parts)
 
 
-def reverse(meter: Meter, value: Any) -> list[Any]:
+def reverse(meter: Meter, value: Value) -> list[Value]:
     if not isinstance(value, list):
         raise texts.not_applicable(meter, "reverse", value)
     meter.grow(len(value))
     return value[::-1]
 
 
-def contains(meter: Meter, value: Any, part: Any) -> bool:
+def contains(meter: Meter, value: Value, part: Value) -> bool:
     """Texts hold texts, arrays hold every item, objects hold every field; scalars are equal or of one type."""
     if is_number(value) and is_number(part):
         return to_float(value) == to_float(part) if float in (type(value), type(part)) else bool(value == part)
@@ -150,13 +151,13 @@ def contains(meter: Meter, value: Any, part: Any) -> bool:
     raise texts.not_applicable(meter, "contains", value, part)
 
 
-def _holds(meter: Meter, value: Any, part: Any) -> bool:
+def _holds(meter: Meter, value: Value, part: Value) -> bool:
     if type_name(value) != type_name(part) or (isinstance(value, bool) and value is not part):
         return False
     return contains(meter, value, part)
 
 
-def _found(name: str, meter: Meter, value: Any, wanted: Any) -> list[int] | None:
+def _found(name: str, meter: Meter, value: Value, wanted: Value) -> list[int] | None:
     """Every position, or None when there is nothing to look in or for."""
     if value is None:
         return None
@@ -167,11 +168,11 @@ def _found(name: str, meter: Meter, value: Any, wanted: Any) -> list[int] | None
     raise texts.not_applicable(meter, name, value, wanted)
 
 
-def indices(meter: Meter, value: Any, wanted: Any) -> Any:
+def indices(meter: Meter, value: Value, wanted: Value) -> Value:
     return _found("indices", meter, value, wanted)
 
 
-def index_of(meter: Meter, value: Any, wanted: Any) -> Any:
+def index_of(meter: Meter, value: Value, wanted: Value) -> Value:
     if isinstance(value, str) and isinstance(wanted, str):
         meter.work(len(value))
         at = value.find(wanted) if wanted else -1
@@ -180,7 +181,7 @@ def index_of(meter: Meter, value: Any, wanted: Any) -> Any:
     return found[0] if found else None
 
 
-def last_index_of(meter: Meter, value: Any, wanted: Any) -> Any:
+def last_index_of(meter: Meter, value: Value, wanted: Value) -> Value:
     if isinstance(value, str) and isinstance(wanted, str):
         # From behind by reversing both: Python's own rfind is quadratic in the worst case, its find is not.
         meter.grow_text(len(value) + len(wanted))
@@ -191,25 +192,25 @@ def last_index_of(meter: Meter, value: Any, wanted: Any) -> Any:
     return found[-1] if found else None
 
 
-def flatten(meter: Meter, value: Any) -> list[Any]:
-    flat: list[Any] = []
+def flatten(meter: Meter, value: Value) -> list[Value]:
+    flat: list[Value] = []
     _flatten_into(meter, flat, _values(meter, "flatten", value), -1.0)
     return flat
 
 
-def flatten_levels(meter: Meter, value: Any, depth: Any) -> list[Any]:
+def flatten_levels(meter: Meter, value: Value, depth: Value) -> list[Value]:
     items = _values(meter, "flatten", value)
     if not is_number(depth):
         raise texts.not_applicable(meter, "flatten", depth)
     levels = to_float(depth)
     if levels < 0 or levels != levels:
         raise JqError(f"flatten depth should not be negative: {preview(meter, levels)}")
-    flat: list[Any] = []
+    flat: list[Value] = []
     _flatten_into(meter, flat, items, levels)
     return flat
 
 
-def _flatten_into(meter: Meter, flat: list[Any], items: list[Any], levels: float) -> None:
+def _flatten_into(meter: Meter, flat: list[Value], items: list[Value], levels: float) -> None:
     meter.step(len(items))
     meter.grow(len(items))
     for item in items:
@@ -219,7 +220,7 @@ def _flatten_into(meter: Meter, flat: list[Any], items: list[Any], levels: float
             flat.append(item)
 
 
-def to_entries(meter: Meter, value: Any) -> list[Any]:
+def to_entries(meter: Meter, value: Value) -> list[Value]:
     if isinstance(value, list):
         meter.grow(12 * len(value))
         return [{"key": at, "value": item} for at, item in enumerate(value)]
@@ -229,8 +230,8 @@ def to_entries(meter: Meter, value: Any) -> list[Any]:
     raise texts.not_applicable(meter, "keys", value)
 
 
-def from_entries(meter: Meter, value: Any) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def from_entries(meter: Meter, value: Value) -> dict[str, Value]:
+    made: dict[str, Value] = {}
     entries = members(meter, value)
     meter.step(len(entries))
     for entry in entries:
@@ -253,13 +254,13 @@ def from_entries(meter: Meter, value: Any) -> dict[str, Any]:
 # ── order ───────────────────────────────────────────────────────────────────
 
 
-def _array(meter: Meter, name: str, value: Any) -> list[Any]:
+def _array(meter: Meter, name: str, value: Value) -> list[Value]:
     if not isinstance(value, list):
         raise texts.not_applicable(meter, name, value)
     return value
 
 
-def _extreme(meter: Meter, items: list[Any], by: list[Any], *, least: bool) -> Any:
+def _extreme(meter: Meter, items: list[Value], by: list[Value], *, least: bool) -> Value:
     if not items:
         return None
     meter.work(len(items))
@@ -270,7 +271,7 @@ def _extreme(meter: Meter, items: list[Any], by: list[Any], *, least: bool) -> A
     return items[best]
 
 
-def _keyed(meter: Meter, name: str, value: Any, by: Any) -> tuple[list[Any], list[Any]]:
+def _keyed(meter: Meter, name: str, value: Value, by: Value) -> tuple[list[Value], list[Value]]:
     if not isinstance(value, list) or not isinstance(by, list):
         raise texts.not_applicable(meter, name, value, by)
     if len(value) != len(by):
@@ -278,29 +279,29 @@ def _keyed(meter: Meter, name: str, value: Any, by: Any) -> tuple[list[Any], lis
     return value, by
 
 
-def least_by(meter: Meter, value: Any, by: Any) -> Any:
+def least_by(meter: Meter, value: Value, by: Value) -> Value:
     items, keys_ = _keyed(meter, "min_by", value, by)
     return _extreme(meter, items, keys_, least=True)
 
 
-def greatest_by(meter: Meter, value: Any, by: Any) -> Any:
+def greatest_by(meter: Meter, value: Value, by: Value) -> Value:
     items, keys_ = _keyed(meter, "max_by", value, by)
     return _extreme(meter, items, keys_, least=False)
 
 
-def least(meter: Meter, value: Any) -> Any:
+def least(meter: Meter, value: Value) -> Value:
     return _extreme(meter, _array(meter, "min", value), value, least=True)
 
 
-def greatest(meter: Meter, value: Any) -> Any:
+def greatest(meter: Meter, value: Value) -> Value:
     return _extreme(meter, _array(meter, "max", value), value, least=False)
 
 
-def sort(meter: Meter, value: Any) -> list[Any]:
+def sort(meter: Meter, value: Value) -> list[Value]:
     return sorted_values(meter, _array(meter, "sort", value))
 
 
-def _ordered(name: str, meter: Meter, value: Any, by: Any) -> list[tuple[Any, Any]]:
+def _ordered(name: str, meter: Meter, value: Value, by: Value) -> list[tuple[Value, Value]]:
     items, keys_ = _keyed(meter, name, value, by)
     meter.grow(3 * len(items))
     meter.work(8 * len(items))
@@ -311,13 +312,13 @@ def _ordered(name: str, meter: Meter, value: Any, by: Any) -> list[tuple[Any, An
     return sorted(pairs, key=lambda pair: order(pair[0]))
 
 
-def sort_by(meter: Meter, value: Any, by: Any) -> list[Any]:
+def sort_by(meter: Meter, value: Value, by: Value) -> list[Value]:
     return [item for _, item in _ordered("sort_by", meter, value, by)]
 
 
-def _groups(name: str, meter: Meter, value: Any, by: Any) -> list[list[Any]]:
-    groups: list[list[Any]] = []
-    last: Any = None
+def _groups(name: str, meter: Meter, value: Value, by: Value) -> list[list[Value]]:
+    groups: list[list[Value]] = []
+    last: Value = None
     for key, item in _ordered(name, meter, value, by):
         if groups and equal(meter, last, key):
             groups[-1].append(item)
@@ -327,20 +328,20 @@ def _groups(name: str, meter: Meter, value: Any, by: Any) -> list[list[Any]]:
     return groups
 
 
-def group_by(meter: Meter, value: Any, by: Any) -> list[list[Any]]:
+def group_by(meter: Meter, value: Value, by: Value) -> list[list[Value]]:
     return _groups("group_by", meter, value, by)
 
 
-def unique_by(meter: Meter, value: Any, by: Any) -> list[Any]:
+def unique_by(meter: Meter, value: Value, by: Value) -> list[Value]:
     return [group[0] for group in _groups("unique_by", meter, value, by)]
 
 
-def unique(meter: Meter, value: Any) -> list[Any]:
+def unique(meter: Meter, value: Value) -> list[Value]:
     _array(meter, "unique", value)
     return [group[0] for group in _groups("unique", meter, value, value)]
 
 
-def transpose(meter: Meter, value: Any) -> list[Any]:
+def transpose(meter: Meter, value: Value) -> list[Value]:
     rows = _array(meter, "transpose", value)
     meter.work(len(rows))
     if not all(isinstance(row, list) for row in rows):
@@ -351,7 +352,7 @@ def transpose(meter: Meter, value: Any) -> list[Any]:
     return [[row[at] if at < len(row) else None for row in rows] for at in range(width)]
 
 
-def bsearch(meter: Meter, value: Any, wanted: Any) -> int:
+def bsearch(meter: Meter, value: Value, wanted: Value) -> int:
     if not isinstance(value, list):
         raise texts.not_applicable(meter, "bsearch", value, wanted)
     low, high = 0, len(value)

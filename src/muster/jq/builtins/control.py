@@ -13,31 +13,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 
-def _error(meter: Meter, value: Any) -> Any:
+def _error(meter: Meter, value: Value) -> Value:
     raise texts.raised(meter, value)
 
 
-def _error_with(meter: Meter, _value: Any, message: Any) -> Any:
+def _error_with(meter: Meter, _value: Value, message: Value) -> Value:
     raise texts.raised(meter, message)
 
 
-def _halt(meter: Meter, _value: Any) -> Any:
+def _halt(meter: Meter, _value: Value) -> Value:
     raise texts.halted(meter, None, 0)
 
 
-def _halt_error(meter: Meter, value: Any) -> Any:
+def _halt_error(meter: Meter, value: Value) -> Value:
     raise texts.halted(meter, value, 5)
 
 
-def _halt_error_with(meter: Meter, value: Any, code: Any) -> Any:
+def _halt_error_with(meter: Meter, value: Value, code: Value) -> Value:
     if not is_number(code):
         raise texts.not_applicable(meter, "halt_error", code)
     raise texts.halted(meter, value, to_int(code))
 
 
-def _module_meta(meter: Meter, value: Any) -> Any:
+def _module_meta(meter: Meter, value: Value) -> Value:
     if not isinstance(value, str):
         raise texts.not_applicable(meter, "modulemeta", value)
     raise JqError(f"cannot load module: {texts.quoted(meter, value)}")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 _LARGEST_EXPONENT, _SMALLEST_EXPONENT = 1023, -1075
 _ONE_BY_LN2 = 1.44269504088896340735992468100189214
@@ -42,11 +43,11 @@ def _guarded(function: Callable[..., float]) -> Callable[..., float]:
     return guarded
 
 
-def _unary(name: str, function: Callable[[float], float]) -> Callable[[Meter, Any], float]:
+def _unary(name: str, function: Callable[[float], float]) -> Callable[[Meter, Value], float]:
     safe = _guarded(function)
     steps = _STEPS.get(name, 0)
 
-    def applied(meter: Meter, value: Any) -> float:
+    def applied(meter: Meter, value: Value) -> float:
         if not is_number(value):
             raise texts.not_applicable(meter, name, value)
         if steps:
@@ -59,7 +60,7 @@ def _unary(name: str, function: Callable[[float], float]) -> Callable[[Meter, An
 def _several(name: str, function: Callable[..., float]) -> Callable[..., float]:
     safe = _guarded(function)
 
-    def applied(meter: Meter, _value: Any, *args: Any) -> float:
+    def applied(meter: Meter, _value: Value, *args: Any) -> float:
         for argument in args:
             if not is_number(argument):
                 raise texts.not_applicable(meter, name, argument)
@@ -207,26 +208,26 @@ def _fused(left: float, right: float, addend: float) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
-def _frexp(meter: Meter, value: Any) -> list[Any]:
+def _frexp(meter: Meter, value: Value) -> list[Value]:
     if not is_number(value):
         raise texts.not_applicable(meter, "frexp", value)
     return list(math.frexp(to_float(value)))
 
 
-def _modf(meter: Meter, value: Any) -> list[Any]:
+def _modf(meter: Meter, value: Value) -> list[Value]:
     if not is_number(value):
         raise texts.not_applicable(meter, "modf", value)
     number = to_float(value)
     return [math.copysign(0.0, number), number] if math.isinf(number) else list(math.modf(number))
 
 
-def _abs(meter: Meter, value: Any) -> Any:
+def _abs(meter: Meter, value: Value) -> Value:
     if not is_number(value):
         raise texts.not_applicable(meter, "abs", value)
     return abs(value) if type(value) is float else bounded(meter, abs(value))
 
 
-def _is_nan(meter: Meter, value: Any) -> bool:
+def _is_nan(meter: Meter, value: Value) -> bool:
     if value is None:
         return False
     if not is_number(value):
@@ -234,18 +235,18 @@ def _is_nan(meter: Meter, value: Any) -> bool:
     return bool(value != value)
 
 
-def _is_normal(_meter: Meter, value: Any) -> bool:
+def _is_normal(_meter: Meter, value: Value) -> bool:
     if not is_number(value):
         return False
     size = abs(to_float(value))
     return 2.2250738585072014e-308 <= size < math.inf
 
 
-def _is_finite(_meter: Meter, value: Any) -> bool:
+def _is_finite(_meter: Meter, value: Value) -> bool:
     return is_number(value) and not math.isinf(to_float(value))
 
 
-def _is_infinite(_meter: Meter, value: Any) -> bool:
+def _is_infinite(_meter: Meter, value: Value) -> bool:
     return is_number(value) and math.isinf(to_float(value))
 
 

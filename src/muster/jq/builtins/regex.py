@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 
     from muster.jq.budgets import Meter
     from muster.jq.values.regexes import Regex
+    from muster.jq.values.value import Value
 
 
-def matches(meter: Meter, value: Any, pattern: Any, flags: Any = None) -> bool:
+def matches(meter: Meter, value: Value, pattern: Value, flags: Value = None) -> bool:
     if type(value) is not str or type(pattern) is not str or (flags is not None and type(flags) is not str):
         raise texts.not_applicable(meter, "test", value, pattern, flags)
     return meter.regexes.test(meter, pattern, flags or "", value)
 
 
-def match(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[Any]:
+def match(meter: Meter, value: Value, pattern: Value, flags: Value) -> list[Value]:
     if not isinstance(value, str) or not isinstance(pattern, str) or not (flags is None or isinstance(flags, str)):
         raise texts.not_applicable(meter, "match", value, pattern, flags)
     regex = meter.regexes.get(meter, pattern, flags or "")
@@ -49,7 +50,7 @@ def match(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[Any]:
     return found
 
 
-def _captured(value: str, offsets: _Offsets, name: str | None, start: int, end: int) -> dict[str, Any]:
+def _captured(value: str, offsets: _Offsets, name: str | None, start: int, end: int) -> dict[str, Value]:
     """One group of a match, which may have matched nothing at all."""
     if start < 0:
         return {"name": name, "offset": -1, "length": 0, "string": None}
@@ -109,7 +110,7 @@ def _next_character(data: bytes, position: int) -> int:
     return position
 
 
-def captures(meter: Meter, value: Any) -> dict[str, Any]:
+def captures(meter: Meter, value: Value) -> dict[str, Value]:
     """Named groups of a match as an object."""
     if not isinstance(value, list):
         raise texts.expected_array(meter, value)
@@ -119,7 +120,7 @@ def captures(meter: Meter, value: Any) -> dict[str, Any]:
     return {capture["name"]: capture.get("string") for capture in named}
 
 
-def splits(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[str]:
+def splits(meter: Meter, value: Value, pattern: Value, flags: Value) -> list[str]:
     """The text between all matches."""
     found = match(meter, value, pattern, add(meter, flags, "g"))
     meter.grow_text(len(value))
@@ -132,11 +133,11 @@ def splits(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[str]:
     return pieces
 
 
-def pieces(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[dict[str, Any]]:
+def pieces(meter: Meter, value: Value, pattern: Value, flags: Value) -> list[dict[str, Value]]:
     """Where the text between all matches begins and ends: what `splits` slices by, and shows as its paths."""
     found = match(meter, value, pattern, add(meter, flags, "g"))
     meter.grow((OBJECT_CELLS + 6) * (len(found) + 1))
-    places: list[dict[str, Any]] = []
+    places: list[dict[str, Value]] = []
     start: int | None = None
     for one in found:
         after = one["offset"] + one["length"]
@@ -145,7 +146,7 @@ def pieces(meter: Meter, value: Any, pattern: Any, flags: Any) -> list[dict[str,
     return [*places, {"start": start, "end": None, "next": None}]
 
 
-def append_text(meter: Meter, _value: Any, made: list[Any], at: int, text: Any) -> list[Any]:
+def append_text(meter: Meter, _value: Value, made: list[Value], at: int, text: Value) -> list[Value]:
     """`made` with the text added to its item at a position: how `sub` gathers its results."""
     meter.grow(len(made) + 1)
     grown = list(made)

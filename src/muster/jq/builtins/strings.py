@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -21,15 +22,15 @@ _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
 _REPLACEMENT = 0xFFFD
 
 
-def to_string(meter: Meter, value: Any) -> str:
+def to_string(meter: Meter, value: Value) -> str:
     return value if type(value) is str else to_json(meter, value)
 
 
-def to_json_text(meter: Meter, value: Any) -> str:
+def to_json_text(meter: Meter, value: Value) -> str:
     return to_json(meter, value)
 
 
-def from_json_text(meter: Meter, value: Any) -> Any:
+def from_json_text(meter: Meter, value: Value) -> Value:
     if not isinstance(value, str):
         raise texts.not_applicable(meter, "fromjson", value)
     try:
@@ -41,7 +42,7 @@ def from_json_text(meter: Meter, value: Any) -> Any:
     return decoded
 
 
-def to_number(meter: Meter, value: Any) -> Any:
+def to_number(meter: Meter, value: Value) -> Value:
     if is_number(value):
         return value
     if not isinstance(value, str):
@@ -57,7 +58,7 @@ def to_number(meter: Meter, value: Any) -> Any:
     return bounded(meter, number) if isinstance(number, int) else number
 
 
-def to_boolean(meter: Meter, value: Any) -> bool:
+def to_boolean(meter: Meter, value: Value) -> bool:
     if isinstance(value, bool):
         return value
     if value == "true":
@@ -69,52 +70,52 @@ def to_boolean(meter: Meter, value: Any) -> bool:
     raise texts.not_applicable(meter, "toboolean", value)
 
 
-def _text(meter: Meter, name: str, value: Any) -> str:
+def _text(meter: Meter, name: str, value: Value) -> str:
     if not isinstance(value, str):
         raise texts.not_applicable(meter, name, value)
     return value
 
 
-def _texts(meter: Meter, name: str, value: Any, part: Any) -> tuple[str, str]:
+def _texts(meter: Meter, name: str, value: Value, part: Value) -> tuple[str, str]:
     if not isinstance(value, str) or not isinstance(part, str):
         raise texts.not_applicable(meter, name, value, part)
     return value, part
 
 
-def starts_with(meter: Meter, value: Any, part: Any) -> bool:
+def starts_with(meter: Meter, value: Value, part: Value) -> bool:
     if type(value) is str and type(part) is str:
         meter.read(len(part))
         return value.startswith(part)
     raise texts.not_applicable(meter, "startswith", value, part)
 
 
-def ends_with(meter: Meter, value: Any, part: Any) -> bool:
+def ends_with(meter: Meter, value: Value, part: Value) -> bool:
     if type(value) is str and type(part) is str:
         meter.read(len(part))
         return value.endswith(part)
     raise texts.not_applicable(meter, "endswith", value, part)
 
 
-def left_trimmed(meter: Meter, value: Any, part: Any) -> str:
+def left_trimmed(meter: Meter, value: Value, part: Value) -> str:
     text, prefix = _texts(meter, "ltrimstr", value, part)
     meter.grow_text(len(text))
     return text.removeprefix(prefix)
 
 
-def right_trimmed(meter: Meter, value: Any, part: Any) -> str:
+def right_trimmed(meter: Meter, value: Value, part: Value) -> str:
     text, suffix = _texts(meter, "rtrimstr", value, part)
     meter.grow_text(len(text))
     return text.removesuffix(suffix)
 
 
-def both_trimmed(meter: Meter, value: Any, part: Any) -> str:
+def both_trimmed(meter: Meter, value: Value, part: Value) -> str:
     text, part = _texts(meter, "trimstr", value, part)
     meter.grow_text(len(text))
     return text.removeprefix(part).removesuffix(part)
 
 
-def _stripper(name: str, strip: Callable[[str], str]) -> Callable[[Meter, Any], str]:
-    def stripped(meter: Meter, value: Any) -> str:
+def _stripper(name: str, strip: Callable[[str], str]) -> Callable[[Meter, Value], str]:
+    def stripped(meter: Meter, value: Value) -> str:
         text = _text(meter, name, value)
         meter.grow_text(len(text))
         meter.work(len(text))
@@ -123,7 +124,7 @@ def _stripper(name: str, strip: Callable[[str], str]) -> Callable[[Meter, Any], 
     return stripped
 
 
-def downcase(meter: Meter, value: Any) -> str:
+def downcase(meter: Meter, value: Value) -> str:
     if type(value) is not str:
         raise texts.not_applicable(meter, "ascii_downcase", value)
     if len(value) > 64:
@@ -131,21 +132,21 @@ def downcase(meter: Meter, value: Any) -> str:
     return value.lower() if value.isascii() else value.translate(_LOWER)
 
 
-def upcase(meter: Meter, value: Any) -> str:
+def upcase(meter: Meter, value: Value) -> str:
     text = _text(meter, "ascii_upcase", value)
     if len(text) > 64:
         meter.grow_text(len(text))
     return text.upper() if text.isascii() else text.translate(_UPPER)
 
 
-def explode(meter: Meter, value: Any) -> list[int]:
+def explode(meter: Meter, value: Value) -> list[int]:
     text = _text(meter, "explode", value)
     meter.grow(len(text))
     meter.work(len(text))
     return [_REPLACEMENT if 0xD800 <= ord(character) < 0xE000 else ord(character) for character in text]
 
 
-def implode(meter: Meter, value: Any) -> str:
+def implode(meter: Meter, value: Value) -> str:
     if not isinstance(value, list):
         raise texts.not_applicable(meter, "implode", value)
     meter.grow(len(value))
@@ -160,11 +161,11 @@ def implode(meter: Meter, value: Any) -> str:
     return "".join(characters)
 
 
-def split(meter: Meter, value: Any, separator: Any) -> list[str]:
+def split(meter: Meter, value: Value, separator: Value) -> list[str]:
     return split_text(meter, _text(meter, "split", value), _text(meter, "split", separator))
 
 
-def byte_length(meter: Meter, value: Any) -> int:
+def byte_length(meter: Meter, value: Value) -> int:
     text = _text(meter, "utf8bytelength", value)
     meter.work(len(text))
     return len(text.encode("utf-8", "surrogateescape"))

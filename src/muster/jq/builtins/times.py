@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 _BEGINNING = -62_135_596_800  # the first second of the year 1, which gojq takes for "no time"
 
 
-def _parts(epoch: float, zone: tzinfo) -> list[Any]:
+def _parts(epoch: float, zone: tzinfo) -> list[Value]:
     return broken_down(moment_at(go_int(epoch), _nanoseconds(epoch), zone))
 
 
@@ -28,7 +29,7 @@ def _nanoseconds(seconds: float) -> int:
     return go_int((seconds - math.floor(seconds)) * 1e9) if math.isfinite(seconds) else MIN_INT
 
 
-def _moment(parts: list[Any], zone: tzinfo) -> Moment | None:
+def _moment(parts: list[Value], zone: tzinfo) -> Moment | None:
     """From a broken down time; None when it is not one."""
     numbers = parts[:8]
     if not all(is_number(part) for part in numbers):
@@ -38,19 +39,19 @@ def _moment(parts: list[Any], zone: tzinfo) -> Moment | None:
     return moment_of((year, month + 1, day, hour, minute, go_int(seconds), _nanoseconds(seconds)), zone)
 
 
-def _gmtime(meter: Meter, value: Any) -> list[Any]:
+def _gmtime(meter: Meter, value: Value) -> list[Value]:
     if not is_number(value):
         raise texts.not_applicable(meter, "gmtime", value)
     return _parts(to_float(value), UTC)
 
 
-def _localtime(meter: Meter, value: Any) -> list[Any]:
+def _localtime(meter: Meter, value: Value) -> list[Value]:
     if not is_number(value):
         raise texts.not_applicable(meter, "localtime", value)
     return _parts(to_float(value), meter.host.zone)
 
 
-def _mktime(meter: Meter, value: Any) -> float:
+def _mktime(meter: Meter, value: Value) -> float:
     if not isinstance(value, list):
         raise texts.not_applicable(meter, "mktime", value)
     moment = _moment(value, UTC)
@@ -59,7 +60,7 @@ def _mktime(meter: Meter, value: Any) -> float:
     return moment.epoch
 
 
-def _formatted(meter: Meter, name: str, value: Any, pattern: Any, zone: tzinfo) -> str:
+def _formatted(meter: Meter, name: str, value: Value, pattern: Value, zone: tzinfo) -> str:
     parts = _parts(to_float(value), zone) if is_number(value) else value
     if not isinstance(parts, list) or not isinstance(pattern, str):
         raise texts.not_applicable(meter, name, parts, pattern)
@@ -69,7 +70,7 @@ def _formatted(meter: Meter, name: str, value: Any, pattern: Any, zone: tzinfo) 
     return format_moment(meter, moment, pattern)
 
 
-def _strptime(meter: Meter, value: Any, pattern: Any) -> list[Any]:
+def _strptime(meter: Meter, value: Value, pattern: Value) -> list[Value]:
     if not isinstance(value, str) or not isinstance(pattern, str):
         raise texts.not_applicable(meter, "strptime", value, pattern)
     try:

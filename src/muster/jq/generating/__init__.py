@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.jq.resolving.resolve import ResolvedQuery
+    from muster.jq.values.value import Value
 
 __all__ = ["GeneratedCode", "generate"]
 
-_NAMESPACE: dict[str, Any] = {
+_NAMESPACE: dict[str, Value] = {
     "__builtins__": {},  # generated code reaches what stands here, and nothing else
     **{kind.__name__: kind for kind in (dict, int, list, object, type)},
     "len": len,

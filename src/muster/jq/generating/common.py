@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from muster.jq.generating.cardinality import Cardinality
 from muster.jq.generating.expressions import is_name
@@ -14,6 +14,7 @@ from muster.jq.resolving import resolved as r
 
 if TYPE_CHECKING:
     from muster.jq.generating.scope import Scope
+    from muster.jq.values.value import Value
 
 Consumer: TypeAlias = Callable[[str], None]
 
@@ -64,7 +65,7 @@ class Workshop(ABC):
         self.writer.line(f"b.cells -= {cells}")
         self.writer.line('if b.cells < 0: b.exceeded("cells")')
 
-    def constant(self, value: Any) -> str:
+    def constant(self, value: Value) -> str:
         if value is None or value is True or value is False:
             return str(value)
         return self.module.constant(value)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from muster.jq.generating.common import Workshop as Generator
+    from muster.jq.values.value import Value
 
 _OPERATORS = {
     "_add": "add",
@@ -47,7 +48,7 @@ def operator_call(name: str, operands: list[str]) -> str | None:
     return None if function is None else f"{function}(b, {', '.join(operands)})"
 
 
-def comparison(generator: Generator, name: str, left: str, right: Any) -> str | None:
+def comparison(generator: Generator, name: str, left: str, right: Value) -> str | None:
     """A comparison with a constant; None when there is no short form."""
     if name in ("_equal", "_notequal"):
         test = _equality(generator, left, right)
@@ -65,7 +66,7 @@ def comparison(generator: Generator, name: str, left: str, right: Any) -> str | 
     return f"({fast} else {_OPERATORS[name]}(b, {item}, {constant}))"
 
 
-def _equality(generator: Generator, left: str, right: Any) -> str | None:
+def _equality(generator: Generator, left: str, right: Value) -> str | None:
     """Python's == says what jq says for texts, and for numbers that no boolean equals."""
     if right is None or right is True or right is False:
         return f"({left} is {right})"
@@ -74,6 +75,6 @@ def _equality(generator: Generator, left: str, right: Any) -> str | None:
     return None
 
 
-def _is_exact_number(value: Any) -> bool:
+def _is_exact_number(value: Value) -> bool:
     """A number that compares with integers as with floats."""
     return type(value) in (int, float) and math.isfinite(value) and abs(value) < _EXACT

@@ -7,10 +7,12 @@ import itertools
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from muster.jq.values.value import Value
 
 _CAPTURED = "\0"
 """Stands for the captured names in a function's calls of itself."""
@@ -35,7 +37,7 @@ class TooLargeError(Exception):
 class Module:
     """All functions of a program, and its constants: data under a name, never text in the source."""
 
-    namespace: dict[str, Any]
+    namespace: dict[str, Value]
     functions: list[str] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=itertools.count)
     lines: int = 0
@@ -45,7 +47,7 @@ class Module:
     def name(self, prefix: str) -> str:
         return f"{prefix}{next(self.numbers)}"
 
-    def constant(self, value: Any) -> str:
+    def constant(self, value: Value) -> str:
         known = self._constants.get(id(value))
         if known is None:
             known = self._constants[id(value)] = self.name("k")

@@ -21,10 +21,11 @@ what an input holds at a path, as something that can be a dictionary key.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from muster.jq.resolving import resolved as r
 from muster.jq.values.printing import decoded_json
+from muster.jq.values.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -44,7 +45,7 @@ class Kind(NamedTuple):
 
 
 OBJECT, ARRAY = Kind("object"), Kind("array")
-ReadPath: TypeAlias = tuple[Any, ...]
+ReadPath: TypeAlias = tuple[Value, ...]
 Places: TypeAlias = frozenset[ReadPath]
 """Where in the input a value may lie; empty for a value that was made."""
 
@@ -84,7 +85,7 @@ _IGNORE_INPUT = frozenset(
 @dataclass(frozen=True, slots=True)
 class _Argument:
     node: r.Node
-    env: Mapping[int, Any]
+    env: Mapping[int, Value]
 
 
 def reads_of(body: r.Node) -> frozenset[ReadPath]:
@@ -130,14 +131,14 @@ class _Reader:
         if len(self.paths) > _MAX_PATHS:
             raise _TooManyPathsError
 
-    def inside(self, places: Iterable[ReadPath], step: Any) -> Places:
+    def inside(self, places: Iterable[ReadPath], step: Value) -> Places:
         """One step further from every place."""
         found = frozenset((*path, step) for path in places)
         if len(found) > _MAX_PATHS or any(len(path) > _MAX_PATH for path in found):
             raise _TooManyPathsError
         return found
 
-    def walk(self, node: r.Node, env: Mapping[int, Any], at: Places) -> Places:
+    def walk(self, node: r.Node, env: Mapping[int, Value], at: Places) -> Places:
         """What the node's outputs may be; reads what it looks at on the way."""
         self.left -= 1
         if self.left < 0:
@@ -213,7 +214,7 @@ class _Reader:
             case _:
                 return self.everything(node, env, at)
 
-    def step(self, places: Places, key: r.Node, env: Mapping[int, Any], at: Places) -> Places:
+    def step(self, places: Places, key: r.Node, env: Mapping[int, Value], at: Places) -> Places:
         """One step inside, when the key is a constant that says where."""
         if isinstance(key, r.Const) and (type(key.value) is str or (type(key.value) is int and key.value >= 0)):
             kind = OBJECT if type(key.value) is str else ARRAY
@@ -223,7 +224,7 @@ class _Reader:
         self.use(places)
         return _MADE
 
-    def pipe(self, parts: tuple[r.Node, ...], env: Mapping[int, Any], at: Places) -> Places:
+    def pipe(self, parts: tuple[r.Node, ...], env: Mapping[int, Value], at: Places) -> Places:
         position = 0
         while position < len(parts):
             part = parts[position]
@@ -239,14 +240,14 @@ class _Reader:
             position += 1
         return at
 
-    def chosen(self, node: r.CallFunction, env: Mapping[int, Any]) -> Where | None:
+    def chosen(self, node: r.CallFunction, env: Mapping[int, Value]) -> Where | None:
         """`select(.field == "text" …)`: the first thing asked of every member."""
         function = node.function
         if not function.builtin or (function.name, function.arity) != ("select", 1):
             return None
         return self.asked(node.args[0], env)
 
-    def asked(self, node: r.Node, env: Mapping[int, Any]) -> Where | None:
+    def asked(self, node: r.Node, env: Mapping[int, Value]) -> Where | None:
         while isinstance(node, r.CallParameter):
             argument = env[node.slot]
             node, env = argument.node, argument.env
@@ -261,7 +262,7 @@ class _Reader:
             case _:
                 return None
 
-    def bind(self, node: r.Bind, env: Mapping[int, Any], at: Places) -> Places:
+    def bind(self, node: r.Bind, env: Mapping[int, Value], at: Places) -> Places:
         places = self.walk(node.source, env, at)
         bound = {**env, **dict.fromkeys(node.slots, _MADE)}
         if len(node.patterns) == 1:
@@ -272,7 +273,7 @@ class _Reader:
                 self.pattern(pattern, _MADE, bound)
         return self.walk(node.body, bound, at)
 
-    def pattern(self, pattern: r.Pattern, places: Places, bound: dict[int, Any]) -> None:
+    def pattern(self, pattern: r.Pattern, places: Places, bound: dict[int, Value]) -> None:
         match pattern:
             case r.SlotPattern(slot=slot):
                 bound[slot] = places
@@ -288,11 +289,11 @@ class _Reader:
                     if inner is not None:
                         self.pattern(inner, found, bound)
 
-    def call(self, node: r.CallFunction, env: Mapping[int, Any], at: Places) -> Places:
+    def call(self, node: r.CallFunction, env: Mapping[int, Value], at: Places) -> Places:
         function = node.function
         if function.builtin and (function.name, function.arity) in (("any", 2), ("all", 2)):
             source, condition = node.args
-            source_env: Mapping[int, Any] = env
+            source_env: Mapping[int, Value] = env
             while isinstance(source, r.CallParameter):
                 argument = source_env[source.slot]
                 source, source_env = argument.node, argument.env
@@ -301,7 +302,7 @@ class _Reader:
                 self.use(self.inside(self.walk(source.target, source_env, at), asked))
                 self.use(self.walk(condition, env, _MADE))
                 return _MADE
-        bound: dict[int, Any] = dict(env)
+        bound: dict[int, Value] = dict(env)
         for parameter, value in zip(function.parameters, node.args, strict=True):
             forwarded = isinstance(value, r.CallParameter)
             # Only a parameter that is handed on is forwarded, and that has a slot.
@@ -316,7 +317,7 @@ class _Reader:
         self.calls -= 1
         return result
 
-    def fold(self, node: r.Reduce | r.Foreach, env: Mapping[int, Any], at: Places) -> Places:
+    def fold(self, node: r.Reduce | r.Foreach, env: Mapping[int, Value], at: Places) -> Places:
         """What goes in counts as read, so that the running value is one that was made."""
         self.use(self.walk(node.start, env, at))
         self.use(self.walk(node.source, env, at))
@@ -328,7 +329,7 @@ class _Reader:
             self.use(self.walk(part, bound, _MADE))
         return _MADE
 
-    def everything(self, node: r.Node, env: Mapping[int, Any], at: Places) -> Places:
+    def everything(self, node: r.Node, env: Mapping[int, Value], at: Places) -> Places:
         """Paths and assignments: all of the input, and whatever their parts use."""
         self.use(at)
         for child in r.children(node):
@@ -336,7 +337,7 @@ class _Reader:
         return _MADE
 
 
-def project(path: ReadPath, value: Any) -> Hashable:
+def project(path: ReadPath, value: Value) -> Hashable:
     """What an input holds at a path: equal for two inputs that a query with this read cannot tell apart."""
     for position, step in enumerate(path):
         if isinstance(step, Kind):
@@ -357,7 +358,7 @@ def project(path: ReadPath, value: Any) -> Hashable:
     return (len(path), decoded_json(value))
 
 
-def _projected_members(step: Where, value: Any) -> tuple[str, ...]:
+def _projected_members(step: Where, value: Value) -> tuple[str, ...]:
     if not isinstance(value, list | dict):
         return ("value", decoded_json(value))
     kept = [

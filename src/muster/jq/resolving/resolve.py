@@ -24,6 +24,7 @@ from muster.source import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from muster.jq.values.value import Value
     from muster.source import Source, Span
 
 MAX_SLOTS = 2_000
@@ -68,7 +69,7 @@ class _Scope:
     kind: str  # function, parameter, variable or label
     name: str
     arity: int
-    target: Any
+    target: Value
     outer: _Scope | None
 
 
@@ -452,12 +453,12 @@ def _names(pattern: tree.Pattern) -> Iterator[str]:
                     yield from _names(entry.value)
 
 
-def _constant_path(query: tree.Query) -> list[Any] | None:
+def _constant_path(query: tree.Query) -> list[Value] | None:
     """The path of `.a[0]["b"][1:2]`, where every step is constant. As in gojq, `(.)[0]` is none."""
-    path: list[Any] = []
+    path: list[Value] = []
     start = query.span.start
     while isinstance(query, tree.Index | tree.Slice):
-        key: Any
+        key: Value
         if isinstance(query, tree.Index):
             key = _constant_key(query.key)
             if key is None:
@@ -475,7 +476,7 @@ def _constant_path(query: tree.Query) -> list[Any] | None:
     return path[::-1] if path and isinstance(query, tree.Identity) and query.span.start == start else None
 
 
-def _constant_key(query: tree.Query) -> Any:
+def _constant_key(query: tree.Query) -> Value:
     match query:
         case tree.Text(format=None):
             return query.constant

@@ -14,6 +14,7 @@ from muster.jq.syntax.tree import NOWHERE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muster.jq.values.value import Value
     from muster.source import Span
 
 
@@ -25,7 +26,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Const:
-    value: Any
+    value: Value
     span: Span = NOWHERE
     simple: bool = True
 

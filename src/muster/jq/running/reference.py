@@ -9,7 +9,7 @@ Rules are generators for stack.py; what has exactly one output and calls nothing
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from muster.jq import error_texts as texts
 from muster.jq.errors import Break, JqError
@@ -18,16 +18,17 @@ from muster.jq.running.single_output import DirectEvaluator, Env, truthy
 from muster.jq.running.stack import DONE, Rule, State, Tail, Task, run
 from muster.jq.values.operations import equal, index, members, range_values, slice_of, sorted_keys
 from muster.jq.values.paths import Owned, delete_paths, get_path, set_path
+from muster.jq.values.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from muster.jq.budgets import Meter
 
-Place: TypeAlias = tuple[Any, Any]
+Place: TypeAlias = tuple[Value, Value]
 """A path and the value there; two times None outside of paths."""
 
-ROOT: Any = ()
+ROOT: Value = ()
 """The path of the input itself; longer paths are pairs (path, key)."""
 
 
@@ -39,8 +40,8 @@ class Closure:
     env: Env
 
 
-def path_list(meter: Meter, path: Any) -> list[Any]:
-    keys: list[Any] = []
+def path_list(meter: Meter, path: Value) -> list[Value]:
+    keys: list[Value] = []
     while path:
         path, key = path
         meter.grow(1)
@@ -49,7 +50,7 @@ def path_list(meter: Meter, path: Any) -> list[Any]:
     return keys
 
 
-def is_intact(meter: Meter, value: Any, tracked: Any) -> bool:
+def is_intact(meter: Meter, value: Value, tracked: Value) -> bool:
     """Whether the value at hand is still the one at the path."""
     if value is tracked:
         return True
@@ -64,11 +65,11 @@ def is_intact(meter: Meter, value: Any, tracked: Any) -> bool:
 class Evaluator(DirectEvaluator):
     """Evaluates nodes of one resolved query during one run."""
 
-    def outputs(self, node: r.Node, env: Env, value: Any) -> Iterator[Any]:
+    def outputs(self, node: r.Node, env: Env, value: Value) -> Iterator[Value]:
         for state in run(self._rule(node, env, (None, None, value)), self.meter):
             yield state[2]
 
-    def paths(self, node: r.Node, env: Env, value: Any) -> Iterator[list[Any]]:
+    def paths(self, node: r.Node, env: Env, value: Value) -> Iterator[list[Value]]:
         for state in run(self.rule_paths_of(r.PathsOf(node), env, (None, None, value)), self.meter):
             yield state[2]
 
@@ -172,7 +173,7 @@ class Evaluator(DirectEvaluator):
             while (target := (yield targets)) is not DONE:
                 yield self._stepped(target, key[2], index(self.meter, target[2], key[2]))
 
-    def _stepped(self, state: State, key: Any, value: Any) -> State:
+    def _stepped(self, state: State, key: Value, value: Value) -> State:
         """One step further along the path."""
         path, tracked, before = state
         if path is None:
@@ -315,7 +316,7 @@ class Evaluator(DirectEvaluator):
             while (output := (yield task)) is not DONE:
                 yield output
 
-    def _destructured(self, node: r.Bind, env: Env, state: State, source: Any) -> Rule:
+    def _destructured(self, node: r.Bind, env: Env, state: State, source: Value) -> Rule:
         """Patterns in turn: an error, be it in the body, goes on to the next."""
         for at, pattern in enumerate(node.patterns):
             blank = {**env, **dict.fromkeys(node.slots)}
@@ -331,14 +332,14 @@ class Evaluator(DirectEvaluator):
                     return
                 yield output
 
-    def _matched(self, pattern: r.Pattern, env: Env, source: Any, body: r.Node, state: State) -> Rule:
+    def _matched(self, pattern: r.Pattern, env: Env, source: Value, body: r.Node, state: State) -> Rule:
         envs = Task(self._pattern(((pattern, source),), env))
         while (matched := (yield envs)) is not DONE:
             task = self._task(body, matched[2], state)
             while (output := (yield task)) is not DONE:
                 yield output
 
-    def _pattern(self, work: tuple[Any, ...], env: Env, place: Place = (None, None)) -> Rule:
+    def _pattern(self, work: tuple[Value, ...], env: Env, place: Place = (None, None)) -> Rule:
         """The variables of patterns still to be matched; outputs an environment per combination of keys.
 
         In a fold within a path, `place` is the path and its value: there a pattern's steps are steps of the path.
@@ -372,7 +373,7 @@ class Evaluator(DirectEvaluator):
                     yield output
 
     def _items(
-        self, pattern: r.ItemsPattern, at: int, value: Any, rest: tuple[Any, ...], env: Env, place: Place
+        self, pattern: r.ItemsPattern, at: int, value: Value, rest: tuple[Value, ...], env: Env, place: Place
     ) -> Rule:
         """The items of an array pattern within a path, one by one: each step begins where the one before ended."""
         if at == len(pattern.items):
@@ -419,7 +420,7 @@ class Evaluator(DirectEvaluator):
     def rule_object(self, node: r.MakeObject, env: Env, state: State) -> Rule:
         """All combinations, the first key varying slowest. In paths, each part goes on where the one before ended."""
         value = state[2]
-        pairs: list[tuple[Any, Any]] = []
+        pairs: list[tuple[Value, Value]] = []
         tasks = [self._task(node.entries[0][0], env, state)]
         while tasks:
             output = yield tasks[-1]
@@ -444,12 +445,12 @@ class Evaluator(DirectEvaluator):
                 continue
             yield (output[0], output[1], self.made(pairs))
 
-    def _field(self, state: State, key: Any) -> Rule:
+    def _field(self, state: State, key: Value) -> Rule:
         """The value of `{key}`."""
         yield self._stepped(state, key, index(self.meter, state[2], key))
 
     def rule_array(self, node: r.MakeArray, env: Env, state: State) -> Rule:
-        items: list[Any] = []
+        items: list[Value] = []
         task = self._task(node.body, env, state)
         while (output := (yield task)) is not DONE:
             self.meter.grow(1)
@@ -470,7 +471,7 @@ class Evaluator(DirectEvaluator):
         if not count:
             yield (state[0], state[1], node.function(self.meter, state[2]))
             return
-        values: list[Any] = [None] * count
+        values: list[Value] = [None] * count
         tasks = [self._task(node.args[-1], env, state)]
         while tasks:
             output = yield tasks[-1]
@@ -493,7 +494,7 @@ class Evaluator(DirectEvaluator):
                 raise texts.invalid_path(self.meter, value)
             yield (self._longer(path, wanted[2]), found, found)
 
-    def _longer(self, path: Any, keys: list[Any]) -> Any:
+    def _longer(self, path: Value, keys: list[Value]) -> Value:
         self.meter.work(len(keys))
         for key in keys:
             path = (path, key)
@@ -525,7 +526,7 @@ class Evaluator(DirectEvaluator):
             yield (state[0], state[1], number)
 
     def rule_last(self, node: r.Last, env: Env, state: State) -> Rule:
-        last: Any = DONE
+        last: Value = DONE
         task = self._task(node.body, env, state)
         while (output := (yield task)) is not DONE:
             last = output[2]
@@ -552,7 +553,7 @@ class Evaluator(DirectEvaluator):
 
     def rule_modify(self, node: r.Modify, env: Env, state: State) -> Rule:
         result, owned = state[2], Owned()
-        gone: list[Any] = []
+        gone: list[Value] = []
         paths = Task(self.rule_paths_of(r.PathsOf(node.target), env, (None, None, state[2])))
         while (path := (yield paths)) is not DONE:
             current = get_path(self.meter, result, path[2])

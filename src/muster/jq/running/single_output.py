@@ -12,23 +12,24 @@ from muster.jq import error_texts as texts
 from muster.jq.budgets import OBJECT_CELLS, Meter
 from muster.jq.resolving import resolved as r
 from muster.jq.values.operations import index, slice_of
+from muster.jq.values.value import Value
 
-Env: TypeAlias = Mapping[int, Any]
+Env: TypeAlias = Mapping[int, Value]
 """Values of variables, closures of parameters and identities of labels, by slot."""
 
 
-def truthy(value: Any) -> bool:
+def truthy(value: Value) -> bool:
     return value is not None and value is not False
 
 
 class DirectEvaluator:
     """Computes simple nodes at once."""
 
-    def __init__(self, meter: Meter, record: Callable[[r.Node, Any], None] | None = None) -> None:
+    def __init__(self, meter: Meter, record: Callable[[r.Node, Value], None] | None = None) -> None:
         self.meter = meter
         self.record = record
 
-    def one(self, node: r.Node, env: Env, value: Any) -> Any:
+    def one(self, node: r.Node, env: Env, value: Value) -> Value:
         meter = self.meter
         meter.steps -= 1
         if meter.steps < 0:
@@ -38,31 +39,31 @@ class DirectEvaluator:
             self.record(node, result)
         return result
 
-    def one_index(self, node: r.Index, env: Env, value: Any) -> Any:
+    def one_index(self, node: r.Index, env: Env, value: Value) -> Value:
         key = self.one(node.key, env, value)
         return index(self.meter, self.one(node.target, env, value), key)
 
-    def one_slice(self, node: r.Slice, env: Env, value: Any) -> Any:
+    def one_slice(self, node: r.Slice, env: Env, value: Value) -> Value:
         start = self.one(node.start, env, value)
         end = self.one(node.end, env, value)
         return slice_of(self.meter, self.one(node.target, env, value), start, end)
 
-    def one_pipe(self, node: r.Pipe, env: Env, value: Any) -> Any:
+    def one_pipe(self, node: r.Pipe, env: Env, value: Value) -> Value:
         for part in node.parts:
             value = self.one(part, env, value)
         return value
 
-    def one_logic(self, node: r.Logic, env: Env, value: Any) -> bool:
+    def one_logic(self, node: r.Logic, env: Env, value: Value) -> bool:
         for part in node.parts:
             if truthy(self.one(part, env, value)) != node.conjunction:
                 return not node.conjunction
         return node.conjunction
 
-    def one_if(self, node: r.If, env: Env, value: Any) -> Any:
+    def one_if(self, node: r.If, env: Env, value: Value) -> Value:
         chosen = node.then if truthy(self.one(node.condition, env, value)) else node.otherwise
         return self.one(chosen, env, value)
 
-    def one_object(self, node: r.MakeObject, env: Env, value: Any) -> dict[str, Any]:
+    def one_object(self, node: r.MakeObject, env: Env, value: Value) -> dict[str, Value]:
         pairs = []
         for key_node, value_node in node.entries:
             key = self.one(key_node, env, value)
@@ -70,14 +71,14 @@ class DirectEvaluator:
             pairs.append((key, item))
         return self.made(pairs)
 
-    def made(self, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    def made(self, pairs: list[tuple[Value, Value]]) -> dict[str, Value]:
         self.meter.grow(OBJECT_CELLS + 2 * len(pairs))
         for key, _ in reversed(pairs):
             if type(key) is not str:
                 raise texts.key_not_string(self.meter, key)
         return dict(pairs)
 
-    def one_native(self, node: r.Native, env: Env, value: Any) -> Any:
+    def one_native(self, node: r.Native, env: Env, value: Value) -> Value:
         args = [self.one(argument, env, value) for argument in reversed(node.args)]
         return node.function(self.meter, value, *reversed(args))
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from muster.jq.errors import Break, JqError
+from muster.jq.values.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from muster.jq.budgets import Meter
 
-State: TypeAlias = tuple[Any, Any, Any]
+State: TypeAlias = tuple[Value, Value, Value]
 """Path so far (None when paths are not wanted), the value at that path, the value at hand."""
 
 Rule: TypeAlias = "Generator[Task | Tail | State, Any, None]"
@@ -52,7 +53,7 @@ def run(rule: Rule, meter: Meter) -> Iterator[State]:
     task = Task(rule)
     stack = [task]
     deepest = meter.limits.depth
-    answer: Any = None
+    answer: Value = None
     failure: Exception | None = None
     while stack:
         meter.steps -= 1

@@ -6,9 +6,12 @@ Every node knows its place in the text; places are left out of comparisons, so t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from muster.source import Span
+
+if TYPE_CHECKING:
+    from muster.jq.values.value import Value
 
 NOWHERE = Span(0, 0)
 
@@ -31,7 +34,7 @@ class RecurseAll:
 class Literal:
     """null, true, false or a number; `text` as written, which keeps 1.0 and 1 apart for the printer."""
 
-    value: Any
+    value: Value
     text: str
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.jq.values.operations import wrapped
 
 if TYPE_CHECKING:
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -157,7 +158,7 @@ def _offset(shown: datetime) -> int:
     return int((shown.utcoffset() or timedelta(0)).total_seconds())
 
 
-def broken_down(moment: Moment) -> list[Any]:
+def broken_down(moment: Moment) -> list[Value]:
     """The eight numbers that jq calls a broken down time."""
     year, month, day = moment.date
     hour, minute, second = moment.clock

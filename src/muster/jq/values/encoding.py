@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.jq.values.numbers import TooManyDigitsError, parse_integer
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 _MAX_FLOAT = 1.7976931348623157e308
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _BIG = 1 << 4096  # below this CPython prints an integer at once; above, digits are taken apart first
 
 
-def to_json(meter: Meter, value: Any) -> str:
+def to_json(meter: Meter, value: Value) -> str:
     """The whole value as compact JSON, charged before it grows."""
     parts: list[str] = []
     try:
@@ -35,10 +36,10 @@ def to_json(meter: Meter, value: Any) -> str:
     return "".join(parts)
 
 
-def _write_deep(meter: Meter, value: Any, parts: list[str]) -> None:
+def _write_deep(meter: Meter, value: Value, parts: list[str]) -> None:
     """As `_write`, for values that are nested deeper than Python's stack."""
     closers: list[str] = []
-    waiting: list[Iterator[tuple[str, Any]]] = [iter((("", value),))]
+    waiting: list[Iterator[tuple[str, Value]]] = [iter((("", value),))]
     while waiting:
         for label, item in waiting[-1]:
             parts.append(label)
@@ -55,7 +56,7 @@ def _write_deep(meter: Meter, value: Any, parts: list[str]) -> None:
                 parts.append(closers.pop())
 
 
-def _charge_container(meter: Meter, container: Any) -> None:
+def _charge_container(meter: Meter, container: Value) -> None:
     """Elements, and the text of keys: one object may stand in many places."""
     size = len(container)
     if type(container) is dict:
@@ -64,7 +65,7 @@ def _charge_container(meter: Meter, container: Any) -> None:
     meter.step(size)
 
 
-def _labelled(meter: Meter, container: Any, longest: int | None = None) -> Iterator[tuple[str, Any]]:
+def _labelled(meter: Meter, container: Value, longest: int | None = None) -> Iterator[tuple[str, Value]]:
     """Members with what stands before them; of keys at most so many characters."""
     if isinstance(container, list):
         for position, item in enumerate(container):
@@ -75,7 +76,7 @@ def _labelled(meter: Meter, container: Any, longest: int | None = None) -> Itera
         yield f"{',' if position else ''}{encode_string(key[:longest])}:", container[key]
 
 
-def _write(meter: Meter, value: Any, parts: list[str]) -> None:
+def _write(meter: Meter, value: Value, parts: list[str]) -> None:
     kind = type(value)
     if kind is str:
         meter.grow_text(len(value))
@@ -102,7 +103,7 @@ def _write(meter: Meter, value: Any, parts: list[str]) -> None:
         parts.append(encode_scalar(meter, value))
 
 
-def encode_scalar(meter: Meter, value: Any) -> str:
+def encode_scalar(meter: Meter, value: Value) -> str:
     """Null, a boolean or a number. A long integer is charged before it becomes digits."""
     if value is None:
         return "null"
@@ -158,7 +159,7 @@ def encode_string(text: str) -> str:
     return encoded if encoded.isascii() else _SURROGATES.sub("\\\\ufffd", encoded)
 
 
-def pretty_json(meter: Meter, value: Any, indent: int = 2) -> str:
+def pretty_json(meter: Meter, value: Value, indent: int = 2) -> str:
     """Indented JSON for people."""
     parts: list[str] = []
     try:
@@ -168,7 +169,7 @@ def pretty_json(meter: Meter, value: Any, indent: int = 2) -> str:
     return "".join(parts)
 
 
-def _write_pretty(meter: Meter, value: Any, parts: list[str], newline: str, indent: str) -> None:
+def _write_pretty(meter: Meter, value: Value, parts: list[str], newline: str, indent: str) -> None:
     if not value or not isinstance(value, list | dict):
         _write(meter, value, parts)
         return
@@ -195,10 +196,10 @@ def _write_pretty(meter: Meter, value: Any, parts: list[str], newline: str, inde
 
 _PREVIEW = 30
 _PREVIEW_STEPS = 4  # errors take microseconds, and a loop can make one in every turn
-_TRAILERS: dict[Any, bytes] = {str: b' ..."', list: b" ...]", dict: b" ...}"}
+_TRAILERS: dict[Value, bytes] = {str: b' ..."', list: b" ...]", dict: b" ...}"}
 
 
-def preview(meter: Meter, value: Any) -> str:
+def preview(meter: Meter, value: Value) -> str:
     """The beginning of the value's JSON, at most 30 bytes, as error sentences show it."""
     meter.step(_PREVIEW_STEPS)
     text = beginning(meter, value, _PREVIEW + 2)
@@ -214,7 +215,7 @@ def preview(meter: Meter, value: Any) -> str:
     return (bytes(data) + trailer).decode("utf-8", "replace")
 
 
-def beginning(meter: Meter, value: Any, size: int) -> str:
+def beginning(meter: Meter, value: Value, size: int) -> str:
     """Of the value's JSON the first characters, somewhat more than asked for; all of it when it is not longer.
 
     However large the value, no more of it is visited than is shown; only the keys of an object are all looked at.
@@ -222,7 +223,7 @@ def beginning(meter: Meter, value: Any, size: int) -> str:
     parts: list[str] = []
     written = 0
     closers: list[str] = []
-    waiting: list[Iterator[tuple[str, Any]]] = [iter((("", value),))]
+    waiting: list[Iterator[tuple[str, Value]]] = [iter((("", value),))]
     while waiting and written <= size:
         meter.step()
         for label, item in waiting[-1]:
@@ -245,7 +246,7 @@ def beginning(meter: Meter, value: Any, size: int) -> str:
     return "".join(parts)
 
 
-def _scalar_beginning(meter: Meter, value: Any, size: int) -> str:
+def _scalar_beginning(meter: Meter, value: Value, size: int) -> str:
     if isinstance(value, str):
         text = encode_string(value[:size])
         return text if len(value) <= size else text[:-1]
@@ -272,7 +273,7 @@ def without_surrogates(text: str) -> str:
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
 
 
-def _whole_characters(meter: Meter, value: Any) -> Any:
+def _whole_characters(meter: Meter, value: Value) -> Value:
     """All texts of a decoded value without lone surrogates."""
     if isinstance(value, str):
         return without_surrogates(value)
@@ -294,7 +295,7 @@ class InvalidJsonError(ValueError):
         super().__init__(message)
 
 
-def _reject_constant(name: str) -> Any:
+def _reject_constant(name: str) -> Value:
     raise ValueError(name)
 
 
@@ -309,7 +310,7 @@ _DECODER = json.JSONDecoder(parse_constant=_reject_constant, parse_int=_integer)
 _WHITE = " \t\n\r"
 
 
-def read_json(meter: Meter, text: str, start: int = 0) -> tuple[Any, int]:
+def read_json(meter: Meter, text: str, start: int = 0) -> tuple[Value, int]:
     """The JSON value that begins at `start` (after white space), and where it ends."""
     meter.grow(len(text) - start)
     meter.work(len(text) - start)
@@ -330,14 +331,14 @@ def read_json(meter: Meter, text: str, start: int = 0) -> tuple[Any, int]:
     return value, end
 
 
-def read_scalar(meter: Meter, text: str) -> Any:
+def read_scalar(meter: Meter, text: str) -> Value:
     """A text, number, boolean or null that is known to be valid."""
     meter.work(len(text))
     value = _DECODER.decode(text)
     return without_surrogates(value) if isinstance(value, str) else value
 
 
-def read_whole_json(meter: Meter, text: str) -> Any:
+def read_whole_json(meter: Meter, text: str) -> Value:
     """One JSON value, nothing after it but white space."""
     value, end = read_json(meter, text)
     rest = text[end:].lstrip(_WHITE)
@@ -361,7 +362,7 @@ def _fault(meter: Meter, text: str, start: int) -> InvalidJsonError:
     return first_fault(meter, text, start)
 
 
-def _read_deep(meter: Meter, text: str, start: int) -> tuple[Any, int]:
+def _read_deep(meter: Meter, text: str, start: int) -> tuple[Value, int]:
     """By the same scanner: Python's own reader ends at about a thousand levels."""
     from muster.jq.values.json_scanning import read_deep
 

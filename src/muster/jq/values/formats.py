@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
 from muster.jq import error_texts as texts
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 _HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "'": "&apos;", '"': "&quot;"})
 _CSV = str.maketrans({'"': '""', "\0": "\\0"})
@@ -25,33 +26,33 @@ _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/\r\n]")
 
 
-def _text(meter: Meter, value: Any) -> str:
+def _text(meter: Meter, value: Value) -> str:
     text = value if isinstance(value, str) else to_json(meter, value)
     meter.grow_text(len(text))
     return text
 
 
-def _plain(meter: Meter, value: Any) -> str:
+def _plain(meter: Meter, value: Value) -> str:
     return value if isinstance(value, str) else to_json(meter, value)
 
 
-def _json(meter: Meter, value: Any) -> str:
+def _json(meter: Meter, value: Value) -> str:
     return to_json(meter, value)
 
 
-def _html(meter: Meter, value: Any) -> str:
+def _html(meter: Meter, value: Value) -> str:
     text = _text(meter, value)
     meter.grow_text(5 * len(text))
     return text.translate(_HTML)
 
 
-def _uri(meter: Meter, value: Any) -> str:
+def _uri(meter: Meter, value: Value) -> str:
     data = _text(meter, value).encode("utf-8", "surrogateescape")
     meter.grow_text(3 * len(data))
     return quote(data, safe="-_.~")
 
 
-def _unuri(meter: Meter, value: Any) -> str:
+def _unuri(meter: Meter, value: Value) -> str:
     text = _text(meter, value)
     meter.work(len(text))
     if fault := _BAD_PERCENT.search(text):
@@ -59,7 +60,7 @@ def _unuri(meter: Meter, value: Any) -> str:
     return unquote_to_bytes(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def _row(meter: Meter, name: str, value: Any, separator: str, escape: Callable[[str], str], null: str = "") -> str:
+def _row(meter: Meter, name: str, value: Value, separator: str, escape: Callable[[str], str], null: str = "") -> str:
     if not isinstance(value, list):
         raise texts.not_applicable(meter, f"@{name}", value)
     cells = []
@@ -77,26 +78,26 @@ def _row(meter: Meter, name: str, value: Any, separator: str, escape: Callable[[
     return separator.join(cells)
 
 
-def _csv(meter: Meter, value: Any) -> str:
+def _csv(meter: Meter, value: Value) -> str:
     return _row(meter, "csv", value, ",", lambda text: f'"{text.translate(_CSV)}"')
 
 
-def _tsv(meter: Meter, value: Any) -> str:
+def _tsv(meter: Meter, value: Value) -> str:
     return _row(meter, "tsv", value, "\t", lambda text: text.translate(_TSV))
 
 
-def _sh(meter: Meter, value: Any) -> str:
+def _sh(meter: Meter, value: Value) -> str:
     items = value if isinstance(value, list) else [value]
     return _row(meter, "sh", items, " ", lambda text: f"'{text.translate(_SH)}'", "null")
 
 
-def _base64(meter: Meter, value: Any) -> str:
+def _base64(meter: Meter, value: Value) -> str:
     text = _text(meter, value)
     meter.grow_text(2 * len(text))
     return base64.b64encode(text.encode("utf-8", "surrogateescape")).decode("ascii")
 
 
-def _unbase64(meter: Meter, value: Any) -> str:
+def _unbase64(meter: Meter, value: Value) -> str:
     text = _text(meter, value).partition("=")[0]
     meter.work(len(text))
     if fault := _NOT_BASE64.search(text):
@@ -111,7 +112,7 @@ def _unbase64(meter: Meter, value: Any) -> str:
         raise texts.failed(meter, "@base64d", value, cause="illegal base64 data at input byte 0") from None
 
 
-FORMATS: Mapping[str, Callable[[Meter, Any], str]] = {
+FORMATS: Mapping[str, Callable[[Meter, Value], str]] = {
     "@text": _plain,
     "@json": _json,
     "@html": _html,
@@ -125,7 +126,7 @@ FORMATS: Mapping[str, Callable[[Meter, Any], str]] = {
 }
 
 
-def apply_format(meter: Meter, value: Any, name: Any) -> str:
+def apply_format(meter: Meter, value: Value, name: Value) -> str:
     """The `format` builtin: the format is found when it runs."""
     if not isinstance(name, str):
         raise texts.not_applicable(meter, "format", name)

@@ -7,7 +7,7 @@ Used when Python's own reader failed: it has other words, and ends at about a th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.jq.values.encoding import InvalidJsonError, quote_byte, read_scalar
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 _WHITE = " \t\n\r"
 _MAX_DEPTH = 10_000
@@ -33,7 +34,7 @@ def first_fault(meter: Meter, text: str, start: int) -> InvalidJsonError:
     return InvalidJsonError("invalid JSON", start)  # both readers would have to disagree
 
 
-def read_deep(meter: Meter, text: str, start: int) -> tuple[Any, int]:
+def read_deep(meter: Meter, text: str, start: int) -> tuple[Value, int]:
     """The value that begins here, and where it ends. Raises InvalidJsonError."""
     scanner = _Scanner(meter, text, start)
     scanner.value()
@@ -43,10 +44,10 @@ def read_deep(meter: Meter, text: str, start: int) -> tuple[Any, int]:
 _TOKEN = re.compile(r'[ \t\n\r,:]*([][{}]|"(?:[^"\\]|\\.)*"|[^][{}",: \t\n\r]+)', re.DOTALL)
 
 
-def _built(meter: Meter, text: str, at: int) -> Any:
+def _built(meter: Meter, text: str, at: int) -> Value:
     """The value of a text that was scanned and is valid: every word of it goes to the innermost container."""
-    top: list[Any] = []
-    adders: list[Callable[[Any], None]] = [top.append]
+    top: list[Value] = []
+    adders: list[Callable[[Value], None]] = [top.append]
     while not top or len(adders) > 1:
         meter.step()
         found = _TOKEN.match(text, at)
@@ -55,11 +56,11 @@ def _built(meter: Meter, text: str, at: int) -> Any:
         if word in ("]", "}"):
             adders.pop()
         elif word == "[":
-            items: list[Any] = []
+            items: list[Value] = []
             adders[-1](items)
             adders.append(items.append)
         elif word == "{":
-            fields: dict[str, Any] = {}
+            fields: dict[str, Value] = {}
             adders[-1](fields)
             adders.append(_Fields(fields).add)
         else:
@@ -72,11 +73,11 @@ class _Fields:
 
     __slots__ = ("fields", "key")
 
-    def __init__(self, fields: dict[str, Any]) -> None:
+    def __init__(self, fields: dict[str, Value]) -> None:
         self.fields = fields
         self.key: str | None = None
 
-    def add(self, word: Any) -> None:
+    def add(self, word: Value) -> None:
         if self.key is None:
             self.key = word
         else:

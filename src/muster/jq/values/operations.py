@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.jq import error_texts as texts
 from muster.jq.budgets import OBJECT_CELLS, SHORT_TEXT
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 MAX_INT = (1 << 63) - 1
 MIN_INT = -(1 << 63)
@@ -28,19 +29,19 @@ _REPEAT_LIMIT = (1 << 31) - 1
 # ── numbers ─────────────────────────────────────────────────────────────────
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Value) -> bool:
     kind = type(value)
     return kind is int or kind is float
 
 
-def to_float(number: Any) -> float:
+def to_float(number: Value) -> float:
     try:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
 
 
-def to_int(number: Any) -> int:
+def to_int(number: Value) -> int:
     """A number as an index: cut, and kept within 64 bits."""
     if isinstance(number, float):
         if number != number or number <= MIN_INT:
@@ -49,7 +50,7 @@ def to_int(number: Any) -> int:
     return int(min(max(number, MIN_INT), MAX_INT))
 
 
-def to_int_ceil(number: Any) -> int:
+def to_int_ceil(number: Value) -> int:
     if isinstance(number, float) and math.isfinite(number):
         number = math.ceil(number)
     return to_int(number)
@@ -79,7 +80,7 @@ def bounded(meter: Meter, number: int) -> int:
 # ── order ───────────────────────────────────────────────────────────────────
 
 
-def _rank(value: Any) -> int:
+def _rank(value: Value) -> int:
     if value is None:
         return 0
     if value is False:
@@ -94,7 +95,7 @@ def _rank(value: Any) -> int:
     return 6 if kind is dict else 3
 
 
-def compare(meter: Meter, left: Any, right: Any) -> int:
+def compare(meter: Meter, left: Value, right: Value) -> int:
     """-1, 0 or 1 in jq's total order; not-a-number is below every number, itself included.
 
     Visits are charged: one value may hold another a million times over without taking memory for it.
@@ -126,7 +127,7 @@ def compare(meter: Meter, left: Any, right: Any) -> int:
     return 0
 
 
-def _compare_numbers(meter: Meter, left: Any, right: Any) -> int:
+def _compare_numbers(meter: Meter, left: Value, right: Value) -> int:
     if type(left) is float or type(right) is float:
         left = to_float(left)
         right = to_float(right)
@@ -138,7 +139,7 @@ def _compare_numbers(meter: Meter, left: Any, right: Any) -> int:
     return int(left > right) - int(left < right)
 
 
-def equal(meter: Meter, left: Any, right: Any) -> bool:
+def equal(meter: Meter, left: Value, right: Value) -> bool:
     kind = type(left)
     if kind is str:
         if len(left) > SHORT_TEXT:
@@ -166,32 +167,32 @@ def equal(meter: Meter, left: Any, right: Any) -> bool:
     return left is right
 
 
-def not_equal(meter: Meter, left: Any, right: Any) -> bool:
+def not_equal(meter: Meter, left: Value, right: Value) -> bool:
     return not equal(meter, left, right)
 
 
-def less(meter: Meter, left: Any, right: Any) -> bool:
+def less(meter: Meter, left: Value, right: Value) -> bool:
     return compare(meter, left, right) < 0
 
 
-def less_or_equal(meter: Meter, left: Any, right: Any) -> bool:
+def less_or_equal(meter: Meter, left: Value, right: Value) -> bool:
     return compare(meter, left, right) <= 0
 
 
-def greater(meter: Meter, left: Any, right: Any) -> bool:
+def greater(meter: Meter, left: Value, right: Value) -> bool:
     return compare(meter, left, right) > 0
 
 
-def greater_or_equal(meter: Meter, left: Any, right: Any) -> bool:
+def greater_or_equal(meter: Meter, left: Value, right: Value) -> bool:
     return compare(meter, left, right) >= 0
 
 
-def sort_key(meter: Meter) -> Callable[[Any], Any]:
+def sort_key(meter: Meter) -> Callable[[Value], Value]:
     """A key for Python's sort that orders as jq does."""
     return functools.cmp_to_key(functools.partial(compare, meter))
 
 
-def sorted_values(meter: Meter, items: list[Any]) -> list[Any]:
+def sorted_values(meter: Meter, items: list[Value]) -> list[Value]:
     """A stable sort; texts or integers alone are left to Python's own order."""
     meter.grow(len(items))
     meter.work(len(items) * 8)
@@ -200,7 +201,7 @@ def sorted_values(meter: Meter, items: list[Any]) -> list[Any]:
     return sorted(items, key=sort_key(meter))
 
 
-def has_python_order(meter: Meter, items: list[Any]) -> bool:
+def has_python_order(meter: Meter, items: list[Value]) -> bool:
     """Whether Python's own order will do: texts alone, or integers alone. How long they are is charged."""
     kinds = set(map(type, items))
     if kinds == {str}:
@@ -212,7 +213,7 @@ def has_python_order(meter: Meter, items: list[Any]) -> bool:
     return False
 
 
-def sorted_keys(meter: Meter, value: dict[str, Any]) -> list[str]:
+def sorted_keys(meter: Meter, value: dict[str, Value]) -> list[str]:
     """An object's keys in order."""
     meter.steps -= (len(value) >> 2) + 1
     if meter.steps < 0:
@@ -223,7 +224,7 @@ def sorted_keys(meter: Meter, value: dict[str, Any]) -> list[str]:
 # ── arithmetic ──────────────────────────────────────────────────────────────
 
 
-def add(meter: Meter, left: Any, right: Any) -> Any:
+def add(meter: Meter, left: Value, right: Value) -> Value:
     kind = type(left)
     other = type(right)
     if kind is int and other is int:
@@ -249,7 +250,7 @@ def add(meter: Meter, left: Any, right: Any) -> Any:
     raise texts.cannot_combine(meter, "add", left, right)
 
 
-def subtract(meter: Meter, left: Any, right: Any) -> Any:
+def subtract(meter: Meter, left: Value, right: Value) -> Value:
     kind = type(left)
     other = type(right)
     if kind is int and other is int:
@@ -261,7 +262,7 @@ def subtract(meter: Meter, left: Any, right: Any) -> Any:
     raise texts.cannot_combine(meter, "subtract", left, right)
 
 
-def _without(meter: Meter, items: list[Any], unwanted: list[Any]) -> list[Any]:
+def _without(meter: Meter, items: list[Value], unwanted: list[Value]) -> list[Value]:
     meter.grow(len(items))
     meter.work(len(items) + len(unwanted))
     texts_only = {item for item in unwanted if type(item) is str}
@@ -278,7 +279,7 @@ def _without(meter: Meter, items: list[Any], unwanted: list[Any]) -> list[Any]:
     return kept
 
 
-def multiply(meter: Meter, left: Any, right: Any) -> Any:
+def multiply(meter: Meter, left: Value, right: Value) -> Value:
     kind = type(left)
     other = type(right)
     if kind is int and other is int:
@@ -296,7 +297,7 @@ def multiply(meter: Meter, left: Any, right: Any) -> Any:
     raise texts.cannot_combine(meter, "multiply", left, right)
 
 
-def _merged(meter: Meter, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+def _merged(meter: Meter, left: dict[str, Value], right: dict[str, Value]) -> dict[str, Value]:
     meter.grow(OBJECT_CELLS + 2 * (len(left) + len(right)))
     meter.work(len(left) + len(right))
     merged = dict(left)
@@ -319,7 +320,7 @@ def _repeated(meter: Meter, text: str, count: float) -> str | None:
     return text * times
 
 
-def divide(meter: Meter, left: Any, right: Any) -> Any:
+def divide(meter: Meter, left: Value, right: Value) -> Value:
     kind = type(left)
     other = type(right)
     if (kind is int or kind is float) and (other is int or other is float):
@@ -346,7 +347,7 @@ def split_text(meter: Meter, text: str, separator: str) -> list[str]:
     return text.split(separator)
 
 
-def modulo(meter: Meter, left: Any, right: Any) -> Any:
+def modulo(meter: Meter, left: Value, right: Value) -> Value:
     kind = type(left)
     other = type(right)
     if not ((kind is int or kind is float) and (other is int or other is float)):
@@ -364,13 +365,13 @@ def modulo(meter: Meter, left: Any, right: Any) -> Any:
     return -rest if dividend < 0 else rest
 
 
-def negate(meter: Meter, value: Any) -> Any:
+def negate(meter: Meter, value: Value) -> Value:
     if is_number(value):
         return -value if type(value) is float else bounded(meter, -value)
     raise texts.cannot_unary(meter, "negate", value)
 
 
-def plus(meter: Meter, value: Any) -> Any:
+def plus(meter: Meter, value: Value) -> Value:
     if is_number(value):
         return value
     raise texts.cannot_unary(meter, "plus", value)
@@ -379,7 +380,7 @@ def plus(meter: Meter, value: Any) -> Any:
 # ── looking inside ──────────────────────────────────────────────────────────
 
 
-def index(meter: Meter, value: Any, key: Any) -> Any:
+def index(meter: Meter, value: Value, key: Value) -> Value:
     """`value[key]` for every kind of key."""
     kind = type(key)
     if kind is str:
@@ -419,7 +420,7 @@ def index(meter: Meter, value: Any, key: Any) -> Any:
     raise texts.key_not_string(meter, key)
 
 
-def slice_of(meter: Meter, value: Any, start: Any, end: Any) -> Any:
+def slice_of(meter: Meter, value: Value, start: Value, end: Value) -> Value:
     kind = type(value)
     if kind is list or kind is str:
         of = "an array" if kind is list else "a string"
@@ -433,7 +434,7 @@ def slice_of(meter: Meter, value: Any, start: Any, end: Any) -> Any:
     raise texts.expected_array(meter, value)
 
 
-def bounds(meter: Meter, size: int, start: Any, end: Any, of: str = "an array") -> tuple[int, int]:
+def bounds(meter: Meter, size: int, start: Value, end: Value, of: str = "an array") -> tuple[int, int]:
     """The positions that a slice means in something of this size."""
     first, last = 0, size
     if start is not None:
@@ -453,7 +454,7 @@ def _clamped(position: int, least: int, size: int) -> int:
     return min(max(position, least), size)
 
 
-def positions(meter: Meter, items: list[Any], wanted: list[Any]) -> list[int]:
+def positions(meter: Meter, items: list[Value], wanted: list[Value]) -> list[int]:
     """Where the wanted run of items begins."""
     size = len(wanted)
     if not size:
@@ -493,7 +494,7 @@ def text_positions(meter: Meter, text: str, wanted: str) -> list[int]:
     return found
 
 
-def members(meter: Meter, value: Any) -> list[Any]:
+def members(meter: Meter, value: Value) -> list[Value]:
     """What `.[]` goes over: the items, or the values in the order of their keys."""
     if type(value) is list:
         return value
@@ -503,14 +504,14 @@ def members(meter: Meter, value: Any) -> list[Any]:
     raise texts.cannot_iterate(meter, value)
 
 
-def members_or_nothing(meter: Meter, value: Any) -> list[Any]:
+def members_or_nothing(meter: Meter, value: Value) -> list[Value]:
     """What `.[]?` goes over."""
     if type(value) is list:
         return value
     return [value[key] for key in sorted_keys(meter, value)] if type(value) is dict else []
 
 
-def range_values(meter: Meter, start: Any, end: Any, step: Any) -> Iterator[Any]:
+def range_values(meter: Meter, start: Value, end: Value, step: Value) -> Iterator[Value]:
     """Numbers from start towards end, by step; charged one by one, because the reader may stop early."""
     for bound in (start, end, step):
         if not is_number(bound):

@@ -6,7 +6,7 @@ place instead of copying an array for every element.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.jq import error_texts as texts
 from muster.jq.errors import JqError
@@ -15,6 +15,7 @@ from muster.jq.values.operations import bounds, index, is_number, to_int
 
 if TYPE_CHECKING:
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 _LARGEST_INDEX = 0x20000000
 
@@ -32,17 +33,17 @@ class Owned:
     __slots__ = ("_made",)
 
     def __init__(self) -> None:
-        self._made: dict[int, Any] = {}
+        self._made: dict[int, Value] = {}
 
-    def __contains__(self, container: Any) -> bool:
+    def __contains__(self, container: Value) -> bool:
         return id(container) in self._made
 
-    def keep(self, container: Any) -> Any:
+    def keep(self, container: Value) -> Value:
         self._made[id(container)] = container
         return container
 
 
-def get_path(meter: Meter, value: Any, path: Any) -> Any:
+def get_path(meter: Meter, value: Value, path: Value) -> Value:
     if type(path) is not list:
         raise texts.not_applicable(meter, "getpath", value, path)
     meter.work(len(path))
@@ -57,7 +58,7 @@ def get_path(meter: Meter, value: Any, path: Any) -> Any:
     return at
 
 
-def set_path(meter: Meter, value: Any, path: Any, new: Any, owned: Owned | None = None) -> Any:
+def set_path(meter: Meter, value: Value, path: Value, new: Value, owned: Owned | None = None) -> Value:
     if type(path) is not list:
         raise texts.not_applicable(meter, "setpath", value, path)
     meter.work(8 * len(path))
@@ -67,7 +68,7 @@ def set_path(meter: Meter, value: Any, path: Any, new: Any, owned: Owned | None 
         raise texts.failed(meter, "setpath", value, path, new, cause=error.message) from None
 
 
-def delete_paths(meter: Meter, value: Any, paths: Any, owned: Owned | None = None) -> Any:
+def delete_paths(meter: Meter, value: Value, paths: Value, owned: Owned | None = None) -> Value:
     if type(paths) is not list:
         raise texts.not_applicable(meter, "delpaths", value, paths)
     if not paths:
@@ -86,7 +87,7 @@ def delete_paths(meter: Meter, value: Any, paths: Any, owned: Owned | None = Non
     return _swept(meter, result, mine)
 
 
-def _updated(meter: Meter, value: Any, path: list[Any], depth: int, new: Any, owned: Owned) -> Any:
+def _updated(meter: Meter, value: Value, path: list[Value], depth: int, new: Value, owned: Owned) -> Value:
     if depth == len(path):
         return new
     if value is GONE:
@@ -110,8 +111,8 @@ def _updated(meter: Meter, value: Any, path: list[Any], depth: int, new: Any, ow
 
 
 def _with_key(
-    meter: Meter, value: dict[str, Any] | None, key: str, path: list[Any], depth: int, new: Any, owned: Owned
-) -> Any:
+    meter: Meter, value: dict[str, Value] | None, key: str, path: list[Value], depth: int, new: Value, owned: Owned
+) -> Value:
     if new is GONE and (value is None or key not in value):
         return value
     inner = _updated(meter, None if value is None else value.get(key), path, depth + 1, new, owned)
@@ -125,8 +126,8 @@ def _with_key(
 
 
 def _with_item(
-    meter: Meter, value: list[Any] | None, at: int, path: list[Any], depth: int, new: Any, owned: Owned
-) -> Any:
+    meter: Meter, value: list[Value] | None, at: int, path: list[Value], depth: int, new: Value, owned: Owned
+) -> Value:
     size = len(value) if value is not None else 0
     position = at + size if at < 0 else at
     if new is GONE and not 0 <= position < size:
@@ -149,8 +150,14 @@ def _with_item(
 
 
 def _with_slice(
-    meter: Meter, value: list[Any] | None, key: dict[str, Any], path: list[Any], depth: int, new: Any, owned: Owned
-) -> Any:
+    meter: Meter,
+    value: list[Value] | None,
+    key: dict[str, Value],
+    path: list[Value],
+    depth: int,
+    new: Value,
+    owned: Owned,
+) -> Value:
     if "start" not in key or "end" not in key:
         raise texts.expected_start_end(meter, key)
     items = value if value is not None else []
@@ -171,7 +178,7 @@ def _with_slice(
     return owned.keep(items[:first] + inner + items[last:])
 
 
-def _swept(meter: Meter, value: Any, owned: Owned) -> Any:
+def _swept(meter: Meter, value: Value, owned: Owned) -> Value:
     """Without what is gone. Only containers of this deletion can hold marks."""
     if value is GONE:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import re2
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
 
 MAX_PATTERN = 10_000
 _MEMORY = 1 << 20
@@ -52,7 +53,7 @@ _NAMED_ALWAYS = ("trailing \\",)
 class Regex:
     """A compiled pattern: `search(bytes, position)` and the names of its groups, by number from 1."""
 
-    compiled: Any
+    compiled: Value
     test: Callable[[str], bool]
     names: tuple[str | None, ...]
     size: int
@@ -146,7 +147,7 @@ def _refused_by_go(pattern: str) -> str | None:
     return None
 
 
-def _tester(pattern: str, compiled: Any) -> Callable[[str], bool]:
+def _tester(pattern: str, compiled: Value) -> Callable[[str], bool]:
     plain = _PLAIN.match(pattern)
     if plain is not None:
         start, text, end = plain.groups()

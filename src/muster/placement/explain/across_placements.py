@@ -21,6 +21,7 @@ from muster.placement.schedule.pipeline import STANDARD
 from muster.reasons import Code, Reason, Subject, sentence
 from muster.selectors.labels import LabelSelector
 from muster.selectors.membership import ExclusiveMembership, membership
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,8 +38,8 @@ _EXAMPLES: Final = 3
 def explain_everywhere(
     cluster: str,
     results: Iterable[ScheduleResult],
-    cluster_sets: Iterable[Mapping[str, Any]],
-    bindings: Iterable[Mapping[str, Any]],
+    cluster_sets: Iterable[JsonMapping],
+    bindings: Iterable[JsonMapping],
     fleet: Fleet,
     profile: Profile = STANDARD,
 ) -> ClusterOutlook:
@@ -60,10 +61,10 @@ def explain_everywhere(
 
 
 def explain_set(
-    cluster_set: Mapping[str, Any],
+    cluster_set: JsonMapping,
     fleet: Fleet,
-    bindings: Iterable[Mapping[str, Any]],
-    placements: Iterable[Mapping[str, Any]],
+    bindings: Iterable[JsonMapping],
+    placements: Iterable[JsonMapping],
 ) -> SetExplanation:
     """The members of a set, the rule that makes them so, and who may choose from it."""
     name = str(cluster_set["metadata"]["name"])
@@ -118,9 +119,7 @@ def _described(rule: Membership) -> str:
             return f"labels {requirements}" if requirements.requirements else "every cluster"
 
 
-def _membership(
-    cluster_set: Mapping[str, Any], cluster: Mapping[str, Any], bound: Mapping[str, tuple[str, ...]]
-) -> SetMembership:
+def _membership(cluster_set: JsonMapping, cluster: JsonMapping, bound: Mapping[str, tuple[str, ...]]) -> SetMembership:
     name = str(cluster_set["metadata"]["name"])
     try:
         match = membership(cluster_set).match(cluster)
@@ -134,7 +133,7 @@ def _unusable(name: str, error: InvalidObjectError) -> Reason:
     return Reason(Code.SET_UNUSABLE, Subject(cluster_set=name), {"fault": str(error)})
 
 
-def _namespaces(bindings: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+def _namespaces(bindings: Iterable[JsonMapping]) -> dict[str, tuple[str, ...]]:
     found: dict[str, set[str]] = {}
     for each in bindings:
         metadata = each["metadata"]
@@ -142,11 +141,11 @@ def _namespaces(bindings: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, .
     return {name: tuple(sorted(namespaces)) for name, namespaces in found.items()}
 
 
-def _may_choose(placement: Mapping[str, Any], set_name: str, namespaces: tuple[str, ...]) -> bool:
+def _may_choose(placement: JsonMapping, set_name: str, namespaces: tuple[str, ...]) -> bool:
     wanted = (placement.get("spec") or {}).get("clusterSets") or ()
     return placement["metadata"].get("namespace") in namespaces and (not wanted or set_name in wanted)
 
 
-def _key(placement: Mapping[str, Any]) -> str:
+def _key(placement: JsonMapping) -> str:
     metadata = placement["metadata"]
     return f"{metadata.get('namespace') or ''}/{metadata['name']}"

@@ -7,7 +7,7 @@ that were gained and lost. What explains one of them comes first; what only happ
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -22,10 +22,11 @@ from muster.reasons import Code, Reason, bare, sentence
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import WHOLE, describe, project
+from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.times import time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from muster.placement.explain.differences import Writer
@@ -67,8 +68,8 @@ class Change:
     """An object before and after; None where it was not or is not there."""
 
     ref: Ref
-    old: Mapping[str, Any] | None
-    new: Mapping[str, Any] | None
+    old: JsonMapping | None
+    new: JsonMapping | None
     expired: bool = False  # nobody wrote: a score's time was over
 
 
@@ -106,9 +107,9 @@ class Cause:
             return self
         return replace(self, manager=writer.manager, operation=writer.operation, time=writer.time)
 
-    def as_object(self) -> dict[str, Any]:
+    def as_object(self) -> JsonObject:
         """As a history keeps it: without what is empty."""
-        fields: dict[str, Any] = msgspec.to_builtins(self)
+        fields: JsonObject = msgspec.to_builtins(self)
         return {name: value for name, value in fields.items() if value}
 
 
@@ -157,7 +158,7 @@ class Standpoint:
     plan: Plan
     seen: Visibility
     now: datetime
-    cluster: Mapping[str, Any] | None
+    cluster: JsonMapping | None
 
 
 def _cut(text: str) -> str:
@@ -196,7 +197,7 @@ def standing(point: Standpoint, *, own: bool) -> Standing:
     return Standing(stage, why.about(stage=""))
 
 
-def _unmatched(plan: Plan, cluster: Mapping[str, Any]) -> Reason:
+def _unmatched(plan: Plan, cluster: JsonMapping) -> Reason:
     """Why no predicate holds. Histories are read by everybody in the namespace: an expression is told without what it
     found in the cluster, and an error by its class; a label or claim that the placement asks for is told."""
     reasons = []
@@ -220,13 +221,13 @@ def flip_of(cluster: str, was: Standpoint, now: Standpoint, *, gained: bool) -> 
     return Flip.of(cluster, stage, before.why, after.why)
 
 
-def reads_of(plan: Plan, seen: Visibility) -> frozenset[Any]:
+def reads_of(plan: Plan, seen: Visibility) -> frozenset[Json]:
     """Every path of a cluster that the placement depends on."""
     rules = (rule for _, rule in seen.eligible)
     return plan.paths.union(*(each.reads for each in (*plan.selectors, *rules)))
 
 
-def causes_of(changes: Iterable[Change], moved: Collection[str], reads: Collection[Any]) -> tuple[list[Cause], int]:
+def causes_of(changes: Iterable[Change], moved: Collection[str], reads: Collection[Json]) -> tuple[list[Cause], int]:
     """The causes among what has changed, those about clusters that moved first, and how many others there were.
 
     What concerns a cluster that did not move counts only when nothing else was found: it can have turned the order of
@@ -251,7 +252,7 @@ def unnamed(causes: Iterable[Cause], known: Collection[str]) -> list[Cause]:
     return list(dict.fromkeys(told))
 
 
-def cause_of(change: Change, reads: Collection[Any]) -> Cause | None:
+def cause_of(change: Change, reads: Collection[Json]) -> Cause | None:
     """A change as a cause; None when it is none, because it was taken back before anybody looked."""
     ref, old, new = change.ref, change.old, change.new
     if old is None and new is None:
@@ -272,7 +273,7 @@ def _cause(ref: Ref, deed: str, fields: tuple[FieldChange, ...], writer: Writer 
     return Cause(ref.kind, ref.namespace, ref.name, deed, fields, note=note).by(writer)
 
 
-def _fields(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], reads: Collection[Any]) -> list[FieldChange]:
+def _fields(kind: str, old: JsonMapping, new: JsonMapping, reads: Collection[Json]) -> list[FieldChange]:
     if kind == CLUSTER:
         asked = [path for path in reads if path != WHOLE]
         fields = [_plain(each) for each in changed_paths(old, new, asked, MOST_FIELDS)]
@@ -302,7 +303,7 @@ def _area(change: FieldChange) -> FieldChange:
     return FieldChange(area, "…", "…")
 
 
-def _score_fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _score_fields(old: JsonMapping, new: JsonMapping) -> Iterator[FieldChange]:
     """By the names of the items: add-ons write them in any order."""
     before, after = _items(old), _items(new)
     for name in dict.fromkeys((*before, *after)):
@@ -310,21 +311,21 @@ def _score_fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Fi
     yield from changed_fields(_validity(old), _validity(new), 1, "status")
 
 
-def _validity(score: Mapping[str, Any]) -> dict[str, str]:
+def _validity(score: JsonMapping) -> dict[str, str]:
     until = (score.get("status") or {}).get("validUntil")
     return {"validUntil": until} if until else {}
 
 
-def _items(score: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    items: Sequence[Mapping[str, Any]] = (score.get("status") or {}).get("scores") or ()
+def _items(score: JsonMapping) -> dict[str, JsonObject]:
+    items: Sequence[JsonMapping] = (score.get("status") or {}).get("scores") or ()
     return {str(item.get("name")): {key: item[key] for key in item if key != "name"} for item in items}
 
 
-def _decisions(page: Mapping[str, Any]) -> list[str]:
+def _decisions(page: JsonMapping) -> list[str]:
     return [str(each.get("clusterName")) for each in (page.get("status") or {}).get("decisions") or ()]
 
 
-def expired_toleration(cluster: Mapping[str, Any], plan: Plan, now: datetime) -> Cause | None:
+def expired_toleration(cluster: JsonMapping, plan: Plan, now: datetime) -> Cause | None:
     """That a toleration with an end no longer covers a taint of a cluster, if that is what keeps it out."""
     taints = taints_of(project(cluster, TAINTS))
     blocking = tolerance(taints, plan.tolerations, now, decided=True).blocked_by

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import numpy as np
@@ -23,6 +23,7 @@ from muster.selectors.cel_reasons import conjuncts, shortened
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import PRESENT, SCORES
+from muster.values.json import Json
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def plain_value(projection: Hashable) -> str | None:
     if isinstance(projection, str):
         return projection
     if isinstance(projection, bytes):
-        elements: Any = msgspec.json.decode(projection)
+        elements: Json = msgspec.json.decode(projection)
         named = [each for each in elements if isinstance(each, dict)] if isinstance(elements, list) else []
         return str(named[-1].get("value") or "") if named else None
     return None

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.selectors.paths import SCORES, WHOLE, Element, describe, project
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,7 +50,7 @@ class Writer:
     time: str = ""
 
 
-def changed_fields(old: Any, new: Any, most: int, root: str = "") -> list[FieldChange]:
+def changed_fields(old: Json, new: Json, most: int, root: str = "") -> list[FieldChange]:
     """The deepest fields that differ, at most so many of them."""
     found: list[FieldChange] = []
     for change in _leaves(root, old, new, 0):
@@ -59,9 +60,7 @@ def changed_fields(old: Any, new: Any, most: int, root: str = "") -> list[FieldC
     return found
 
 
-def changed_paths(
-    old: Mapping[str, Any], new: Mapping[str, Any], paths: Iterable[Path], most: int
-) -> list[FieldChange]:
+def changed_paths(old: JsonMapping, new: JsonMapping, paths: Iterable[Path], most: int) -> list[FieldChange]:
     """The fields among those that somebody reads whose values differ. Scores are not part of an object."""
     found: list[FieldChange] = []
     for path in sorted(paths, key=describe):
@@ -73,7 +72,7 @@ def changed_paths(
     return list(dict.fromkeys(found))[:most]
 
 
-def writer_of(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, field: str = "") -> Writer | None:
+def writer_of(old: JsonMapping | None, new: JsonMapping | None, field: str = "") -> Writer | None:
     """Who made one state out of the other: the newest of those who have written since, owners of the field first."""
     if new is None:
         return None
@@ -84,7 +83,7 @@ def writer_of(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, fiel
     return None if newest is None else _writer(newest)
 
 
-def writer_since(obj: Mapping[str, Any], since: str, *, with_status: bool) -> Writer | None:
+def writer_since(obj: JsonMapping, since: str, *, with_status: bool) -> Writer | None:
     """The newest writer after a moment; an object's status is written by controllers and may be left out."""
     later = [
         entry
@@ -96,21 +95,21 @@ def writer_since(obj: Mapping[str, Any], since: str, *, with_status: bool) -> Wr
     return _writer(later[-1]) if later else None
 
 
-def _writer(entry: Mapping[str, Any]) -> Writer:
+def _writer(entry: JsonMapping) -> Writer:
     return Writer(str(entry.get("manager") or ""), str(entry.get("operation") or ""), str(entry.get("time") or ""))
 
 
-def _entries(obj: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+def _entries(obj: JsonMapping | None) -> list[JsonMapping]:
     entries = ((obj or {}).get("metadata") or {}).get("managedFields") or ()
     return [entry for entry in entries if isinstance(entry, Mapping)]
 
 
-def _identity(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+def _identity(entry: JsonMapping) -> tuple[Json, ...]:
     """An entry that has only lost fields to another keeps its time: that was not its doing."""
     return tuple(entry.get(name) for name in ("manager", "operation", "subresource", "apiVersion", "time"))
 
 
-def _owns(fields: Any, field: str) -> bool:
+def _owns(fields: Json, field: str) -> bool:
     """Whether a set of fields has the path, or something whole that it is in."""
     node = fields or {_NOTHING: {}}
     for step in _steps(field):
@@ -141,7 +140,7 @@ def _steps(field: str) -> Iterator[str]:
             rest = rest[end:]
 
 
-def _leaves(field: str, old: Any, new: Any, depth: int) -> Iterator[FieldChange]:
+def _leaves(field: str, old: Json, new: Json, depth: int) -> Iterator[FieldChange]:
     if old is not _MISSING and new is not _MISSING and msgspec.json.encode(old) == msgspec.json.encode(new):
         return
     if depth < _DEEPEST and isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -156,11 +155,11 @@ def _leaves(field: str, old: Any, new: Any, depth: int) -> Iterator[FieldChange]
         yield FieldChange(field, _shown(old), _shown(new))
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: Json) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _at(obj: Any, path: Path) -> Any:
+def _at(obj: Json, path: Path) -> Json:
     """The value at a path, for people: of the elements with a name their value."""
     value = obj
     for step in path:
@@ -179,13 +178,13 @@ def _at(obj: Any, path: Path) -> Any:
     return value
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Json) -> str:
     if value is _MISSING:
         return ""
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _without_noise(obj: Mapping[str, Any]) -> dict[str, Any]:
+def _without_noise(obj: JsonMapping) -> JsonObject:
     metadata = {name: value for name, value in (obj.get("metadata") or {}).items() if name not in _NOISE}
     return {**obj, "metadata": metadata}

@@ -6,7 +6,7 @@ answer of the hub. Beside every reason stands its sentence, so that nobody who o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,9 +14,11 @@ from muster.placement.explain.ranking import ScorerScore  # noqa: TC001 - msgspe
 from muster.placement.explain.tables import Table, Tabular
 from muster.reasons import Reader, Reason, redacted, sentence
 from muster.selectors.cel_reasons import Observation  # noqa: TC001
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 NOBODY = Reader(all_clusters=False)
 """Somebody who may get no cluster at all."""
@@ -45,7 +47,7 @@ class ValueCount(Part, frozen=True):
     value: str
     count: int
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Json]:
         yield from (self.value, self.count)
 
 

@@ -6,7 +6,7 @@ and `muster.explain` show these values; how they are laid out is theirs. The fun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -35,10 +35,11 @@ from muster.selectors.cel_reasons import Observation, observations
 from muster.selectors.labels import LabelSelector, requirement_fails
 from muster.selectors.match import unwrapped
 from muster.selectors.membership import membership
+from muster.values.json import JsonMapping
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from muster.placement.schedule.cycle import Cycle
     from muster.placement.schedule.pipeline import Profile
@@ -87,7 +88,7 @@ def explain_cluster(
     result: ScheduleResult,
     name: str,
     profile: Profile = STANDARD,
-    cluster_sets: Iterable[Mapping[str, Any]] = (),
+    cluster_sets: Iterable[JsonMapping] = (),
 ) -> ClusterExplanation:
     """Everything that was looked at for one cluster. Raises KeyError when there is no such cluster.
 
@@ -150,7 +151,7 @@ def _ranked(result: ScheduleResult, row: int) -> RankedCluster:
 # ------------------------------------------------------------------------------------------------- sets and bindings
 
 
-def _set_checks(cycle: Cycle, cluster: Mapping[str, Any], cluster_sets: Iterable[Mapping[str, Any]]) -> Iterator[Check]:
+def _set_checks(cycle: Cycle, cluster: JsonMapping, cluster_sets: Iterable[JsonMapping]) -> Iterator[Check]:
     seen, namespace, faults = cycle.visibility, cycle.plan.namespace, dict(cycle.visibility.broken)
     bound: dict[str, Parameter] = {"namespace": namespace}
     for name, rule in seen.eligible:
@@ -178,7 +179,7 @@ def _set_check(name: str, why: Reason, *, passed: bool) -> Check:
     return Check(f"set {name}", passed, why.about(cluster_set=name), "spec.clusterSets")
 
 
-def _has(cluster_set: Mapping[str, Any], cluster: Mapping[str, Any]) -> bool:
+def _has(cluster_set: JsonMapping, cluster: JsonMapping) -> bool:
     try:
         return bool(membership(cluster_set).match(cluster))
     except InvalidObjectError:
@@ -188,7 +189,7 @@ def _has(cluster_set: Mapping[str, Any], cluster: Mapping[str, Any]) -> bool:
 # -------------------------------------------------------------------------------------- predicates, taints, plugins
 
 
-def _predicate_checks(cycle: Cycle, cluster: Mapping[str, Any]) -> Iterator[Check]:
+def _predicate_checks(cycle: Cycle, cluster: JsonMapping) -> Iterator[Check]:
     for index, parts in enumerate(cycle.plan.predicates):
         where = f"spec.predicates[{index}].requiredClusterSelector"
         expressions = 0
@@ -207,7 +208,7 @@ def _predicate_checks(cycle: Cycle, cluster: Mapping[str, Any]) -> Iterator[Chec
                 yield Check(f"predicate {index + 1}", bool(match), match.why, where)
 
 
-def _expression_check(name: str, selector: CelSelector, cluster: Mapping[str, Any], field: str) -> Check:
+def _expression_check(name: str, selector: CelSelector, cluster: JsonMapping, field: str) -> Check:
     match = selector.match(cluster)
     (program,) = selector.programs
     subject = Subject(expression=program.text)
@@ -222,7 +223,7 @@ def _expression_check(name: str, selector: CelSelector, cluster: Mapping[str, An
     return Check(name, passed=False, why=why, field=field, observed=seen)
 
 
-def _requirement_checks(name: str, selector: LabelSelector, cluster: Mapping[str, Any], field: str) -> Iterator[Check]:
+def _requirement_checks(name: str, selector: LabelSelector, cluster: JsonMapping, field: str) -> Iterator[Check]:
     if selector.requirements.nothing:
         yield Check(name, passed=False, why=selector.match(cluster).why, field=field)
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.managed_cluster import MANAGED_CLUSTER
 from muster.api.schema.object_meta import OBJECT_META
@@ -12,9 +12,10 @@ from muster.placement.lint.fields import property_names
 from muster.placement.lint.findings import Finding, meant
 from muster.selectors.cel import path_of
 from muster.selectors.paths import LABELS, PRESENT, SCORES, Element
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from muster.cel.program import Program
     from muster.cel.syntax.tree import Expr
@@ -56,7 +57,7 @@ def _unknown(path: Path, known: Vocabulary) -> tuple[str, str, str, str] | None:
 
 def _unknown_field(path: Path) -> tuple[str, str, str, str] | None:
     """A step that the schema of clusters does not have."""
-    schema: Mapping[str, Any] = _SCHEMA
+    schema: JsonMapping = _SCHEMA
     walked = "managedCluster"
     for step in path:
         if step is PRESENT or not isinstance(step, str) or step == SCORES:

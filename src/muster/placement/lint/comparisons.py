@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel.syntax.traversal import children, descendants
 from muster.cel.syntax.tree import Call, Literal
@@ -13,6 +13,7 @@ from muster.placement.lint.requirements import some_of
 from muster.selectors.cel import path_of
 from muster.selectors.cel_reasons import shortened
 from muster.selectors.paths import PRESENT, SCORES, describe
+from muster.values.json import Json
 from muster.values.nearest import nearest
 
 if TYPE_CHECKING:
@@ -104,6 +105,6 @@ def _texts(node: Expr) -> Iterator[str]:
         stack.extend(children(part))
 
 
-def _names_path(path: Any, texts: list[str]) -> bool:
+def _names_path(path: Json, texts: list[str]) -> bool:
     last = path[-1] if path else ""
     return (last if isinstance(last, str) else getattr(last, "value", "")) in texts

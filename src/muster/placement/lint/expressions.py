@@ -5,7 +5,7 @@ What an expression does on the fleet is found by running it on one cluster of ea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel.checking.types import Kind
 from muster.cel.environments import environment
@@ -22,6 +22,7 @@ from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector, CostLimitError, compile_cel
 from muster.selectors.cel_costs import costliest_node, costliest_part
 from muster.selectors.cel_reasons import shortened
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,7 +116,7 @@ def _failure(selector: CelSelector, where: str, known: Vocabulary, failing: int)
     return Finding("missing-key", where, message, fix, program.text, 0 if offset is None else offset)
 
 
-def _values(selector: CelSelector, known: Vocabulary) -> Iterator[Any]:
+def _values(selector: CelSelector, known: Vocabulary) -> Iterator[Json]:
     (program,) = selector.programs
     for cluster in known.survey.examples(selector.reads):
         yield program.run({"managedCluster": selector.view(cluster)}, selector.limits.expression)[0]

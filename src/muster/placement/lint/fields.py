@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.api.registry import RESOURCES
 from muster.api.schema.object_meta import OBJECT_META
 from muster.placement.lint.findings import Finding, close_to, meant
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from muster.api.resource import Version
     from muster.values.causes import Cause
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
-def lint_fields(obj: Mapping[str, Any]) -> list[Finding]:
+def lint_fields(obj: JsonMapping) -> list[Finding]:
     """Unknown fields and refused values; nothing for kinds that are not served here."""
     version = _version(str(obj.get("apiVersion", "")), str(obj.get("kind", "")))
     if version is None:
@@ -32,11 +33,11 @@ def lint_fields(obj: Mapping[str, Any]) -> list[Finding]:
     return [*unknown, *map(_refused, version.compiled.validate(copy))]
 
 
-def property_names(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def property_names(schema: JsonMapping) -> JsonMapping | None:
     """The fields that an object may have; None when it may have any."""
     if schema.get("x-kubernetes-preserve-unknown-fields") or "additionalProperties" in schema:
         return None
-    properties: Mapping[str, Any] | None = schema.get("properties")
+    properties: JsonMapping | None = schema.get("properties")
     return properties
 
 
@@ -50,7 +51,7 @@ def _version(api_version: str, kind: str) -> Version | None:
 
 def _known_fields(version: Version, path: str) -> str:
     """What the field may have meant: the fields that stand beside it, else the place where one of that name stands."""
-    schema: Mapping[str, Any] = version.schema
+    schema: JsonMapping = version.schema
     steps = list(_steps(path))
     for step in steps[:-1]:
         if isinstance(step, int):
@@ -67,7 +68,7 @@ def _known_fields(version: Version, path: str) -> str:
     return f"{name} belongs into {elsewhere}" if elsewhere else meant(name, list(beside))
 
 
-def _place_of(schema: Mapping[str, Any], name: str, path: str = "") -> str:
+def _place_of(schema: JsonMapping, name: str, path: str = "") -> str:
     """Where in the schema a field of that name stands, the outermost first."""
     waiting = [(path, schema)]
     while waiting:

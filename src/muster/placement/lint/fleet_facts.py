@@ -7,7 +7,7 @@ it, but nothing is kept in the fleet: lint looks at placements that are not ther
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ from muster.placement.schedule.taints import TAINTS, without_times
 from muster.selectors import Verdict
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import WHOLE, Path, key_path
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -72,7 +73,7 @@ class Survey:
         self.rows: NDArray[np.intp] = rows[fleet.present[rows]]
         self._codes: dict[Path, tuple[NDArray[np.int32], list[Hashable]]] = {}
         self._groups: dict[frozenset[Path], Groups | None] = {}
-        self._kept: dict[frozenset[Path], list[dict[str, Any]]] = {}
+        self._kept: dict[frozenset[Path], list[JsonObject]] = {}
         self._verdicts: dict[Selector, NDArray[np.int8] | None] = {}
         self._visible: dict[tuple[tuple[str, Membership], ...], NDArray[np.bool_]] = {}
         self._blocked: dict[tuple[Toleration, ...], NDArray[np.bool_]] = {}
@@ -94,7 +95,7 @@ class Survey:
             self._groups[paths] = None if WHOLE in paths else self._grouped(paths)
         return self._groups[paths]
 
-    def examples(self, paths: frozenset[Path]) -> list[dict[str, Any]]:
+    def examples(self, paths: frozenset[Path]) -> list[JsonObject]:
         """One cluster of each group."""
         groups = self.groups(paths)
         if groups is None:

@@ -23,9 +23,10 @@ from muster.selectors.cel import CelLimits, CelSelector
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import Element
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from muster.placement.schedule.plan import Plan
     from muster.placement.schedule.sets import Visibility
@@ -54,7 +55,7 @@ def lint(
     visibility: Visibility,
     known: Vocabulary,
     limit: int,
-    spec: Mapping[str, Any] | None = None,
+    spec: JsonMapping | None = None,
 ) -> list[Finding]:
     """Everything worth saying about a placement, in the order of its fields. With its spec, fields are exact."""
     found = lint_spec(plan, limit, spec)
@@ -69,7 +70,7 @@ def lint(
     return sorted(found, key=_place_in_the_spec)
 
 
-def lint_spec(plan: Plan, limit: int, spec: Mapping[str, Any] | None = None) -> list[Finding]:
+def lint_spec(plan: Plan, limit: int, spec: JsonMapping | None = None) -> list[Finding]:
     """What can be said without a fleet."""
     if plan.fault is not None:
         limits = CelLimits(estimate=limit)
@@ -87,14 +88,14 @@ def lint_spec(plan: Plan, limit: int, spec: Mapping[str, Any] | None = None) -> 
     return found
 
 
-def _expressions(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _expressions(spec: JsonMapping) -> Iterator[tuple[str, str]]:
     for index, predicate in enumerate(spec.get("predicates") or ()):
         selector = ((predicate or {}).get("requiredClusterSelector") or {}).get("celSelector") or {}
         for number, text in enumerate(selector.get("celExpressions") or ()):
             yield f"{predicate_field(index)}.celSelector.celExpressions[{number}]", str(text)
 
 
-def _parts(plan: Plan, spec: Mapping[str, Any] | None) -> Iterator[tuple[Selector, str, Mapping[str, Any] | None]]:
+def _parts(plan: Plan, spec: JsonMapping | None) -> Iterator[tuple[Selector, str, JsonMapping | None]]:
     """The selectors of all predicates, each with its field and, if known, what was written there."""
     written = (spec or {}).get("predicates") or ()
     for index, parts in enumerate(plan.predicates):
@@ -115,7 +116,7 @@ def _expression_field(first: str, part: CelSelector, number: int) -> str:
     return first if len(part.programs) == 1 else first.replace("celExpressions[0]", f"celExpressions[{number}]")
 
 
-def _predicates(plan: Plan, known: Vocabulary, spec: Mapping[str, Any] | None) -> Iterator[Finding]:
+def _predicates(plan: Plan, known: Vocabulary, spec: JsonMapping | None) -> Iterator[Finding]:
     for part, where, selector in _parts(plan, spec):
         if isinstance(part, LabelSelector):
             yield from unmet(part, where, selector, known)
@@ -149,7 +150,7 @@ def _useless(toleration: Toleration, known: Vocabulary) -> tuple[str, str]:
     return message, meant(toleration.key, sorted({taint.key for taint in known.taints}))
 
 
-def _scores(plan: Plan, known: Vocabulary, spec: Mapping[str, Any] | None) -> Iterator[Finding]:
+def _scores(plan: Plan, known: Vocabulary, spec: JsonMapping | None) -> Iterator[Finding]:
     configurations = ((spec or {}).get("prioritizerPolicy") or {}).get("configurations") or ()
     places = {
         (
@@ -210,7 +211,7 @@ def _outcome(plan: Plan, visibility: Visibility, known: Vocabulary) -> Iterator[
         yield Finding("too-few-clusters", "spec.numberOfClusters", message)
 
 
-def _tolerated(taint: Any, plan: Plan) -> bool:
+def _tolerated(taint: Json, plan: Plan) -> bool:
     return any(each.matches(taint) for each in plan.tolerations)
 
 

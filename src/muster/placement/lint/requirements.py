@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.placement.lint.findings import Finding, close_to, meant
+from muster.values.json import JsonMapping
 from muster.values.labels import Operator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from muster.placement.lint.fleet_facts import Vocabulary
     from muster.selectors.labels import LabelSelector
@@ -36,7 +37,7 @@ def implies(one: Requirement, other: Requirement) -> bool:
             return False
 
 
-def contradictions(selector: LabelSelector, where: str, spec: Mapping[str, Any] | None) -> Iterator[Finding]:
+def contradictions(selector: LabelSelector, where: str, spec: JsonMapping | None) -> Iterator[Finding]:
     """Pairs of requirements that nothing can meet together."""
     requirements = selector.requirements.requirements
     for at, one in enumerate(requirements):
@@ -62,7 +63,7 @@ def _exclude(one: Requirement, other: Requirement) -> bool:
             return False
 
 
-def unmet(selector: LabelSelector, where: str, spec: Mapping[str, Any] | None, known: Vocabulary) -> Iterator[Finding]:
+def unmet(selector: LabelSelector, where: str, spec: JsonMapping | None, known: Vocabulary) -> Iterator[Finding]:
     """Requirements that ask for a key or a value that no cluster has."""
     present = known.labels if selector.noun == "label" else known.claims
     for each in selector.requirements.requirements:
@@ -87,7 +88,7 @@ def _value_meant(requirement: Requirement, present: frozenset[str]) -> str:
     return next((hint for value in sorted(requirement.values) if (hint := close_to(value, present))), "")
 
 
-def field_of(where: str, spec: Mapping[str, Any] | None, requirement: Requirement) -> str:
+def field_of(where: str, spec: JsonMapping | None, requirement: Requirement) -> str:
     """The very field of a requirement in the selector as it was written; without that, the selector."""
     if spec is None:
         return where

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import InvalidObjectError
 from muster.placement.lint.findings import Finding, close_to, meant
 from muster.placement.lint.requirements import contradictions, unmet
 from muster.selectors.labels import LabelSelector
 from muster.selectors.membership import membership
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
     from muster.placement.lint.fleet_facts import Vocabulary
     from muster.placement.schedule.plan import Plan
@@ -38,7 +39,7 @@ def visible_sets(plan: Plan, visibility: Visibility, known: Vocabulary) -> Itera
         yield Finding("empty-sets", "spec.clusterSets", f"no cluster is in {names}", fix)
 
 
-def lint_set(cluster_set: Mapping[str, Any], known: Vocabulary) -> list[Finding]:
+def lint_set(cluster_set: JsonMapping, known: Vocabulary) -> list[Finding]:
     """A set whose selector cannot be meant."""
     where = "spec.clusterSelector.labelSelector"
     try:
@@ -52,7 +53,7 @@ def lint_set(cluster_set: Mapping[str, Any], known: Vocabulary) -> list[Finding]
     return [*found, *unmet(rule, where, written, known)] if known.clusters else found
 
 
-def lint_binding(binding: Mapping[str, Any], sets: Collection[str]) -> list[Finding]:
+def lint_binding(binding: JsonMapping, sets: Collection[str]) -> list[Finding]:
     """A binding of a set that is not there."""
     name = str((binding.get("spec") or {}).get("clusterSet") or binding["metadata"]["name"])
     if name in sets:

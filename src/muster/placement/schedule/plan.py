@@ -19,6 +19,7 @@ from muster.placement.schedule.tolerations import Toleration, toleration_fault, 
 from muster.selectors.cel import BrokenExpressionError
 from muster.selectors.cluster import compile_predicate
 from muster.values.faults import Fault as Unread
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -90,7 +91,7 @@ class _FaultFound(Exception):  # noqa: N818 - it never leaves this module
 
 
 def plan_of(
-    placement: Mapping[str, Any],
+    placement: JsonMapping,
     compile_cel: CelCompiler,
     scorers: Mapping[str, Callable[[], Scorer]] = BUILT_IN,
 ) -> Plan:

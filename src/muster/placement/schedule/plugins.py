@@ -8,7 +8,7 @@ be wired is refused then, not while scheduling.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from muster.errors import PluginError
 from muster.placement.schedule.filters import FILTERS, Filter
 from muster.placement.schedule.pipeline import Profile
 from muster.placement.schedule.scorers import BUILT_IN, Scorer
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +36,7 @@ class ClusterFilter(Protocol):
     @property
     def name(self) -> str: ...
 
-    def why_not(self, cluster: Mapping[str, Any]) -> str | None:
+    def why_not(self, cluster: JsonMapping) -> str | None:
         """Why the cluster does not pass; None when it does."""
 
 
@@ -48,7 +49,7 @@ class ClusterScorer(Protocol):
     @property
     def reads(self) -> frozenset[Path]: ...
 
-    def score(self, cluster: Mapping[str, Any]) -> int:
+    def score(self, cluster: JsonMapping) -> int:
         """From -100 to 100."""
 
 
@@ -96,14 +97,14 @@ class EachScore:
         return None
 
 
-def profile_with(found: Mapping[str, Callable[[], Any]]) -> Profile:
+def profile_with(found: Mapping[str, Callable[[], Json]]) -> Profile:
     """The built-in filters, then those of plugins in the order of their names."""
     built_in = [make() for make in FILTERS.values()]
     plugins = [_made(name, found[name], _as_filter) for name in sorted(found)]
     return Profile((*built_in, *plugins))
 
 
-def scorers_with(found: Mapping[str, Callable[[], Any]]) -> Mapping[str, Callable[[], Scorer]]:
+def scorers_with(found: Mapping[str, Callable[[], Json]]) -> Mapping[str, Callable[[], Scorer]]:
     """The built-in scorers and those of plugins, by the name that a Placement uses."""
     known = dict(BUILT_IN)
     for name, make in found.items():
@@ -123,7 +124,7 @@ class _Always:
         return self.scorer
 
 
-def _made(name: str, make: Callable[[], Any], adapt: Callable[[Any], Any]) -> Any:
+def _made(name: str, make: Callable[[], Json], adapt: Callable[[Json], Json]) -> Json:
     try:
         plugin = make()
     except Exception as error:
@@ -134,21 +135,21 @@ def _made(name: str, make: Callable[[], Any], adapt: Callable[[Any], Any]) -> An
     return adapted
 
 
-def _as_filter(plugin: Any) -> Filter | None:
+def _as_filter(plugin: Json) -> Filter | None:
     if hasattr(plugin, "passes") and hasattr(plugin, "why_not"):
         whole: Filter = plugin
         return whole
     return EachCluster(plugin) if hasattr(plugin, "why_not") and hasattr(plugin, "name") else None
 
 
-def _as_scorer(plugin: Any) -> Scorer | None:
+def _as_scorer(plugin: Json) -> Scorer | None:
     if hasattr(plugin, "scores") and hasattr(plugin, "reads"):
         whole: Scorer = plugin
         return whole
     return EachScore(plugin) if hasattr(plugin, "score") and hasattr(plugin, "reads") else None
 
 
-def _guarded(name: str, question: Callable[[Mapping[str, Any]], Any], cluster: Mapping[str, Any]) -> Any:
+def _guarded(name: str, question: Callable[[JsonMapping], Json], cluster: JsonMapping) -> Json:
     """A plugin's fault is the plugin's: whatever it raises says so."""
     try:
         return question(cluster)

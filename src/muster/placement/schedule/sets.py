@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muster.errors import InvalidObjectError
 from muster.selectors.membership import SETS, membership_of
 from muster.values.faults import Fault
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -85,8 +86,8 @@ def rule_of(cluster_set: ManagedClusterSet, before: Rule | None = None, unread: 
 def visibility(
     namespace: str,
     wanted: Iterable[str],
-    bindings: Iterable[Mapping[str, Any]],
-    cluster_sets: Iterable[Mapping[str, Any]],
+    bindings: Iterable[JsonMapping],
+    cluster_sets: Iterable[JsonMapping],
 ) -> Visibility:
     """From the objects themselves, as people write them, for those who keep no rules."""
     rules = dict(_rules(cluster_sets))
@@ -94,7 +95,7 @@ def visibility(
     return visible(wanted, (each["name"] for each in own), rules)
 
 
-def _rules(cluster_sets: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Rule]]:
+def _rules(cluster_sets: Iterable[JsonMapping]) -> Iterator[tuple[str, Rule]]:
     for each in cluster_sets:
         found = SETS.fitted(each)
         if not isinstance(found, Fault):

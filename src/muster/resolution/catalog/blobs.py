@@ -7,7 +7,7 @@ used is reported with where it was found, and everything else goes on. Reading f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,6 +15,7 @@ from muster.resolution.catalog.bundles import Bundle, CatalogKey, Entry, make_bu
 from muster.resolution.catalog.catalog import Fault, index_catalog
 from muster.resolution.catalog.properties import MOST_NESTED, PACKAGE, PAYLOADS, Property, nests_too_deep, package_of
 from muster.resolution.request import DEFAULT_NAMESPACE
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -89,7 +90,7 @@ class CatalogBuilder:
     def fault(self, where: str, text: str) -> None:
         self.faults.append(Fault(where, text))
 
-    def add_object(self, blob: Any, where: str = "") -> None:
+    def add_object(self, blob: Json, where: str = "") -> None:
         """A blob that was read from YAML, or made in a program."""
         try:
             text = _encode(blob)
@@ -123,7 +124,7 @@ class CatalogBuilder:
             case _:
                 pass  # other schemas are allowed and mean nothing here
 
-    def add_bundle(self, bundle: Bundle, channels: Mapping[str, Mapping[str, Any]], where: str = "") -> None:
+    def add_bundle(self, bundle: Bundle, channels: Mapping[str, JsonMapping], where: str = "") -> None:
         """A bundle with its own edges, as bundle directories have them: channel -> replaces, skips, skipRange."""
         self._keep(bundle, where)
         for name, edge in channels.items():
@@ -266,7 +267,7 @@ def _property_value(raw: _RawProperty) -> Property | None:
 
 
 def catalog_from_blobs(
-    name: str, blobs: Iterable[Mapping[str, Any]], *, namespace: str = DEFAULT_NAMESPACE, priority: int = 0
+    name: str, blobs: Iterable[JsonMapping], *, namespace: str = DEFAULT_NAMESPACE, priority: int = 0
 ) -> Catalog:
     """A catalog from mappings, for programs and tests."""
     builder = CatalogBuilder(name, namespace, priority)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from muster.resolution.catalog.channels import BrokenChannelError, sorted_channel
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -149,7 +150,7 @@ def _standing_in(heads: Sequence[tuple[int, Entry]]) -> StandingIn:
     return StandingIn(heads[0][0], {head.channel: place for place, head in enumerate(newest)})
 
 
-def _version_key(entry: Entry) -> tuple[Any, ...]:
+def _version_key(entry: Entry) -> tuple[Json, ...]:
     return () if entry.bundle.version is None else entry.bundle.version.key
 
 

@@ -6,11 +6,12 @@ decoded when a rule looks at them. Knows nothing of catalogs.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from muster.errors import InvalidObjectError
+from muster.values.json import Json
 
 GVK = "olm.gvk"
 PACKAGE = "olm.package"
@@ -31,7 +32,7 @@ class Property(msgspec.Struct, frozen=True, array_like=True):
     """A property. `unreadable` has the text of a value that is no JSON; the value is then null."""
 
     type: str
-    value: Any = None
+    value: Json = None
     unreadable: str | None = None
 
     @property
@@ -70,7 +71,7 @@ def unpacked(text: bytes) -> list[Property]:
     return _decoder.decode(text)
 
 
-def property_from(raw: Any) -> Property:
+def property_from(raw: Json) -> Property:
     """A property as catalogs and people write it: `{type, value}`. Raises InvalidObjectError."""
     kind = raw.get("type") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or not kind:
@@ -80,7 +81,7 @@ def property_from(raw: Any) -> Property:
     return Property(kind, raw.get("value"))
 
 
-def nests_too_deep(value: Any) -> bool:
+def nests_too_deep(value: Json) -> bool:
     """Whether a value nests so deeply that walking it could exhaust the stack. Walks without recursion itself."""
     level = [value]
     for _ in range(MOST_NESTED + 1):
@@ -95,7 +96,7 @@ def nests_too_deep(value: Any) -> bool:
     return True
 
 
-def text_fields(value: Any, *names: str) -> tuple[str, ...] | None:
+def text_fields(value: Json, *names: str) -> tuple[str, ...] | None:
     """Texts of a mapping as Go reads a struct: keys in any case, the last of several counts, null says nothing; empty
     when missing; None if one is no text."""
     if value is None:
@@ -114,28 +115,28 @@ def text_fields(value: Any, *names: str) -> tuple[str, ...] | None:
     return tuple(found.values())
 
 
-def folded(key: Any) -> str:
+def folded(key: Json) -> str:
     """A key as Go compares it where case does not count; two letters outside ASCII stand for one inside."""
     return str(key).lower().replace("\u017f", "s")  # lower() knows the Kelvin sign
 
 
-def api_of(value: Any) -> Api | None:
+def api_of(value: Json) -> Api | None:
     """The API an olm.gvk property names; None when the value has another shape."""
     fields = text_fields(value, "group", "version", "kind")
     return None if fields is None else Api(*fields)
 
 
-def package_of(value: Any) -> PackageVersion | None:
+def package_of(value: Json) -> PackageVersion | None:
     fields = text_fields(value, "packageName", "version")
     return None if fields is None else PackageVersion(*fields)
 
 
-def label_of(value: Any) -> str | None:
+def label_of(value: Json) -> str | None:
     fields = text_fields(value, "label")
     return None if fields is None else fields[0]
 
 
-def as_doubles(value: Any) -> Any:
+def as_doubles(value: Json) -> Json:
     """A JSON value as CEL rules see it: every number is a double."""
     match value:
         case bool() | str() | None:
@@ -150,7 +151,7 @@ def as_doubles(value: Any) -> Any:
             return value
 
 
-def json_equal(left: Any, right: Any) -> bool:
+def json_equal(left: Json, right: Json) -> bool:
     """Equality of JSON values: 1 is 1.0, but true is not 1."""
     match left, right:
         case (bool(), _) | (_, bool()):

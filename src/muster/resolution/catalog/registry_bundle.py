@@ -6,15 +6,17 @@ Takes what was read from the files; knows no files itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.errors import InvalidObjectError
 from muster.resolution.catalog.bundles import Bundle, make_bundle
 from muster.resolution.catalog.properties import GVK, GVK_REQUIRED, PACKAGE, Property, property_from
 from muster.resolution.constraints.spellings import from_dependency
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 _PACKAGE = "operators.operatorframework.io.bundle.package.v1"
 _CHANNELS = "operators.operatorframework.io.bundle.channels.v1"
@@ -34,7 +36,7 @@ class RegistryBundle:
 
 
 def read_bundle_directory(
-    csv: Any, annotations: Any, dependencies: Any = None, properties: Any = None
+    csv: Json, annotations: Json, dependencies: Json = None, properties: Json = None
 ) -> RegistryBundle:
     """Put the parts together. Raises InvalidObjectError naming the part and what is wrong with it."""
     metadata, spec = _mapping(csv, "metadata", "the manifest"), _mapping(csv, "spec", "the manifest")
@@ -69,14 +71,14 @@ def read_bundle_directory(
     )
 
 
-def _mapping(value: Any, key: str, what: str) -> dict[str, Any]:
+def _mapping(value: Json, key: str, what: str) -> JsonObject:
     found = value.get(key) if isinstance(value, dict) else None
     if not isinstance(found, dict):
         raise InvalidObjectError("", f"{what} has no {key}")
     return found
 
 
-def _listed(value: Any, key: str, what: str) -> list[Any]:
+def _listed(value: Json, key: str, what: str) -> list[Json]:
     if value is None:
         return []
     found = value.get(key) if isinstance(value, dict) else None
@@ -87,7 +89,7 @@ def _listed(value: Any, key: str, what: str) -> list[Any]:
     return found
 
 
-def _apis(spec: dict[str, Any], which: str) -> Iterator[dict[str, str]]:
+def _apis(spec: JsonObject, which: str) -> Iterator[dict[str, str]]:
     """The APIs of CRDs (named plural.group) and of API services."""
     for kind in ("customresourcedefinitions", "apiservicedefinitions"):
         section = spec.get(kind)

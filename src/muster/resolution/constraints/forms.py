@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from muster.errors import InvalidObjectError
+from muster.values.json import Json, JsonObject
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class PropertyConstraint:
     message: str | None = field(default=None, compare=False)
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Json:
         return json.loads(self.value_text)
 
 
@@ -133,33 +134,33 @@ class Requirement:
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
 
-def value_text(value: Any) -> str:
+def value_text(value: Json) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def normal_form(requirement: Requirement) -> dict[str, Any]:
+def normal_form(requirement: Requirement) -> JsonObject:
     """The requirement with its kind said aloud, as `muster resolve constraints` prints it."""
     return _kinded(requirement.constraint) | {"action": {"id": "require", "optional": requirement.optional}}
 
 
-def _kinded(constraint: Constraint) -> dict[str, Any]:
+def _kinded(constraint: Constraint) -> JsonObject:
     kind, content = _content(constraint, _kinded)
     return {"kind": kind, kind: content, "message": constraint.message}
 
 
-def shipped_form(requirement: Requirement) -> dict[str, Any]:
+def shipped_form(requirement: Requirement) -> JsonObject:
     """The requirement as a value of olm.constraint in the spelling that was shipped."""
     action = {"action": {"id": "require", "optional": True}} if requirement.optional else {}
     return _shipped(requirement.constraint) | action
 
 
-def _shipped(constraint: Constraint) -> dict[str, Any]:
+def _shipped(constraint: Constraint) -> JsonObject:
     kind, content = _content(constraint, _shipped)
     message = {} if constraint.message is None else {"failureMessage": constraint.message}
     return message | {kind: content}
 
 
-def _content(constraint: Constraint, nested: Any) -> tuple[str, dict[str, Any]]:
+def _content(constraint: Constraint, nested: Json) -> tuple[str, JsonObject]:
     match constraint:
         case CelConstraint(rule=rule):
             return "cel", {"rule": rule}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from muster.errors import EvaluationError
 from muster.resolution.catalog.properties import json_equal
@@ -17,6 +17,7 @@ from muster.resolution.constraints.forms import InvalidConstraintError
 from muster.resolution.constraints.rules import compile_rule, outcome, variables_of
 from muster.resolution.constraints.spellings import as_written, read_requirement
 from muster.resolution.solving.sat import GoOn, UndecidedError, always
+from muster.values.json import JsonObject
 from muster.values.semver import InvalidVersionError
 from muster.values.semver_range import parse_range
 
@@ -49,7 +50,7 @@ class Matcher:
         self._budget = budget  # for compiling all rules that it is asked about
         self._go_on = go_on
         self._checks: dict[c.Constraint, Check] = {}
-        self._variables: dict[Bundle, dict[str, Any]] = {}
+        self._variables: dict[Bundle, JsonObject] = {}
         self._found: dict[tuple[c.Constraint, int], Sequence[int]] = {}
         self.failures: dict[tuple[str, Bundle], str] = {}
 
@@ -146,7 +147,7 @@ class Matcher:
 
         return check
 
-    def variables(self, bundle: Bundle) -> dict[str, Any]:
+    def variables(self, bundle: Bundle) -> JsonObject:
         known = self._variables.get(bundle)
         if known is None:
             known = self._variables[bundle] = variables_of(bundle)

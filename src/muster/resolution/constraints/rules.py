@@ -7,7 +7,7 @@ Lifecycle Manager's dialect refuses it. In both, JSON numbers are doubles and a 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from muster.cel.checking.types import BOOL, DYN, STRING, list_of, map_of
 from muster.cel.declarations import Variable
@@ -19,6 +19,7 @@ from muster.cel.program import compile_program
 from muster.errors import EvaluationError, InvalidExpressionError
 from muster.resolution.catalog.properties import as_doubles
 from muster.resolution.constraints.forms import InvalidConstraintError
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.cel import CompileBudget
@@ -46,7 +47,7 @@ def compile_rule(rule: str, *, upstream: bool = False, budget: CompileBudget | N
     return program
 
 
-def variables_of(bundle: Bundle) -> dict[str, Any]:
+def variables_of(bundle: Bundle) -> JsonObject:
     """What a rule sees of a bundle. A property whose value cannot be read is an empty map."""
     return {
         "properties": [
@@ -56,7 +57,7 @@ def variables_of(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def outcome(program: Program, variables: dict[str, Any]) -> bool | EvaluationError:
+def outcome(program: Program, variables: JsonObject) -> bool | EvaluationError:
     """True, false, or the error, which counts as a no but is kept for the explanation."""
     value, _ = program.run(variables, COST_LIMIT)
     return value if isinstance(value, EvaluationError) else value is True

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -29,9 +29,11 @@ from muster.resolution.catalog.properties import (
 )
 from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import InvalidConstraintError, Origin, Requirement
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
 
 MOST_BYTES: Final = 131_072  # what the shipped code takes; its documentation says half of that
 DOCUMENTED_BYTES: Final = 65_536
@@ -122,10 +124,10 @@ def from_dependency(dependency: Property) -> Property | None:
             return None
 
 
-def _as_property(value: dict[str, Any]) -> dict[str, Any]:
+def _as_property(value: JsonObject) -> JsonObject:
     """Where a dependency says version, the property says versionRange, which says nothing in a dependency. A second
     spelling of a key stays a second one."""
-    result: dict[str, Any] = {}
+    result: JsonObject = {}
     for key, item in value.items():
         match folded(key):
             case "version":
@@ -140,7 +142,7 @@ def _as_property(value: dict[str, Any]) -> dict[str, Any]:
 DEPENDENCY_TYPES: Final = (GVK, PACKAGE, LABEL, CONSTRAINT, CEL_CONSTRAINT)
 
 
-def _json_value(prop: Property, pointer: str) -> Any:
+def _json_value(prop: Property, pointer: str) -> Json:
     """The value, within the limit of bytes. Text that is no JSON says where it stops being so."""
     if prop.unreadable is None:
         size = len(msgspec.json.encode(prop.value))
@@ -167,7 +169,7 @@ def _why_unreadable(text: str) -> str:
     return f"trailing data after the JSON value: {text.lstrip()[end:].strip()[:40]!r}"
 
 
-def _legacy(kind: str, value: Any, pointer: str) -> c.Constraint:
+def _legacy(kind: str, value: Json, pointer: str) -> c.Constraint:
     """The older properties: unknown fields have no meaning there and are ignored, as upstream does."""
     if not isinstance(value, dict):
         raise InvalidConstraintError(pointer, f"{kind} takes a mapping, this is {_kind_of(value)}")
@@ -201,7 +203,7 @@ class _Reading:
     def warn(self, pointer: str, text: str) -> None:
         self.warnings.append(f"{pointer}: {text}")
 
-    def generic(self, value: Any, pointer: str) -> tuple[c.Constraint, bool, str]:
+    def generic(self, value: Json, pointer: str) -> tuple[c.Constraint, bool, str]:
         size = len(msgspec.json.encode(value))
         if size > DOCUMENTED_BYTES:
             self.warn(pointer, f"{size} bytes; {DOCUMENTED_BYTES} are documented as the most, {MOST_BYTES} are taken")
@@ -212,13 +214,13 @@ class _Reading:
             syntax = "alternative"
         return self._constraint(fields, pointer, 1), optional, syntax
 
-    def short(self, value: Any, pointer: str) -> c.Constraint:
+    def short(self, value: Json, pointer: str) -> c.Constraint:
         """olm.constraint.cel: a rule and a message, nothing else."""
         fields = self._fields(value, pointer, ("rule", "message", "failureMessage"))
         message = self._synonym(fields, pointer, "failureMessage", "message")
         return c.CelConstraint(self._text(fields, "rule", pointer, required=True), self._message(message, pointer))
 
-    def _fields(self, value: Any, pointer: str, known: Iterable[str]) -> dict[str, Any]:
+    def _fields(self, value: Json, pointer: str, known: Iterable[str]) -> JsonObject:
         """The mapping with its keys in the known spelling, without nulls. Unknown keys are refused."""
         if value is None:
             return {}
@@ -228,7 +230,7 @@ class _Reading:
         for name in known:
             by_lower.setdefault(name.lower(), name)
         exact = set(known)
-        fields: dict[str, Any] = {}
+        fields: JsonObject = {}
         written: dict[str, str] = {}
         for key, item in value.items():
             lower = folded(key)
@@ -245,7 +247,7 @@ class _Reading:
             fields[found], written[found] = item, str(key)
         return {name: item for name, item in fields.items() if item is not None}
 
-    def _constraint(self, fields: dict[str, Any], pointer: str, level: int) -> c.Constraint:
+    def _constraint(self, fields: JsonObject, pointer: str, level: int) -> c.Constraint:
         if level > MOST_LEVELS:
             raise InvalidConstraintError(pointer, f"constraints are nested more than {MOST_LEVELS} levels deep")
         if level == DOCUMENTED_LEVELS + 1:
@@ -253,7 +255,7 @@ class _Reading:
         message = self._message(self._synonym(fields, pointer, "failureMessage", "message"), pointer)
         rule = self._rule(fields, pointer)
         negated = self._synonym(fields, pointer, "not", "none")
-        contents: dict[str, Any] = {name: fields[name] for name in KINDS if name in fields}
+        contents: JsonObject = {name: fields[name] for name in KINDS if name in fields}
         if negated is not None:
             contents["not"] = negated
         if rule is not None:
@@ -265,7 +267,7 @@ class _Reading:
             self.warn(pointer, f"several kinds in one constraint ({', '.join(given)}): only {given[0]} counts")
         return self._kind(given[0], contents[given[0]], message, pointer, level)
 
-    def _rule(self, fields: dict[str, Any], pointer: str) -> str | None:
+    def _rule(self, fields: JsonObject, pointer: str) -> str | None:
         """The CEL rule: below `cel`, or beside an evaluator."""
         rules: dict[str, str] = {}
         if "cel" in fields:
@@ -285,7 +287,7 @@ class _Reading:
             raise InvalidConstraintError(pointer, "rule and cel.rule differ: say it once")
         return next(iter(rules.values()), None)
 
-    def _fields_of_evaluator(self, value: Any, pointer: str) -> str:
+    def _fields_of_evaluator(self, value: Json, pointer: str) -> str:
         written = next((key for key in value if key.lower() == "id"), "") if isinstance(value, dict) else ""
         if not written or not isinstance(value[written], str):
             raise InvalidConstraintError(pointer, "an evaluator is a mapping with an id, such as {id: cel}")
@@ -299,7 +301,7 @@ class _Reading:
             self.warn(f"{pointer}/{written}", f"write id, not {written}")
         return str(value[written])
 
-    def _action(self, fields: dict[str, Any], pointer: str) -> bool:
+    def _action(self, fields: JsonObject, pointer: str) -> bool:
         """Whether the requirement is optional."""
         inner = None
         if isinstance(fields.get("cel"), dict):
@@ -318,7 +320,7 @@ class _Reading:
             raise InvalidConstraintError(f"{pointer}/action/optional", "optional is true or false")
         return optional
 
-    def _kind(self, kind: str, value: Any, message: str | None, pointer: str, level: int) -> c.Constraint:
+    def _kind(self, kind: str, value: Json, message: str | None, pointer: str, level: int) -> c.Constraint:
         place = f"{pointer}/{kind}"
         match kind:
             case "cel":
@@ -341,7 +343,7 @@ class _Reading:
             case _:
                 return _NESTED[kind](self._members(value, place, level, kind), message)
 
-    def _property_equals(self, value: Any, message: str | None, place: str) -> c.Constraint:
+    def _property_equals(self, value: Json, message: str | None, place: str) -> c.Constraint:
         fields = self._fields(value, place, ("name", "value"))
         name = self._text(fields, "name", place, required=True)
         written = next((key for key in value if key.lower() == "value"), None)  # a null counts here
@@ -349,7 +351,7 @@ class _Reading:
             raise InvalidConstraintError(place, "value is missing")
         return c.PropertyConstraint(name, c.value_text(value[written]), message)
 
-    def _members(self, value: Any, place: str, level: int, kind: str) -> tuple[c.Constraint, ...]:
+    def _members(self, value: Json, place: str, level: int, kind: str) -> tuple[c.Constraint, ...]:
         fields = self._fields(value, place, ("constraints",))
         members = fields.get("constraints", [])
         if not isinstance(members, list):
@@ -361,24 +363,24 @@ class _Reading:
             self._member(member, f"{place}/constraints/{number}", level) for number, member in enumerate(members)
         )
 
-    def _member(self, member: Any, place: str, level: int) -> c.Constraint:
+    def _member(self, member: Json, place: str, level: int) -> c.Constraint:
         fields = self._fields(member, place, _TOP_FIELDS)
         if "action" in fields:
             raise InvalidConstraintError(f"{place}/action", "an action is not taken in a nested constraint")
         return self._constraint(fields, place, level + 1)
 
-    def _synonym(self, fields: Mapping[str, Any], pointer: str, first: str, second: str) -> Any:
+    def _synonym(self, fields: JsonMapping, pointer: str, first: str, second: str) -> Json:
         """The value under either name; both are taken if they say the same."""
         if first in fields and second in fields and fields[first] != fields[second]:
             raise InvalidConstraintError(pointer, f"{second} and {first} differ: say it once")
         return fields.get(first, fields.get(second))
 
-    def _message(self, message: Any, pointer: str) -> str | None:
+    def _message(self, message: Json, pointer: str) -> str | None:
         if message is not None and not isinstance(message, str):
             raise InvalidConstraintError(pointer, f"a message is a text, this is {_kind_of(message)}")
         return message
 
-    def _text(self, fields: Mapping[str, Any], name: str, pointer: str, *, required: bool = False) -> str:
+    def _text(self, fields: JsonMapping, name: str, pointer: str, *, required: bool = False) -> str:
         value = fields.get(name)
         if value is None or value == "":
             if required:
@@ -389,9 +391,9 @@ class _Reading:
         return value
 
 
-def _folded(value: dict[str, Any], pointer: str) -> dict[str, Any]:
+def _folded(value: JsonObject, pointer: str) -> JsonObject:
     """Keys in lower case. Keys that mean nothing may be there as often as they like."""
-    fields: dict[str, Any] = {}
+    fields: JsonObject = {}
     written: dict[str, str] = {}
     for key, item in value.items():
         lower = folded(key)
@@ -406,6 +408,6 @@ def _twice(pointer: str, first: str, second: str) -> InvalidConstraintError:
     return InvalidConstraintError(f"{pointer}/{second}", reason)
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: Json) -> str:
     names = {dict: "a mapping", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
     return names.get(type(value), "a number")

@@ -7,7 +7,7 @@ Narrower than ours in what it takes (one spelling, no message but failureMessage
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import msgspec
 
@@ -16,12 +16,10 @@ from muster.resolution.catalog.properties import CONSTRAINT, Api, Property, fold
 from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import EmptyConstraintError, InvalidConstraintError, Origin, Requirement
 from muster.resolution.constraints.spellings import MOST_BYTES
+from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.quoting import go_quote
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_NOTHING: Final[Mapping[str, Any]] = {}
+_NOTHING: Final[JsonMapping] = {}
 _UNEXPECTED_END: Final = "unexpected end of JSON input"
 _NEVER: Final = "\x01"  # stands nowhere in JSON
 _FIELDS: Final = {
@@ -78,7 +76,7 @@ def parse_upstream(prop: Property) -> c.Constraint:
         raise EmptyConstraintError(reason, tuple(before)) from None
 
 
-def _first_value(prop: Property) -> Any:
+def _first_value(prop: Property) -> Json:
     """Only the first JSON value is read; what follows it is ignored."""
     if prop.unreadable is None:
         return prop.value
@@ -108,8 +106,8 @@ def _whole_error(text: str) -> str:
 
 
 def _struct(
-    name: str, value: Any, owner: str = "", path: tuple[str, ...] = (), before: Mapping[str, Any] = _NOTHING
-) -> dict[str, Any]:
+    name: str, value: Json, owner: str = "", path: tuple[str, ...] = (), before: JsonMapping = _NOTHING
+) -> JsonObject:
     """A mapping checked against a Go struct: keys in any case, unknown ones refused.
 
     Of two keys that differ by case Go reads the later one into what the earlier one left: texts are replaced, mappings
@@ -149,12 +147,12 @@ def _struct(
     return result
 
 
-def _unfit(value: Any, wanted: str, owner: str, path: tuple[str, ...]) -> _Unfit:
+def _unfit(value: Json, wanted: str, owner: str, path: tuple[str, ...]) -> _Unfit:
     where = f"Go struct field {owner}.{'.'.join(path)}" if path else "Go value"
     return _Unfit(f"json: cannot unmarshal {_go_kind(value)} into {where} of type {wanted}")
 
 
-def _converted(fields: dict[str, Any], before: list[c.Constraint]) -> c.Constraint:
+def _converted(fields: JsonObject, before: list[c.Constraint]) -> c.Constraint:
     """The first kind in upstream's order counts. What is converted on the way is noted."""
     message = fields.get("failureMessage")
     for name, kind in _COMPOUNDS:
@@ -167,7 +165,7 @@ def _converted(fields: dict[str, Any], before: list[c.Constraint]) -> c.Constrai
     return before[-1]
 
 
-def _simple(fields: dict[str, Any], message: str | None) -> c.Constraint:
+def _simple(fields: JsonObject, message: str | None) -> c.Constraint:
     if "gvk" in fields:
         gvk = fields["gvk"]
         api = Api(gvk.get("group", ""), gvk.get("version", ""), gvk.get("kind", ""))
@@ -221,7 +219,7 @@ def _unmarshal_error(text: str) -> str:
     return _whole_error(text) if text.strip() else _UNEXPECTED_END
 
 
-def _go_kind(value: Any) -> str:
+def _go_kind(value: Json) -> str:
     match value:
         case bool():
             return "bool"

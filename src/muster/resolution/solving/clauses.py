@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -29,7 +31,7 @@ class Clause:
     subject: int
     others: tuple[int, ...] = ()
     most: int = 1
-    reason: Any = None
+    reason: Json = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ package, all that provide one API. `upstream_text` gives a clause in the words o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, assert_never
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
 from muster.resolution.constraints import forms as c
 from muster.resolution.solving.clauses import Kind
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -95,7 +96,7 @@ class Fact(NamedTuple):
 
     kind: str
     about: str
-    detail: Any = ""
+    detail: Json = ""
 
 
 def group_of(clause: Clause) -> Hashable:

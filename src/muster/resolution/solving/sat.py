@@ -7,14 +7,16 @@ Time is limited without a thread: the solver works in slices of conflicts and as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
 from pysat.solvers import Minisat22
 
 from muster.errors import MusterError
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from types import TracebackType
+
 
 Literal: TypeAlias = int
 GoOn: TypeAlias = Callable[[], bool]  # asked between slices of work; false ends it
@@ -47,7 +49,7 @@ class Minisat:
     """A Sat of python-sat's MiniSat 2.2. Use it in a `with` block: the memory is not Python's."""
 
     def __init__(self, go_on: GoOn = always) -> None:
-        self._solver: Any = Minisat22()  # the library has no type hints
+        self._solver: Json = Minisat22()  # the library has no type hints
         self._go_on = go_on
 
     def __enter__(self) -> Self:

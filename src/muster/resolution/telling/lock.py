@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,6 +12,7 @@ from muster.errors import InvalidObjectError
 from muster.resolution.catalog.bundles import Entry
 from muster.resolution.catalog.catalog import index_catalog
 from muster.resolution.request import is_cluster
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from muster.resolution.request import Request
@@ -39,8 +40,8 @@ class Lock(msgspec.Struct, frozen=True):
     operators: list[LockedOperator]
     lock_version: int = msgspec.field(default=LOCK_VERSION, name="lockVersion")
 
-    def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = msgspec.to_builtins(self)
+    def to_json(self) -> JsonObject:
+        found: JsonObject = msgspec.to_builtins(self)
         return {"lockVersion": found.pop("lockVersion"), **found}
 
 
@@ -84,7 +85,7 @@ def digest(entry: Entry) -> str:
     return f"sha256:{hashlib.sha256(entry.bundle.text).hexdigest()}"
 
 
-def read_lock(value: Any) -> Lock:
+def read_lock(value: Json) -> Lock:
     """A lock from what a file says. Raises InvalidObjectError."""
     try:
         lock = msgspec.convert(value, Lock)

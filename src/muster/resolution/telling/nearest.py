@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.syntax.traversal import descendants
 from muster.cel.syntax.tree import Call, Literal
@@ -12,6 +12,7 @@ from muster.errors import EvaluationError
 from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.rules import COST_LIMIT, compile_rule
 from muster.resolution.telling.versions import merged
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ def _other_versions(name: str, bundles: Sequence[Bundle]) -> list[str]:
     return [f"no catalog has a package {name}" + (f"; did you mean {close[0]}?" if close else "")]
 
 
-def _property_misses(name: str, wanted: Any, bundles: Sequence[Bundle]) -> list[str]:
+def _property_misses(name: str, wanted: Json, bundles: Sequence[Bundle]) -> list[str]:
     """Properties of that type with other values; the trap is a number that is a text elsewhere."""
     lines: dict[str, None] = {}
     for bundle in sorted(bundles, key=lambda each: each.name):
@@ -72,7 +73,7 @@ def _property_misses(name: str, wanted: Any, bundles: Sequence[Bundle]) -> list[
     return list(lines)[:_SHOWN]
 
 
-def _sort(value: Any) -> str:
+def _sort(value: Json) -> str:
     return "a text" if isinstance(value, str) else "a number" if isinstance(value, int | float) else "the same"
 
 
@@ -106,7 +107,7 @@ def _rule_misses(rule: str, bundles: Sequence[Bundle], matcher: Matcher, *, upst
     parts = _conjuncts(program.tree.expr)
     mentioned = {node.value for node in descendants(program.tree.expr) if isinstance(node, Literal)}
     spent = 0
-    ranked: list[tuple[int, int, str, Bundle, dict[int, Any]]] = []
+    ranked: list[tuple[int, int, str, Bundle, dict[int, Json]]] = []
     for bundle in sorted(bundles, key=lambda each: each.name)[:_LOOKED_AT]:
         related = sum(each.type in mentioned for each in bundle.properties())
         trace = program.trace(matcher.variables(bundle), COST_LIMIT)
@@ -127,7 +128,7 @@ def _rule_misses(rule: str, bundles: Sequence[Bundle], matcher: Matcher, *, upst
     return lines
 
 
-def _actual(bundle: Bundle, mentioned: set[Any]) -> str:
+def _actual(bundle: Bundle, mentioned: set[Json]) -> str:
     """The properties that the rule speaks of, with the values they have."""
     found = [
         f"{each.type} = {_shortened(c.value_text(each.value))}"
@@ -141,7 +142,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _MOST_VALUE else f"{text[:_MOST_VALUE]}…"
 
 
-def _last(values: Any, node: Expr) -> Any:
+def _last(values: Json, node: Expr) -> Json:
     seen = values.get(node.id)
     return seen[-1] if seen else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.resolution.catalog.bundles import Entry
 from muster.resolution.catalog.catalog import ChannelKey
@@ -13,6 +13,7 @@ from muster.resolution.request import is_cluster
 from muster.resolution.solving import reasons as r
 from muster.resolution.solving.clauses import Kind
 from muster.resolution.telling.passed_over import why_passed_over
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from muster.resolution.catalog.catalog import Fault
@@ -54,8 +55,8 @@ class Step:
     needs: tuple[str, ...]  # names of the bundles that meet its requirements
     passed_over: tuple[PassedOver, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {
+    def to_json(self) -> JsonObject:
+        found: JsonObject = {
             "action": self.action.value,
             "name": self.name,
             "package": self.package,
@@ -92,7 +93,7 @@ class Plan:
         """The operator of a package, or of a bundle's name."""
         return next((step for step in self.steps if package in (step.package, step.name)), None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         return {
             "plan": [step.to_json() for step in self.steps],
             "notes": list(self.notes),

@@ -8,7 +8,7 @@ meets a requirement, what came nearest and why it is not enough.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.resolution.constraints import forms as c
 from muster.resolution.solving import reasons as r
@@ -17,6 +17,7 @@ from muster.resolution.solving.conflicts import minimal_conflict
 from muster.resolution.solving.sat import GoOn, always
 from muster.resolution.telling.nearest import near_misses
 from muster.resolution.telling.versions import merged, named
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,7 +66,7 @@ class Story:
             lines += [f"      {line}" for detail in each.details for line in detail.splitlines()]
         return "\n".join([*lines, "  there is no set of operators that meets all of this."])
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[JsonObject]:
         return [
             {"kind": each.fact.kind, "about": each.fact.about, "text": each.sentence}
             | ({"details": list(each.details)} if each.details else {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of
 from muster.cel.declarations import Function, Library
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.cel.costs.meter import Meter
+    from muster.cel.values.value import Value
 
 LATEST = 1
 _COMPARABLE: tuple[tuple[str, Type], ...] = (
@@ -35,7 +36,7 @@ def _add_double(a: float, b: float) -> float:
     return a + b
 
 
-_SUMMABLE: tuple[tuple[str, Type, Any, Callable[[Any, Any], Any]], ...] = (
+_SUMMABLE: tuple[tuple[str, Type, Value, Callable[[Value, Value], Value]], ...] = (
     ("int", INT, 0, add_int),
     ("uint", UINT, Uint(0), add_uint),
     ("double", DOUBLE, 0.0, _add_double),
@@ -46,7 +47,7 @@ _SUMMABLE: tuple[tuple[str, Type, Any, Callable[[Any, Any], Any]], ...] = (
 _KINDS = frozenset(kind.kind for _, kind in _COMPARABLE)
 
 
-def _order(a: Any, b: Any) -> int | None:
+def _order(a: Value, b: Value) -> int | None:
     """How the values compare; nothing where they do not, since Kubernetes overlooks that here (NaN, mixed types)."""
     try:
         return compare(a, b)
@@ -54,15 +55,15 @@ def _order(a: Any, b: Any) -> int | None:
         return None
 
 
-def _with_order(item: Any) -> Any:
+def _with_order(item: Value) -> Value:
     """The element, if its type has an order at all."""
     if type(item) not in ORDERED and kind_of(item) not in _KINDS:
         raise EvaluationError("no such overload")
     return item
 
 
-def is_sorted(items: Any) -> bool:
-    before: Any = None
+def is_sorted(items: Value) -> bool:
+    before: Value = None
     for index, item in enumerate(items):
         if _with_order(item) is not before and index and _order(before, item) == 1:
             return False
@@ -70,8 +71,8 @@ def is_sorted(items: Any) -> bool:
     return True
 
 
-def _sum_from(zero: Any, add: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
-    def total(items: Any) -> Any:
+def _sum_from(zero: Value, add: Callable[[Value, Value], Value]) -> Callable[[Value], Value]:
+    def total(items: Value) -> Value:
         result = zero
         for item in items:
             if type(item) is not type(zero):
@@ -82,8 +83,8 @@ def _sum_from(zero: Any, add: Callable[[Any, Any], Any]) -> Callable[[Any], Any]
     return total
 
 
-def _pick(name: str, replaced_when: int) -> Callable[[Any], Any]:
-    def pick(items: Any) -> Any:
+def _pick(name: str, replaced_when: int) -> Callable[[Value], Value]:
+    def pick(items: Value) -> Value:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
         best = _with_order(items[0])
@@ -99,7 +100,7 @@ minimum = _pick("min", 1)
 maximum = _pick("max", -1)
 
 
-def includes(meter: Meter, target: Any, wanted: Any) -> bool:
+def includes(meter: Meter, target: Value, wanted: Value) -> bool:
     """Whether a list has the value, or, of anything else, whether it is the value."""
     if isinstance(target, (list, tuple)):
         return first_index(meter, target, wanted) >= 0

@@ -18,10 +18,10 @@ from muster.hub.auth.rbac.policy import GROUP, BindingKey, Policy, aggregate_tex
 from muster.hub.auth.tokens import MASTERS
 from muster.hub.requests import AccessRules, Attributes, Decision
 from muster.hub.storage import EventType, Unchanged
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from muster.hub.requests import User
     from muster.hub.storage import Event, Record, Store, Watch
@@ -51,7 +51,7 @@ class RbacAuthorizer:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.policy = Policy()
-        self._decisions: dict[tuple[Any, ...], Decision] = {}
+        self._decisions: dict[tuple[Json, ...], Decision] = {}
         self._revisions = dict.fromkeys(RESOURCES, 0)  # up to where each of them is known
         self._watches: dict[str, Watch] = {}
         self._tasks: list[asyncio.Task[None]] = []

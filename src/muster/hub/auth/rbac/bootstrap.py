@@ -8,7 +8,7 @@ newer hub works with an older state, and what was added to it stays; the annotat
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muster.api import RESOURCES
 from muster.controllers.permissions import roles as controller_roles
@@ -20,6 +20,7 @@ from muster.hub.objects import decode
 from muster.hub.requests import Given, Target, WriteOptions
 from muster.hub.status import StatusError
 from muster.hub.storage import Key
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,14 +56,14 @@ AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 _UPDATED = {AUTO_UPDATE: "true"}
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
 
-Rules = list[dict[str, Any]]
+Rules = list[JsonObject]
 
 
-def _on(verbs: list[str], group: str, *resources: str) -> dict[str, Any]:
+def _on(verbs: list[str], group: str, *resources: str) -> JsonObject:
     return {"apiGroups": [group], "resources": sorted(resources), "verbs": verbs}
 
 
-def _paths(*urls: str) -> dict[str, Any]:
+def _paths(*urls: str) -> JsonObject:
     return {"nonResourceURLs": list(urls), "verbs": ["get"]}
 
 
@@ -160,7 +161,7 @@ _BINDINGS: Mapping[str, tuple[str, ...]] = {
     "system:service-account-issuer-discovery": ("system:serviceaccounts",),
 }
 _EXTENSION = "extension-apiserver-authentication"
-_AUTHENTICATION_READER: Mapping[str, Any] = {
+_AUTHENTICATION_READER: JsonMapping = {
     # Programs that serve kinds of their own behind this server find there whose certificates it believes.
     "apiVersion": f"{GROUP}/v1",
     "kind": "Role",
@@ -169,7 +170,7 @@ _AUTHENTICATION_READER: Mapping[str, Any] = {
 }
 
 
-def bootstrap_objects() -> Iterator[dict[str, Any]]:
+def bootstrap_objects() -> Iterator[JsonObject]:
     """Every role and binding, as it would be written by hand."""
     for name, rules in _ROLES.items():
         yield _role(name, {}) | {"rules": rules}
@@ -192,7 +193,7 @@ def bootstrap_objects() -> Iterator[dict[str, Any]]:
     yield from controller_roles()
 
 
-def _role(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+def _role(name: str, labels: Mapping[str, str]) -> JsonObject:
     return {
         "apiVersion": f"{GROUP}/v1",
         "kind": "ClusterRole",
@@ -219,7 +220,7 @@ async def ensure_roles(api: Api, store: Store) -> None:
                 raise
 
 
-def with_what_it_lacks(present: dict[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any] | None:
+def with_what_it_lacks(present: JsonObject, wanted: JsonMapping) -> JsonObject | None:
     """A role or binding with what a newer hub wants of it besides; None when it lacks nothing or is not to be touched.
 
     What an administrator has added stays. A binding to another role is the administrator's own.
@@ -229,7 +230,7 @@ def with_what_it_lacks(present: dict[str, Any], wanted: Mapping[str, Any]) -> di
         "roleRef"
     ):
         return None
-    lacking: dict[str, Any] = {}
+    lacking: JsonObject = {}
     noted = {
         field: {**(wanted["metadata"].get(field) or {}), **(metadata.get(field) or {})}
         for field in ("labels", "annotations")
@@ -248,5 +249,5 @@ def with_what_it_lacks(present: dict[str, Any], wanted: Mapping[str, Any]) -> di
     return {**present, **lacking} if lacking else None
 
 
-def _is_uncovered(rule: Mapping[str, Any], role: Mapping[str, Any]) -> bool:
+def _is_uncovered(rule: JsonMapping, role: JsonMapping) -> bool:
     return bool(uncovered(rules_of(role), rules_of({"rules": [rule]})))

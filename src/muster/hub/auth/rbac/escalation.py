@@ -26,11 +26,11 @@ from muster.hub.auth.rbac.rules import (
 from muster.hub.auth.tokens import MASTERS
 from muster.hub.heavy_work import HEAVY, HeavyWork
 from muster.hub.requests import Admitted, Attributes
+from muster.values.json import JsonMapping, JsonObject
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+    from collections.abc import Iterable
 
     from muster.hub.auth.rbac.authorizer import RbacAuthorizer
     from muster.hub.requests import AdmissionRequest
@@ -66,7 +66,7 @@ class EscalationGuard:
     async def validate(self, request: AdmissionRequest) -> Admitted:  # noqa: ARG002 - the protocol's signature
         return Admitted()
 
-    async def _check_role(self, request: AdmissionRequest, role: Mapping[str, Any]) -> None:
+    async def _check_role(self, request: AdmissionRequest, role: JsonMapping) -> None:
         target = request.target
         escalate = Attributes(
             "escalate", GROUP, "*", target.resource.plural, namespace=target.namespace, name=target.name
@@ -79,7 +79,7 @@ class EscalationGuard:
             if uncovered(owned, _FULL_AUTHORITY):
                 raise _refused(request, "must have cluster-admin privileges to use the aggregationRule")
 
-    async def _check_binding(self, request: AdmissionRequest, binding: Mapping[str, Any]) -> None:
+    async def _check_binding(self, request: AdmissionRequest, binding: JsonMapping) -> None:
         reference = binding.get("roleRef") or {}
         kind, name = reference.get("kind"), str(reference.get("name") or "")
         namespace = request.target.namespace
@@ -122,15 +122,15 @@ def _refused(request: AdmissionRequest, sentence: str) -> status.StatusError:
     return status.refused(GROUP, request.target.resource.plural, name, sentence)
 
 
-def _is_aggregated(role: Mapping[str, Any]) -> bool:
+def _is_aggregated(role: JsonMapping) -> bool:
     rule = role.get("aggregationRule")
     return isinstance(rule, dict) and bool(rule.get("clusterRoleSelectors"))
 
 
-def _only_for_collector(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _only_for_collector(old: JsonMapping, new: JsonMapping) -> bool:
     """Whether the write changes nothing but what the garbage collector needs."""
 
-    def rest(obj: Mapping[str, Any]) -> dict[str, Any]:
+    def rest(obj: JsonMapping) -> JsonObject:
         metadata = {key: value for key, value in obj["metadata"].items() if key not in _COLLECTOR_FIELDS}
         return {**obj, "metadata": metadata}
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from muster.hub.auth.rbac.grants import Holdings, Question, RoleKey, RoleTable
 from muster.hub.auth.rbac.rules import Rule, rules_of
+from muster.values.json import JsonMapping
 from muster.values.labels import InvalidSelectorError, from_label_selector
 from muster.values.quoting import go_quote
 
@@ -89,7 +90,7 @@ class Policy:
 
     # --- Roles ----------------------------------------------------------------------------------------------------
 
-    def put_role(self, obj: Mapping[str, Any]) -> None:
+    def put_role(self, obj: JsonMapping) -> None:
         """A Role or ClusterRole as it is now."""
         metadata = obj["metadata"]
         key = RoleKey(metadata.get("namespace") or "", metadata["name"])
@@ -176,7 +177,7 @@ class Policy:
 
     # --- Bindings -------------------------------------------------------------------------------------------------
 
-    def put_binding(self, obj: Mapping[str, Any]) -> None:
+    def put_binding(self, obj: JsonMapping) -> None:
         """A RoleBinding or ClusterRoleBinding as it is now."""
         binding = _binding(obj)
         self.remove_binding(binding.key)
@@ -299,7 +300,7 @@ def _subjects(user: User) -> frozenset[Subject]:
     return frozenset((Subject(USER, user.name), *(Subject(GROUP_SUBJECT, group) for group in user.groups)))
 
 
-def _selectors(role: Mapping[str, Any]) -> tuple[Selector, ...] | None:
+def _selectors(role: JsonMapping) -> tuple[Selector, ...] | None:
     """The selectors of an aggregated role. One that is not valid selects nothing."""
     rule = role.get("aggregationRule")
     if not isinstance(rule, dict):
@@ -317,7 +318,7 @@ def _selects(selectors: Iterable[Selector], key: RoleKey, role: _Role) -> bool:
     return not key.namespace and any(selector.matches(role.labels) for selector in selectors)
 
 
-def _binding(obj: Mapping[str, Any]) -> Binding:
+def _binding(obj: JsonMapping) -> Binding:
     metadata = obj["metadata"]
     key = BindingKey(metadata.get("namespace") or "", metadata["name"])
     reference = obj.get("roleRef") or {}
@@ -337,7 +338,7 @@ def _binding(obj: Mapping[str, Any]) -> Binding:
     return Binding(key, role, tuple(subjects), tuple(shown))
 
 
-def _subject(subject: Mapping[str, Any], namespace: str) -> tuple[Subject | None, str]:
+def _subject(subject: JsonMapping, namespace: str) -> tuple[Subject | None, str]:
     kind, name = subject.get("kind"), str(subject.get("name") or "")
     if kind in (USER, GROUP_SUBJECT):
         return Subject(kind, name), f"{kind} {go_quote(name)}"

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from muster.values.json import JsonMapping, JsonObject
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from muster.hub.requests import Attributes
 
@@ -29,7 +30,7 @@ class Rule:
     names: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
 
-    def to_object(self) -> dict[str, Any]:
+    def to_object(self) -> JsonObject:
         """The rule as access reviews and roles write it; empty members are left out."""
         members = {
             "verbs": self.verbs,
@@ -53,7 +54,7 @@ class Rule:
         return f"{{{', '.join(shown)}}}"
 
 
-def rules_of(role: Mapping[str, Any]) -> tuple[Rule, ...]:
+def rules_of(role: JsonMapping) -> tuple[Rule, ...]:
     """The rules of a Role or ClusterRole object."""
     found = []
     for each in role.get("rules") or ():

@@ -52,6 +52,7 @@ def follow(section: str, clone: Path) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.e2e
+@pytest.mark.timeout(400)
 def test_everything_that_the_page_adds_works(tmp_path: Path) -> None:
     for folder in ("src/muster", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))

@@ -43,6 +43,7 @@ def test_the_page_shows_the_functions_as_they_are() -> None:
 
 
 @pytest.mark.e2e
+@pytest.mark.timeout(400)
 def test_a_placement_and_its_expression_take_their_ways() -> None:
     with tracing() as traced, driven_hub() as hub, controllers(hub.hub) as manager:
         hub.create(a_binding("global"), a_cluster("a", {"cloud": "Amazon"}), a_cluster("b", {"cloud": "Azure"}))

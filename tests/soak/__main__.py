@@ -97,6 +97,9 @@ class Soak:
                 self.ledger.cut_off(name, labels)
                 await asyncio.sleep(0.2)
                 return
+            except asyncio.CancelledError:  # the run is over: the server may have it, and nobody heard the answer
+                self.ledger.cut_off(name, labels)
+                raise
             self.waits.append(time.monotonic() - started)
             if code >= 500 or code == 429:
                 self.errors[str(code)] += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,3 +83,11 @@ def test_a_head_request_is_answered_without_a_body(hub: RunningHub) -> None:
     code, _, answer = hub.request("HEAD", "/version")
     assert answer == b""
     assert code in (200, 405)
+
+
+def test_what_is_cut_off_by_the_end_of_the_server_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    with running_hub():
+        logger = logging.getLogger("uvicorn.error")
+        logger.error("a slow watch", exc_info=asyncio.CancelledError("timeout graceful shutdown exceeded"))
+        logger.error("a fault of ours", exc_info=ValueError("wrong"))
+    assert [record.getMessage() for record in caplog.records if record.name == "uvicorn.error"] == ["a fault of ours"]

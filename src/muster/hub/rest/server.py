@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 import ssl
 from typing import TYPE_CHECKING, Any
@@ -218,6 +219,11 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not so what is cut off because the server ends: uvicorn reports the cancellation of a slow watch as an error."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
+
+
 def bind(host: str, port: int) -> socket.socket:
     """A listening address; port 0 takes a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -241,6 +247,7 @@ async def serve(
     tls: ServingCertificate | None = None,
 ) -> None:
     """Serve until `stop` is set or the task is cancelled; `on_ready` gets the URL once requests are answered."""
+    logging.getLogger("uvicorn.error").addFilter(_is_news)  # once, however often: filters are compared
     listener = bind(host, port)
     address = listener.getsockname()
     shown = f"[{address[0]}]" if ":" in address[0] else address[0]

@@ -23,7 +23,7 @@ from muster.hub.admission import ObjectChecks
 from muster.hub.api import Api
 from muster.hub.auth.rbac.authorizer import RbacAuthorizer
 from muster.hub.auth.tokens import ADMINISTRATOR
-from muster.hub.requests import DeleteOptions, Given, PatchType, Target, User, WriteOptions
+from muster.hub.requests import DeleteOptions, ObjectBody, PatchType, Target, User, WriteOptions
 from muster.hub.storage import Key, Put, Store
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ async def _creations(api: Api, checks: Timed, title: str) -> None:
     checks.creations = 0
     for _ in range(CREATIONS):
         started = time.perf_counter()
-        await api.create(SRE, target(SETS), Given(a_set("gold", KEY_TO_COME)), WriteOptions(field_manager="bench"))
+        await api.create(SRE, target(SETS), ObjectBody(a_set("gold", KEY_TO_COME)), WriteOptions(field_manager="bench"))
         whole.append((time.perf_counter() - started) * 1e3)
         await api.delete(SRE, target(SETS, "gold"), DeleteOptions())
     print(f"{title}: {_figures(whole)}; checked again {checks.creations - CREATIONS} times")
@@ -190,7 +190,7 @@ async def _beat(api: Api, names: list[str]) -> None:
 
 
 async def _patch(api: Api, user: User, where: Target, patch: Object) -> None:
-    await api.patch(user, where, PatchType.MERGE, Given(patch), WriteOptions(field_manager="bench"))
+    await api.patch(user, where, PatchType.MERGE, ObjectBody(patch), WriteOptions(field_manager="bench"))
 
 
 async def _timed(checks: Timed, request: Any) -> tuple[float, float]:

@@ -27,7 +27,7 @@ from benchmarks._load import Connection, Server, prepared, pumped
 from muster.app import DATABASE, load_fleet
 from muster.demo.clusters import a_cluster
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.storage import Store
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ async def _prefill(directory: Path, count: int) -> None:
     """The same in this process, before a hub runs: by far the quickest way to a large fleet."""
     started = time.perf_counter()
     async with Store.open(directory / DATABASE) as store:
-        api = Api(store, MastersAuthorizer())
+        api = Api(store, AdministratorsOnlyAuthorizer())
         await api.start()
         await load_fleet(api, (_cluster(number) for number in range(count)))
         await api.close()

@@ -29,9 +29,9 @@ from muster.hub.auth.certificates import given_certificate, serving_certificate
 from muster.hub.auth.files import write_private
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_token
 from muster.hub.default_accounts import DefaultAccounts
-from muster.hub.later import Later
 from muster.hub.limits import ObjectLimits
-from muster.hub.requests import Given, PatchType, Target, User, WriteOptions
+from muster.hub.postponed_writes import PostponedWrites
+from muster.hub.requests import ObjectBody, PatchType, Target, User, WriteOptions
 from muster.hub.rest.application import Application
 from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import Metrics
@@ -106,7 +106,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
     _prepare(settings.directory)
     token = administrator_token(settings.directory / TOKEN)
     tls = _certificate(settings)
-    later = Later()
+    postponed = PostponedWrites()
     async with Store.open(settings.directory / DATABASE, replace(settings.store, format=today())) as store:
         await upgrade_objects(store)
         services = service_users(settings.directory)
@@ -120,23 +120,23 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             names_on_create=not settings.access.strict_names,
             heavy_work=access.heavy_work,
         )
-        await later.do("the namespaces that every hub has", api.start)
+        await postponed.do("the namespaces that every hub has", api.start)
         looking: asyncio.Task[None] | None = None
         servants = (Signer(api, store, settings.directory), DefaultAccounts(api, store))
         try:
-            await access.start(api, later)
+            await access.start(api, postponed)
             for servant in servants:
                 servant.start()
             if settings.demo is not None and not store.count("managedclusters.cluster.open-cluster-management.io"):
                 await load_fleet(api, fleet_objects(settings.demo))
-            cycles.settle()
-            looking = asyncio.create_task(cycles.look_now_and_then(lambda: access.heavy_work.is_busy))
+            cycles.freeze_loaded_objects()
+            looking = asyncio.create_task(cycles.collect_now_and_then(lambda: access.heavy_work.is_busy))
             sys.setswitchinterval(_SWITCH_INTERVAL)
             application = Application(
                 api,
                 access.authenticator,
                 access.authorizer,
-                door=access.door,
+                authentication=access.authentication,
                 audit=access.audit,
                 subresources=access.subresources,
                 identity=access.identity,
@@ -157,7 +157,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
 
             def ready(bound: str) -> None:
                 url = _reachable(bound)
-                later.do_at_once(f"the kubeconfigs for {url}", lambda: write_kubeconfigs(url))
+                postponed.do_at_once(f"the kubeconfigs for {url}", lambda: write_kubeconfigs(url))
                 kubeconfig = settings.directory / KUBECONFIG
                 announce(Running(url, kubeconfig, sum(store.statistics().objects.values()), store.revision))
 
@@ -165,7 +165,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
         finally:
             if looking is not None:
                 looking.cancel()
-            await later.close()
+            await postponed.close()
             for servant in servants:
                 await servant.close()
             await access.close()
@@ -238,10 +238,10 @@ async def _create(api: Api, obj: JsonMapping) -> None:
     metadata = obj["metadata"]
     options = WriteOptions(field_manager="muster-demo")
     place = Target(resource, version, metadata.get("namespace", ""))
-    await api.create(ADMINISTRATOR, place, Given(obj), options)
+    await api.create(ADMINISTRATOR, place, ObjectBody(obj), options)
     if "status" in obj:
         target = Target(resource, version, place.namespace, metadata["name"], "status")
-        await api.patch(ADMINISTRATOR, target, PatchType.MERGE, Given({"status": obj["status"]}), options)
+        await api.patch(ADMINISTRATOR, target, PatchType.MERGE, ObjectBody({"status": obj["status"]}), options)
 
 
 def write_kubeconfig(path: Path, url: str, tokens: Mapping[str, str], authority: bytes) -> None:

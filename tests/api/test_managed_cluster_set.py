@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muster.api.codec import view
 from muster.api.managed_cluster import GROUP
 from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET, ManagedClusterSet
+from muster.api.reading import Reader
 from muster.api.validation import prepare, validate_object
+
+READER = Reader(ManagedClusterSet)
 
 
 def a_set(version: str, spec: dict[str, Any] | None = None, name: str = "apac") -> dict[str, Any]:
@@ -110,7 +112,5 @@ def test_the_cluster_label_of_the_first_draft_is_refused_with_the_reason() -> No
 
 
 def test_the_typed_view_knows_the_effective_key() -> None:
-    assert (
-        view(a_set("v1beta2"), ManagedClusterSet).spec.effective_key == "cluster.open-cluster-management.io/clusterset"
-    )
-    assert view(a_set("v1beta2", {"exclusiveKey": "region"}), ManagedClusterSet).spec.effective_key == "region"
+    assert READER.of(a_set("v1beta2")).spec.effective_key == "cluster.open-cluster-management.io/clusterset"
+    assert READER.of(a_set("v1beta2", {"exclusiveKey": "region"})).spec.effective_key == "region"

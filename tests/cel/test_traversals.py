@@ -87,9 +87,7 @@ class _Findings(ast.NodeVisitor):
             case ast.Name(id=name):
                 if name in self._functions and (self.module, name) not in BOUNDED_RECURSION:
                     self.faults.append(f"line {node.lineno}: {name} calls itself")
-                if name in {"deepcopy", "eval", "vars"} or (
-                    name == "repr" and self.module not in {"numbers", "model", "json_text"}
-                ):
+                if name in {"deepcopy", "eval", "vars"} or (name == "repr" and self.module not in {"numbers", "model"}):
                     self.faults.append(f"line {node.lineno}: {name}()")
             case ast.Attribute(value=ast.Name(id="json" | "copy" | "pickle" as used), attr=attribute):
                 if attribute not in JSON_USERS.get(self.module, set()) or used != "json":

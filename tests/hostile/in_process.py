@@ -117,7 +117,7 @@ async def in_process(state: Path) -> AsyncIterator[InProcess]:
                     api,
                     access.authenticator,
                     access.authorizer,
-                    door=access.door,
+                    authentication=access.authentication,
                     subresources=access.subresources,
                 ),
                 store,

@@ -26,7 +26,7 @@ from muster.controllers.garbage.collector import GarbageCollector
 from muster.controllers.permissions import COLLECTOR, RULES
 from muster.controllers.runtime.metrics import ControllerMetrics
 from muster.errors import ApiError
-from muster.hub.requests import DeleteOptions, Given, ListOptions, PatchType, User, WriteOptions
+from muster.hub.requests import DeleteOptions, ListOptions, ObjectBody, PatchType, User, WriteOptions
 from muster.hub.status import StatusError
 from muster.hub.storage import EventType
 from tests.hostile.label_model import DEFAULT_KEY, Actor, Grant, Model
@@ -209,7 +209,9 @@ class Stage:
             if method == "GET":
                 answer = await api.get(user, target)
             elif method == "PATCH":
-                answer = await api.patch(user, target, PatchType.MERGE, Given(body), WriteOptions(field_manager="gc"))
+                answer = await api.patch(
+                    user, target, PatchType.MERGE, ObjectBody(body), WriteOptions(field_manager="gc")
+                )
             else:
                 preconditions = body["preconditions"]
                 asked = DeleteOptions(
@@ -313,7 +315,7 @@ def _merge(stage: Stage, actor: Actor, user: User) -> Edit:
     body: Object = {"metadata": {"labels": change}}
     after = {} if change is None else {key: value for key, value in (present | change).items() if value is not None}
     options = stage._options(actor)
-    edit = stage.hub.api.patch(user, stage.hub.target(CLUSTERS, name), PatchType.MERGE, Given(body), options)
+    edit = stage.hub.api.patch(user, stage.hub.target(CLUSTERS, name), PatchType.MERGE, ObjectBody(body), options)
     plain = name in stage.model.clusters and "deletionTimestamp" not in stage.model.clusters[name]["metadata"]
     allowed = plain and stage.model.may_label(actor, name, after, "patch")
     return "merge patch", edit, f"{name} {present} → {after}" if allowed else ""
@@ -339,7 +341,7 @@ def _json_patch(stage: Stage, actor: Actor, user: User) -> Edit:
             )
         )
     options, target = stage._options(actor), stage.hub.target(CLUSTERS, name)
-    return "JSON patch", stage.hub.api.patch(user, target, PatchType.JSON, Given(operations), options), ""
+    return "JSON patch", stage.hub.api.patch(user, target, PatchType.JSON, ObjectBody(operations), options), ""
 
 
 def _update(stage: Stage, actor: Actor, user: User) -> Edit:
@@ -357,7 +359,7 @@ def _update(stage: Stage, actor: Actor, user: User) -> Edit:
         obj["metadata"]["uid"] = "another"
     subresource = "status" if dice.random() < 0.15 else ""
     target = stage.hub.target(CLUSTERS, name, subresource=subresource)
-    edit = stage.hub.api.update(user, target, Given(obj), stage._options(actor))
+    edit = stage.hub.api.update(user, target, ObjectBody(obj), stage._options(actor))
     return f"update {subresource}".strip(), edit, ""
 
 
@@ -369,7 +371,7 @@ def _apply(stage: Stage, actor: Actor, user: User) -> Edit:
     options = stage._options(actor, force=dice.random() < 0.7)
     subresource = "status" if dice.random() < 0.1 else ""
     target = stage.hub.target(CLUSTERS, name, subresource=subresource)
-    return "apply", stage.hub.api.patch(user, target, PatchType.APPLY, Given(obj), options), ""
+    return "apply", stage.hub.api.patch(user, target, PatchType.APPLY, ObjectBody(obj), options), ""
 
 
 def _own(stage: Stage, actor: Actor, user: User) -> Edit:
@@ -384,7 +386,7 @@ def _own(stage: Stage, actor: Actor, user: User) -> Edit:
     if dice.random() < 0.3:
         metadata["labels"] = stage._some_labels()
     target = stage.hub.target(resource, name)
-    edit = stage.hub.api.patch(user, target, PatchType.MERGE, Given({"metadata": metadata}), stage._options(actor))
+    edit = stage.hub.api.patch(user, target, PatchType.MERGE, ObjectBody({"metadata": metadata}), stage._options(actor))
     return "owners", edit, ""
 
 
@@ -398,7 +400,7 @@ def _create(stage: Stage, actor: Actor, user: User) -> Edit:
     if dice.random() < 0.1:
         obj["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     target = stage.hub.target_of({**obj, "metadata": {"name": ""}}, named=False)
-    return "create", stage.hub.api.create(user, target, Given(obj), stage._options(actor)), ""
+    return "create", stage.hub.api.create(user, target, ObjectBody(obj), stage._options(actor)), ""
 
 
 def _delete(stage: Stage, actor: Actor, user: User) -> Edit:
@@ -418,7 +420,7 @@ def _found(stage: Stage, actor: Actor, user: User) -> Edit:
     """A set is created, in any version."""
     obj = stage._a_set(stage.dice.choice(NAMES))
     target = stage.hub.target_of(obj, named=False)
-    return "create set", stage.hub.api.create(user, target, Given(obj), stage._options(actor)), ""
+    return "create set", stage.hub.api.create(user, target, ObjectBody(obj), stage._options(actor)), ""
 
 
 def _reform(stage: Stage, actor: Actor, user: User) -> Edit:
@@ -429,7 +431,7 @@ def _reform(stage: Stage, actor: Actor, user: User) -> Edit:
     target = stage.hub.target(SETS, name, version=version)
     if dice.random() < 0.3:
         options = stage._options(actor, force=dice.random() < 0.7)
-        return "apply set", stage.hub.api.patch(user, target, PatchType.APPLY, Given(obj), options), ""
+        return "apply set", stage.hub.api.patch(user, target, PatchType.APPLY, ObjectBody(obj), options), ""
     kind = {"v1beta2": "ExclusiveClusterSetLabel", "v1beta1": "LegacyClusterSetLabel", "v1alpha1": None}[version]
     changes: Sequence[Object] = (
         {"exclusiveKey": dice.choice((None, "", *KEYS))},
@@ -438,7 +440,7 @@ def _reform(stage: Stage, actor: Actor, user: User) -> Edit:
         {"clusterSelector": None},
     )
     body = {"spec": dice.choice(changes)}
-    return "patch set", stage.hub.api.patch(user, target, PatchType.MERGE, Given(body), stage._options(actor)), ""
+    return "patch set", stage.hub.api.patch(user, target, PatchType.MERGE, ObjectBody(body), stage._options(actor)), ""
 
 
 def _rebuild(stage: Stage, actor: Actor, user: User) -> Edit:
@@ -448,7 +450,7 @@ def _rebuild(stage: Stage, actor: Actor, user: User) -> Edit:
 
     async def both() -> None:
         await hub.api.delete(user, hub.target(CLUSTERS, name), DeleteOptions())
-        await hub.api.create(user, hub.target_of(obj, named=False), Given(obj), stage._options(actor))
+        await hub.api.create(user, hub.target_of(obj, named=False), ObjectBody(obj), stage._options(actor))
 
     return "delete and create", both(), ""
 
@@ -462,7 +464,7 @@ def _bind(stage: Stage, actor: Actor, user: User) -> Edit:
         body = {"spec": spec}
         return (
             "patch binding",
-            stage.hub.api.patch(user, target, PatchType.MERGE, Given(body), stage._options(actor)),
+            stage.hub.api.patch(user, target, PatchType.MERGE, ObjectBody(body), stage._options(actor)),
             "",
         )
     if dice.random() < 0.2:
@@ -474,7 +476,7 @@ def _bind(stage: Stage, actor: Actor, user: User) -> Edit:
         "spec": spec,
     }
     unnamed = stage.hub.target(BINDINGS, "", "default")
-    return "create binding", stage.hub.api.create(user, unnamed, Given(obj), stage._options(actor)), ""
+    return "create binding", stage.hub.api.create(user, unnamed, ObjectBody(obj), stage._options(actor)), ""
 
 
 _EDITS: tuple[Callable[[Stage, Actor, User], Edit], ...] = (

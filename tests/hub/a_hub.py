@@ -13,8 +13,17 @@ import pytest
 
 from muster.api import RESOURCES
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
-from muster.hub.requests import DeleteOptions, Given, ListOptions, PatchType, Target, User, WatchOptions, WriteOptions
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
+from muster.hub.requests import (
+    DeleteOptions,
+    ListOptions,
+    ObjectBody,
+    PatchType,
+    Target,
+    User,
+    WatchOptions,
+    WriteOptions,
+)
 from muster.hub.status import StatusError
 from muster.hub.storage import Store
 
@@ -75,7 +84,7 @@ class Hub:
 
     async def create(self, obj: Object, user: User = ADMIN, manager: str = "test", **options: Any) -> Object:
         target = self.target_of({"metadata": {}, **obj}, named=False)
-        answer = await self.api.create(user, target, Given(obj), WriteOptions(field_manager=manager, **options))
+        answer = await self.api.create(user, target, ObjectBody(obj), WriteOptions(field_manager=manager, **options))
         assert answer.code == 201
         self.warnings = answer.warnings
         return answer.decoded()
@@ -87,7 +96,7 @@ class Hub:
         self, obj: Object, subresource: str = "", manager: str = "test", user: User = ADMIN, **options: Any
     ) -> Object:
         target = self.target_of(obj, subresource=subresource)
-        answer = await self.api.update(user, target, Given(obj), WriteOptions(field_manager=manager, **options))
+        answer = await self.api.update(user, target, ObjectBody(obj), WriteOptions(field_manager=manager, **options))
         self.warnings = answer.warnings
         return answer.decoded()
 
@@ -100,7 +109,7 @@ class Hub:
         user: User = ADMIN,
         **options: Any,
     ) -> Object:
-        body: Body = Given(patch)
+        body: Body = ObjectBody(patch)
         answer = await self.api.patch(user, target, kind, body, WriteOptions(field_manager=manager, **options))
         self.warnings = answer.warnings
         return answer.decoded()
@@ -169,7 +178,7 @@ def names_in(answer: ListAnswer) -> list[str]:
 async def a_hub(authorizer: Authorizer | None = None, admission: Sequence[Admission] = ()) -> AsyncIterator[Hub]:
     """A hub that has just been started."""
     store = Store.open(None)
-    hub = Hub(store, authorizer or MastersAuthorizer(), admission)
+    hub = Hub(store, authorizer or AdministratorsOnlyAuthorizer(), admission)
     await hub.api.start()
     try:
         yield hub

@@ -10,7 +10,7 @@ import pytest
 from muster.admission import Finding, World, Write, refused
 from muster.admission.kinds import KindChecks
 from muster.hub.admission import ObjectChecks
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.requests import PatchType
 from muster.hub.storage import Store
 from tests.hub.a_hub import ADMIN, CLUSTERS, GROUP, Hub, cluster, complaint, config_map, denied, placement, story
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def a_checked_hub(checks: Mapping[str, KindChecks] | None = None) -> AsyncIterator[Hub]:
     store = Store.open(None)
-    authorizer = MastersAuthorizer()
+    authorizer = AdministratorsOnlyAuthorizer()
     clock: list[Hub] = []
     plugin = ObjectChecks(store, authorizer, clock=lambda: clock[0].now)
     if checks is not None:
@@ -156,7 +156,7 @@ async def test_permissions_are_asked_of_the_hub_s_own_authorizer() -> None:
         missing = await world.missing(write.asker, "create", f"managedclustersets/join.{GROUP}", ["a", "b"])
         return refused(f"may not join {', '.join(missing)}", 403, "Forbidden") if missing else Finding()
 
-    class HalfWay(MastersAuthorizer):
+    class HalfWay(AdministratorsOnlyAuthorizer):
         async def missing(self, user: User, verb: str, resource: str, names: Any, namespace: str = "") -> list[str]:
             return [name for name in names if name != "a"]
 

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from muster.hub.audit import AuditLevel, AuditLog, AuditSettings, Entry, answered
+from muster.hub.audit import AuditLevel, AuditLog, AuditSettings, Entry, written_object
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,5 +118,8 @@ def test_levels_say_what_is_recorded(tmp_path: Path) -> None:
 
 
 def test_the_name_and_revision_of_an_answer() -> None:
-    assert answered(b'{"kind":"X","metadata":{"name":"a","resourceVersion":"7"},"data":{"token":"t"}}') == ("a", "7")
-    assert answered(b"not json") == ("", "")
+    assert written_object(b'{"kind":"X","metadata":{"name":"a","resourceVersion":"7"},"data":{"token":"t"}}') == (
+        "a",
+        "7",
+    )
+    assert written_object(b"not json") == ("", "")

@@ -7,9 +7,18 @@ import re
 from typing import Any
 
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.limits import ObjectLimits
-from muster.hub.requests import AccessRules, AdmissionRequest, Admitted, Attributes, Decision, Given, User, WriteOptions
+from muster.hub.requests import (
+    AccessRules,
+    AdmissionRequest,
+    Admitted,
+    Attributes,
+    Decision,
+    ObjectBody,
+    User,
+    WriteOptions,
+)
 from muster.hub.status import refused
 from muster.hub.storage import Unchanged
 from tests.hub.a_hub import (
@@ -200,7 +209,7 @@ async def test_the_namespace_in_the_object_must_be_the_one_asked_for() -> None:
     async with a_hub() as hub:
         target = hub.target(PLACEMENTS, namespace="default")
 
-        call = hub.api.create(ADMIN, target, Given(placement(namespace="other")), WriteOptions())
+        call = hub.api.create(ADMIN, target, ObjectBody(placement(namespace="other")), WriteOptions())
         assert await complaint(call) == (
             400,
             "BadRequest",
@@ -284,7 +293,7 @@ async def test_admission_changes_and_refuses_and_is_asked_again_when_what_it_rea
 @story
 async def test_a_full_hub_says_which_setting_makes_room() -> None:
     async with a_hub() as hub:
-        hub.api = Api(hub.store, MastersAuthorizer(), limits=ObjectLimits(objects_per_kind=2))
+        hub.api = Api(hub.store, AdministratorsOnlyAuthorizer(), limits=ObjectLimits(objects_per_kind=2))
         await hub.create(cluster("a"))
         await hub.create(cluster("b"))
         assert await complaint(hub.create(cluster("c"))) == (

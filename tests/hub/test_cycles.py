@@ -24,7 +24,7 @@ def _looks(busy: list[bool], patience: int, turns: int, monkeypatch: pytest.Monk
     monkeypatch.setattr(asyncio, "sleep", pause)
     monkeypatch.setattr(gc, "collect", lambda: looked.append(pauses))
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(cycles.look_now_and_then(lambda: busy[min(pauses, len(busy)) - 1], 60, patience))
+        asyncio.run(cycles.collect_now_and_then(lambda: busy[min(pauses, len(busy)) - 1], 60, patience))
     return looked
 
 
@@ -43,7 +43,7 @@ def test_heavy_work_without_end_does_not_put_it_off_for_ever(monkeypatch: pytest
 def test_python_never_looks_at_everything_by_itself() -> None:
     before = gc.get_threshold()
     try:
-        cycles.settle()
+        cycles.freeze_loaded_objects()
         assert gc.get_threshold()[2] >= 1_000_000
     finally:
         gc.unfreeze()

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from muster.hub.requests import DeleteOptions, Given, ListOptions
+from muster.hub.requests import DeleteOptions, ListOptions, ObjectBody
 from tests.hub.a_hub import (
     ADMIN,
     CLUSTERS,
@@ -102,7 +102,7 @@ async def test_options_in_the_body_win_and_bad_ones_are_refused() -> None:
         target = hub.target(CLUSTERS, "c1")
 
         async def delete(body: Any) -> Any:
-            return await hub.api.delete(ADMIN, target, DeleteOptions(propagation_policy="Orphan"), Given(body))
+            return await hub.api.delete(ADMIN, target, DeleteOptions(propagation_policy="Orphan"), ObjectBody(body))
 
         assert await complaint(delete({"propagationPolicy": "Bogus"})) == (
             422,

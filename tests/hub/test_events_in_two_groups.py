@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from muster.hub.requests import PatchType
-from tests.api.test_events import NEW
+from tests.api.test_event_forms import NEW
 from tests.hub.a_hub import a_hub, complaint, namespace, story
 
 GROUP = "events.events.k8s.io"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.expiry import EventExpiry, last_written
 from muster.hub.limits import ObjectLimits
 from muster.hub.namespaces import HubCleaner
@@ -105,7 +105,9 @@ async def test_a_hub_deletes_old_events_by_itself_from_its_start_on() -> None:
     async with a_hub() as hub:
         await hub.create(event())
         hub.later(11)
-        api = Api(hub.store, MastersAuthorizer(), clock=lambda: hub.now, limits=ObjectLimits(events_seconds=10))
+        api = Api(
+            hub.store, AdministratorsOnlyAuthorizer(), clock=lambda: hub.now, limits=ObjectLimits(events_seconds=10)
+        )
         await api.start()
         async with asyncio.timeout(10):
             while hub.store.count("events"):  # noqa: ASYNC110 - it happens behind everybody's back
@@ -118,7 +120,9 @@ async def test_zero_keeps_events_for_ever() -> None:
     async with a_hub() as hub:
         await hub.create(event())
         hub.later(1e6)
-        api = Api(hub.store, MastersAuthorizer(), clock=lambda: hub.now, limits=ObjectLimits(events_seconds=0))
+        api = Api(
+            hub.store, AdministratorsOnlyAuthorizer(), clock=lambda: hub.now, limits=ObjectLimits(events_seconds=0)
+        )
         await api.start()
         await asyncio.sleep(0.05)
         await api.close()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.limits import ObjectLimits
 from muster.hub.requests import DeleteOptions, ListOptions, WatchOptions
 from muster.hub.status import StatusError
@@ -16,7 +16,7 @@ from tests.hub.a_hub import ADMIN, CLUSTERS, Hub, a_hub, cluster, complaint, nam
 
 
 def bounded(hub: Hub, **limits: int) -> None:
-    hub.api = Api(hub.store, MastersAuthorizer(), clock=lambda: hub.now, limits=ObjectLimits(**limits))
+    hub.api = Api(hub.store, AdministratorsOnlyAuthorizer(), clock=lambda: hub.now, limits=ObjectLimits(**limits))
 
 
 @story

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.requests import PatchType
 from muster.hub.storage import Store
 from tests.hub.a_hub import PLACEMENTS, Hub, a_hub, complaint, config_map, namespace, placement, story
@@ -112,14 +112,14 @@ async def test_nothing_slips_into_a_namespace_while_it_goes() -> None:
 @story
 async def test_emptying_goes_on_after_a_restart() -> None:
     store = Store.open(None)
-    first = Hub(store, MastersAuthorizer(), ())
+    first = Hub(store, AdministratorsOnlyAuthorizer(), ())
     await first.api.start()
     await first.create(namespace("apps"))
     await first.create(config_map("m", "apps"))
     await first.delete("namespaces", "apps")
     await first.api.close()  # before it has begun
-    second = Hub(store, MastersAuthorizer(), ())
-    second.api = Api(store, MastersAuthorizer())
+    second = Hub(store, AdministratorsOnlyAuthorizer(), ())
+    second.api = Api(store, AdministratorsOnlyAuthorizer())
     await second.api.start()
     assert await gone(second, "apps")
     await second.api.close()

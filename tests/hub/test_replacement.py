@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from muster.hub.requests import Decoded, Given, MalformedBodyError, PatchType, WriteOptions
+from muster.hub.requests import Decoded, MalformedBodyError, ObjectBody, PatchType, WriteOptions
 from tests.hub.a_hub import (
     ADMIN,
     CLUSTERS,
@@ -85,7 +85,7 @@ async def test_an_update_must_be_about_the_object_it_is_sent_to() -> None:
     async with a_hub() as hub:
         obj = await hub.create(cluster())
         renamed = obj | {"metadata": obj["metadata"] | {"name": "other"}}
-        call = hub.api.update(ADMIN, hub.target(CLUSTERS, "c1"), Given(renamed), WriteOptions())
+        call = hub.api.update(ADMIN, hub.target(CLUSTERS, "c1"), ObjectBody(renamed), WriteOptions())
         assert await complaint(call) == (
             400,
             "BadRequest",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.api import RESOURCES
 from muster.hub.api import Api
-from muster.hub.requests import API_AUDIENCE, AccessRules, Attributes, Decision, Given, Target, User, WriteOptions
+from muster.hub.requests import API_AUDIENCE, AccessRules, Attributes, Decision, ObjectBody, Target, User, WriteOptions
 from muster.hub.storage import Store
 from tests.hub.a_hub import complaint, story
 
@@ -54,7 +54,7 @@ async def review(kind: str, spec: dict[str, Any] | None, clerk: Clerk, namespace
         body["spec"] = spec
     before = store.revision
     try:
-        answer = (await api.create(ALICE, target, Given(body), WriteOptions(field_manager="t"))).decoded()
+        answer = (await api.create(ALICE, target, ObjectBody(body), WriteOptions(field_manager="t"))).decoded()
         assert store.revision == before
     finally:
         await store.close()

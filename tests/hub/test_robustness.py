@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muster.hub.requests import DeleteOptions, Given, ListOptions, PatchType, WriteOptions
+from muster.hub.requests import DeleteOptions, ListOptions, ObjectBody, PatchType, WriteOptions
 from muster.hub.status import StatusError
 from tests.hub.a_hub import ADMIN, CLUSTERS, Hub, a_hub, cluster, config_map
 
@@ -55,16 +55,16 @@ async def _try(hub: Hub, resource: str, verb: str, body: Any) -> None:
         match verb:
             case "create":
                 collection = hub.target(resource, namespace=target.namespace)
-                answer = await hub.api.create(ADMIN, collection, Given(body), options)
+                answer = await hub.api.create(ADMIN, collection, ObjectBody(body), options)
             case "update":
-                answer = await hub.api.update(ADMIN, target, Given(body), options)
+                answer = await hub.api.update(ADMIN, target, ObjectBody(body), options)
             case "delete":
-                answer = await hub.api.delete(ADMIN, target, DeleteOptions(dry_run=("All",)), Given(body))
+                answer = await hub.api.delete(ADMIN, target, DeleteOptions(dry_run=("All",)), ObjectBody(body))
             case "status":
                 target = hub.target(CLUSTERS, "c1", subresource="status")
-                answer = await hub.api.patch(ADMIN, target, PatchType.MERGE, Given(body), options)
+                answer = await hub.api.patch(ADMIN, target, PatchType.MERGE, ObjectBody(body), options)
             case _:
-                answer = await hub.api.patch(ADMIN, target, PatchType(verb), Given(body), options)
+                answer = await hub.api.patch(ADMIN, target, PatchType(verb), ObjectBody(body), options)
     except StatusError as error:
         msgspec.json.encode(error.status)
     else:

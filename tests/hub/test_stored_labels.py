@@ -8,7 +8,7 @@ import pytest
 
 from muster.api.codec import encode_split
 from muster.hub.storage import Key, Record
-from muster.hub.stored_labels import Labelled
+from muster.hub.stored_labels import LabelSearch
 
 
 def stored(**obj: Any) -> bytes:
@@ -28,7 +28,7 @@ def stored(**obj: Any) -> bytes:
 )
 def test_the_label_counts_and_nothing_else(labels: Any, carries: bool) -> None:
     value = stored(metadata={"name": "x", "labels": labels}, spec={"note": '"example.com/region":"apac"'})
-    labelled = Labelled("example.com/region", "apac")
+    labelled = LabelSearch("example.com/region", "apac")
     assert labelled(value) is carries
     record = Record(Key("xs", "", "x"), 7, 7, value)
     assert labelled.names([record, record]) == (["x", "x"] if carries else [])
@@ -37,5 +37,5 @@ def test_the_label_counts_and_nothing_else(labels: Any, carries: bool) -> None:
 def test_the_same_pair_elsewhere_is_not_a_label() -> None:
     pair = {"region": "apac"}
     value = stored(metadata={"name": "x", "annotations": pair}, spec={"selector": {"matchLabels": pair}})
-    assert not Labelled("region", "apac")(value)
-    assert not Labelled("region", "apac")(stored(metadata={"name": "x"}, data=pair))
+    assert not LabelSearch("region", "apac")(value)
+    assert not LabelSearch("region", "apac")(stored(metadata={"name": "x"}, data=pair))

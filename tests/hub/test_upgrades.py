@@ -10,7 +10,7 @@ import pytest
 from muster.api.codec import encode_split
 from muster.hub.objects import decode
 from muster.hub.storage import Key, NewerSchemaError, Put, StorageUnavailableError, Store
-from muster.hub.upgrades import STEPS, Step, today, upgrade_objects
+from muster.hub.upgrades import STEPS, UpgradeStep, today, upgrade_objects
 from tests.hub.storage.stories import BY_HAND, story
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def _to_text(obj: dict[str, Any]) -> dict[str, Any]:
     return {**obj, "spec": {**obj["spec"], "cores": str(obj["spec"]["cores"])}}
 
 
-RENAMED = Step(2, HOSTS, _rename)
-AS_TEXT = Step(3, HOSTS, _to_text)
+RENAMED = UpgradeStep(2, HOSTS, _rename)
+AS_TEXT = UpgradeStep(3, HOSTS, _to_text)
 
 
 def host(name: str, resource: str = HOSTS, **spec: object) -> Put:

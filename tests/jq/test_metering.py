@@ -11,8 +11,11 @@ import ast
 from pathlib import Path
 
 import muster.jq
+from muster.values import json_faults
 
 PACKAGE = Path(muster.jq.__file__).parent
+SHARED = {"shared/json_faults": Path(json_faults.__file__)}
+"""Modules of other packages that go over a query's values; they charge by a function that they are given."""
 
 COMPILING = frozenset(
     (
@@ -26,6 +29,9 @@ COMPILING = frozenset(
 """Modules that see queries, never values. Their own limits are in test_compiling.py."""
 
 BOUNDED = {
+    "shared/json_faults._Scanner._escape": "four digits",
+    "shared/json_faults._Scanner._literal": "five letters",
+    "shared/json_faults._Scanner.skip": "as far as it moves, within a text that read_json charged",
     "builtins/bessel._base_j": "90 points",
     "builtins/bessel._downwards": "maths.py charges the order and the argument before",
     "builtins/bessel._hankel": "40 terms",
@@ -56,10 +62,6 @@ BOUNDED = {
     "values/encoding.encode_integer": "charged by encode_scalar, which alone calls it",
     "values/encoding.encode_string": "one text, which every caller charges",
     "values/encoding.without_surrogates": "one text, which every caller charges",
-    "values/json_scanning._Scanner.fail": "once, at the end",
-    "values/json_scanning._Scanner.literal": "five letters",
-    "values/json_scanning._Scanner.skip": "as far as it moves, within a text that read_json charged",
-    "values/json_scanning._Scanner.escape": "four digits",
     "values/numbers.is_number_text": "one text, which to_number charges",
     "values/numbers.parse_integer": "40,000 digits at most, charged by to_number and read_json",
     "values/numbers.parse_number": "as above",
@@ -74,7 +76,6 @@ BOUNDED = {
     "running/reference.Evaluator._stages": "stages of the query; each is charged by `one`",
     "values/dates._within_datetime": "two numbers",
     "values/encoding.quote_as_go": "one text, which texts.quoted charges",
-    "values/encoding.quote_byte": "one character",
     "values/regexes._refused_by_go": "a pattern, which compile_regex charges",
     "program.Program._arguments": "the variables of the query",
     "program.compile_query": "the variables of the query",
@@ -98,8 +99,8 @@ ALLOWED = {"values/encoding.encode_string": {"dumps"}, "values/encoding.encode_f
 
 def functions() -> list[tuple[str, ast.FunctionDef]]:
     found: list[tuple[str, ast.FunctionDef]] = []
-    for file in sorted(PACKAGE.rglob("*.py")):
-        module = str(file.relative_to(PACKAGE).with_suffix(""))
+    own = {str(file.relative_to(PACKAGE).with_suffix("")): file for file in sorted(PACKAGE.rglob("*.py"))}
+    for module, file in {**own, **SHARED}.items():
         if module in COMPILING or module in ("__init__", "budgets"):
             continue
         for node in ast.parse(file.read_text()).body:
@@ -156,8 +157,10 @@ def uses_the_meter(function: ast.FunctionDef) -> bool:
 
 def _is_meter(node: ast.expr) -> bool:
     match node:
-        case ast.Name(id="meter") | ast.Attribute(value=ast.Name(id="self"), attr="meter"):
+        case ast.Name(id="meter") | ast.Attribute(value=ast.Name(id="self"), attr="meter" | "_charge"):
             return True
+        case ast.Attribute(value=ast.Name(id="meter"), attr="step"):
+            return True  # handed on to be called
         case ast.Call(func=ast.Name(id="Meter")):
             return True
         case ast.BoolOp(values=values):

@@ -2,54 +2,101 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from muster.api import parts
 from muster.api.builtin import builtin
+from muster.api.parts import Identity, Node, Part
+from muster.api.reading import Reader
 from muster.api.resource import CREATE_ONLY, Resource
 from muster.values.causes import Cause, invalid
-from muster.values.json import Json, JsonObject, Schema
+from muster.values.json import Json, JsonMapping, JsonObject, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 AUTHORIZATION: Final = "authorization.k8s.io"
 AUTHENTICATION: Final = "authentication.k8s.io"
 
 
-def _attributes(new: JsonObject) -> list[Cause]:
+class ResourceAttributes(Part, frozen=True):
+    """An action on a resource."""
+
+    verb: str = ""
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+class PathAttributes(Part, frozen=True):
+    """An action on a path."""
+
+    verb: str = ""
+    path: str = ""
+
+
+class ReviewSpec(Node, frozen=True):
+    """What the reviews of this module ask: each kind has some of these fields."""
+
+    resource_attributes: ResourceAttributes | None = None
+    non_resource_attributes: PathAttributes | None = None
+    user: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    namespace: str = ""
+    token: str = ""
+    audiences: tuple[str, ...] = ()
+
+
+class Review(Node, frozen=True):
+    metadata: Identity = Identity()
+    spec: ReviewSpec = ReviewSpec()
+
+
+_READER: Final = Reader(Review)
+
+
+def read_review(obj: JsonMapping) -> Review:
+    return _READER.of(obj)
+
+
+def _one_action(new: JsonObject, spec: ReviewSpec) -> Iterator[Cause]:
     """Exactly one of a resource and a path must be asked about."""
-    spec = new.get("spec") or {}
-    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
-    if resource is not None and path is not None:
+    if spec.resource_attributes is not None and spec.non_resource_attributes is not None:
         detail = "cannot be specified in combination with resourceAttributes"
-        return [invalid("spec.nonResourceAttributes", path, detail)]
-    if resource is None and path is None:
+        yield invalid("spec.nonResourceAttributes", new["spec"]["nonResourceAttributes"], detail)
+    if spec.resource_attributes is None and spec.non_resource_attributes is None:
         detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        return [invalid("spec.resourceAttributes", None, detail)]
-    return []
+        yield invalid("spec.resourceAttributes", None, detail)
 
 
-def _self_access(new: JsonObject, _: JsonObject | None) -> list[Cause]:
-    return _attributes(new)
+def _self_access(new: JsonObject, _: JsonObject | None) -> Iterator[Cause]:
+    return _one_action(new, read_review(new).spec)
 
 
-def _access(new: JsonObject, _: JsonObject | None) -> list[Cause]:
-    spec = new.get("spec") or {}
-    causes = _attributes(new)
-    if not spec.get("user") and not spec.get("groups"):
-        causes.append(invalid("spec.user", spec.get("user", ""), "at least one of user or group must be specified"))
-    return causes
+def _access(new: JsonObject, _: JsonObject | None) -> Iterator[Cause]:
+    spec = read_review(new).spec
+    yield from _one_action(new, spec)
+    if not spec.user and not spec.groups:
+        yield invalid("spec.user", spec.user, "at least one of user or group must be specified")
 
 
-def _local_access(new: JsonObject, old: JsonObject | None) -> list[Cause]:
-    causes = _access(new, old)
-    spec = new.get("spec") or {}
-    asked = (spec.get("resourceAttributes") or {}).get("namespace", "")
-    namespace = (new.get("metadata") or {}).get("namespace", "")
-    if spec.get("resourceAttributes") is not None and asked != namespace:
-        causes.append(invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"))
-    if spec.get("nonResourceAttributes") is not None:
+def _local_access(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
+    yield from _access(new, old)
+    review = read_review(new)
+    resource = review.spec.resource_attributes
+    if resource is not None and resource.namespace != review.metadata.namespace:
+        detail = "must match metadata.namespace"
+        yield invalid("spec.resourceAttributes.namespace", resource.namespace, detail)
+    if review.spec.non_resource_attributes is not None:
         detail = "disallowed on this kind of request"
-        causes.append(invalid("spec.nonResourceAttributes", spec["nonResourceAttributes"], detail))
-    return causes
+        yield invalid("spec.nonResourceAttributes", new["spec"]["nonResourceAttributes"], detail)
 
 
 _STRINGS = parts.array(parts.string())

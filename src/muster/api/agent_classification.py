@@ -7,6 +7,7 @@ from typing import Final
 from muster.api import parts
 from muster.api.agent import GROUP
 from muster.api.parts import Condition, Node, ObjectMeta, Part
+from muster.api.reading import Reader
 from muster.api.resource import PrinterColumn, Resource, Version
 from muster.values.causes import Cause, invalid
 from muster.values.json import JsonObject
@@ -36,17 +37,17 @@ class AgentClassification(Node, frozen=True):
     status: AgentClassificationStatus = AgentClassificationStatus()
 
 
+_READER: Final = Reader(AgentClassification)
+
+
 def rules(new: JsonObject, old: JsonObject | None) -> list[Cause]:
     """The label must be one, in its error form too. It may not change: agents would keep the old one."""
+    spec = _READER.of(new).spec
     if old is None:
-        spec = new.get("spec") or {}
-        return label_causes(str(spec.get("labelKey", "")), str(spec.get("labelValue", "")))
-    spec, before = new.get("spec") or {}, old.get("spec") or {}
-    return [
-        invalid(f"spec.{name}", spec.get(name), "field is immutable")
-        for name in ("labelKey", "labelValue")
-        if spec.get(name) != before.get(name)
-    ]
+        return label_causes(spec.label_key, spec.label_value)
+    before = _READER.of(old).spec
+    labels = {"labelKey": (spec.label_key, before.label_key), "labelValue": (spec.label_value, before.label_value)}
+    return [invalid(f"spec.{name}", now, "field is immutable") for name, (now, was) in labels.items() if now != was]
 
 
 def label_causes(label_key: str, value: str) -> list[Cause]:

@@ -1,4 +1,8 @@
-"""What is checked of a CertificateSigningRequest, and what may change about it, in the words of a real server."""
+"""What can be read of a CertificateSigningRequest, what is checked of it, and what may change about it.
+
+The kind, the hub's admission and its signer read requests through `read_signing_request`. Refusals are in the words of
+a real server.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,10 @@ import base64
 from typing import TYPE_CHECKING, Final
 
 from muster.api.certificate_requests import RequestError, check_certificates, read_request
+from muster.api.parts import Node, ObjectMeta, Part
+from muster.api.reading import Reader
 from muster.values.causes import Cause, duplicate, forbidden, invalid, not_supported, quoted, required, too_long
-from muster.values.json import Json, JsonObject
+from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.names import dns_label_problems, subdomain_problems
 
 if TYPE_CHECKING:
@@ -46,54 +52,99 @@ _KEPT: Final = ("Approved", "Denied", "Failed")
 _VERDICTS: Final = ("Approved", "Denied")
 
 
+class RequestCondition(Part, frozen=True):
+    """A verdict, or what came of it."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_update_time: str | None = None
+    last_transition_time: str | None = None
+
+
+class SigningRequestSpec(Part, frozen=True):
+    request: str = ""
+    signer_name: str = ""
+    username: str = ""
+    expiration_seconds: int | None = None
+    usages: tuple[str, ...] = ()
+
+
+class SigningRequestStatus(Node, frozen=True):
+    conditions: tuple[RequestCondition, ...] = ()
+    certificate: str = ""
+
+    def of(self, kind: str) -> tuple[RequestCondition, ...]:
+        """The conditions of one type: there is one at most, unless an old request had more."""
+        return tuple(each for each in self.conditions if each.type == kind)
+
+
+class SigningRequest(Node, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: SigningRequestSpec = SigningRequestSpec()
+    status: SigningRequestStatus = SigningRequestStatus()
+
+
+_READER: Final = Reader(SigningRequest)
+_NONE: Final = SigningRequest()
+
+
+def read_signing_request(obj: JsonMapping) -> SigningRequest:
+    return _READER.of(obj)
+
+
+def _both(new: JsonObject, old: JsonObject | None) -> tuple[SigningRequest, SigningRequest]:
+    return _READER.of(new), _NONE if old is None else _READER.of(old)
+
+
 def request_rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
     """On a create, and on writes of the object itself."""
-    yield from _whole(new, old)
+    now, before = _both(new, old)
+    yield from _whole(now, before)
     if old is not None:
-        yield from _removed(new, old)
-        yield from _verdicts(new, old)
-        yield from _certificate(new, old, may_set=False)
+        yield from _removed(now.status, before.status)
+        yield from _verdicts(now.status, before.status)
+        yield from _certificate(now.status, before.status, may_set=False)
 
 
 def approval_rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
-    yield from _whole(new, old)
-    yield from _removed(new, old or {})
-    yield from _certificate(new, old or {}, may_set=False)
+    now, before = _both(new, old)
+    yield from _whole(now, before)
+    yield from _removed(now.status, before.status)
+    yield from _certificate(now.status, before.status, may_set=False)
 
 
 def status_rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
-    yield from _whole(new, old)
-    yield from _removed(new, old or {})
-    yield from _verdicts(new, old or {})
-    yield from _certificate(new, old or {}, may_set=True)
+    now, before = _both(new, old)
+    yield from _whole(now, before)
+    yield from _removed(now.status, before.status)
+    yield from _verdicts(now.status, before.status)
+    yield from _certificate(now.status, before.status, may_set=True)
 
 
-def _whole(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
-    spec, status = new.get("spec") or {}, new.get("status") or {}
-    request = spec.get("request") or ""
+def _whole(new: SigningRequest, old: SigningRequest) -> Iterator[Cause]:
+    spec, status = new.spec, new.status
     try:
-        read_request(decoded(request)).check_signature()
+        read_request(decoded(spec.request)).check_signature()
     except RequestError as error:
-        yield invalid("spec.request", request or None, str(error))
-    usages = spec.get("usages") or []
-    if not usages:
+        yield invalid("spec.request", spec.request or None, str(error))
+    if not spec.usages:
         yield required("spec.usages")
-    for index, usage in enumerate(usages):
+    for index, usage in enumerate(spec.usages):
         if usage not in USAGES:
             yield not_supported(f"spec.usages[{index}]", usage, USAGES)
-    for index, usage in enumerate(usages):
-        if usage in usages[:index]:
+    for index, usage in enumerate(spec.usages):
+        if usage in spec.usages[:index]:
             yield duplicate(f"spec.usages[{index}]", usage)
-    yield from _signer(spec.get("signerName") or "")
-    seconds = spec.get("expirationSeconds")
-    if seconds is not None and seconds < _SHORTEST:
+    yield from _signer(spec.signer_name)
+    if spec.expiration_seconds is not None and spec.expiration_seconds < _SHORTEST:
         detail = "may not specify a duration less than 600 seconds (10 minutes)"
-        yield invalid("spec.expirationSeconds", seconds, detail)
-    yield from _conditions(status.get("conditions") or [], (old or {}).get("status") or {})
-    certificate = status.get("certificate") or ""
-    if certificate and certificate != ((old or {}).get("status") or {}).get("certificate"):
+        yield invalid("spec.expirationSeconds", spec.expiration_seconds, detail)
+    yield from _conditions(status, old.status)
+    if status.certificate and status.certificate != old.status.certificate:
         try:
-            check_certificates(decoded(certificate))
+            check_certificates(decoded(status.certificate))
         except RequestError as error:
             yield invalid("status.certificate", "<certificate data>", str(error))
 
@@ -135,13 +186,13 @@ def _first_bad(field: str, segment: str, labels: list[str], problems_of: Json) -
             return
 
 
-def _conditions(conditions: list[JsonObject], before: JsonObject) -> Iterator[Cause]:
+def _conditions(status: SigningRequestStatus, before: SigningRequestStatus) -> Iterator[Cause]:
     """What was wrong before is tolerated, so that an old request can still be written."""
-    known = [each.get("type") or "" for each in before.get("conditions") or ()]
+    known = [each.type for each in before.conditions]
     field = "status.conditions"
     seen: list[str] = []
-    for index, condition in enumerate(conditions):
-        kind, state = condition.get("type") or "", condition.get("status") or ""
+    for index, condition in enumerate(status.conditions):
+        kind, state = condition.type, condition.status
         if not kind and "" not in known:
             yield required(f"{field}[{index}].type")
         allowed = ("True",) if kind in _KEPT else ("False", "True", "Unknown")
@@ -158,31 +209,26 @@ def _conditions(conditions: list[JsonObject], before: JsonObject) -> Iterator[Ca
         seen.append(kind)
 
 
-def _of(obj: JsonObject, kind: str) -> list[JsonObject]:
-    return [each for each in (obj.get("status") or {}).get("conditions") or () if each.get("type") == kind]
-
-
-def _removed(new: JsonObject, old: JsonObject) -> Iterator[Cause]:
+def _removed(new: SigningRequestStatus, old: SigningRequestStatus) -> Iterator[Cause]:
     for kind in _KEPT:
-        if len(_of(new, kind)) < len(_of(old, kind)):
+        if len(new.of(kind)) < len(old.of(kind)):
             yield forbidden("status.conditions", f'updates may not remove a condition of type "{kind}"')
 
 
-def _verdicts(new: JsonObject, old: JsonObject) -> Iterator[Cause]:
+def _verdicts(new: SigningRequestStatus, old: SigningRequestStatus) -> Iterator[Cause]:
     """A verdict is given through `approval` only."""
     for kind in _VERDICTS:
-        now, before = _of(new, kind), _of(old, kind)
+        now, before = new.of(kind), old.of(kind)
         if len(now) > len(before):
             yield forbidden("status.conditions", f'updates may not add a condition of type "{kind}"')
         elif len(now) == len(before) and now != before:
             yield forbidden("status.conditions", f'updates may not modify a condition of type "{kind}"')
 
 
-def _certificate(new: JsonObject, old: JsonObject, *, may_set: bool) -> Iterator[Cause]:
-    now, before = ((each.get("status") or {}).get("certificate") or "" for each in (new, old))
-    if now == before:
+def _certificate(new: SigningRequestStatus, old: SigningRequestStatus, *, may_set: bool) -> Iterator[Cause]:
+    if new.certificate == old.certificate:
         return
     if not may_set:
         yield forbidden("status.certificate", "updates may not set certificate content")
-    elif before:
+    elif old.certificate:
         yield forbidden("status.certificate", "updates may not modify existing certificate content")

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 from muster.api import parts
 from muster.api.ages import human_duration
 from muster.api.builtin import AGE, builtin
-from muster.api.certificate_rules import approval_rules, request_rules, status_rules
+from muster.api.certificate_rules import approval_rules, read_signing_request, request_rules, status_rules
 from muster.api.resource import PrinterColumn
 from muster.values.json import JsonObject
+from muster.values.json_members import list_at, object_at
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,15 +30,15 @@ _NONE: Final = "<none>"
 
 def compose(subresource: str, new: JsonObject, old: JsonObject, now: str) -> None:
     """Put back what a write there may not change."""
-    sent, before = new.get("status") or {}, old.get("status") or {}
-    new["spec"] = old.get("spec") or {}
+    sent, before = object_at(new, "status"), object_at(old, "status")
+    conditions, known = list_at(sent, "conditions"), list_at(before, "conditions")
+    new["spec"] = object_at(old, "spec")
     match subresource:
         case "approval":
-            conditions = [_dated(each, before, now) for each in sent.get("conditions") or ()]
-            new["status"] = _with_conditions(before, conditions)
+            new["status"] = _with_conditions(before, [_dated(each, known, now) for each in conditions])
         case "status":
-            kept = _with_verdicts(sent.get("conditions") or [], before.get("conditions") or [])
-            new["status"] = _with_conditions(sent, [_dated(each, before, now) for each in kept])
+            kept = _with_verdicts(conditions, known)
+            new["status"] = _with_conditions(sent, [_dated(each, known, now) for each in kept])
         case _:
             new["status"] = before
 
@@ -57,7 +58,7 @@ def _with_verdicts(sent: list[JsonObject], before: list[JsonObject]) -> list[Jso
     return sent
 
 
-def _dated(condition: JsonObject, before: JsonObject, now: str) -> JsonObject:
+def _dated(condition: JsonObject, before: list[JsonObject], now: str) -> JsonObject:
     """The condition with the times that it lacks: a status that it already had is as old as it was."""
     dated = dict(condition)
     if not dated.get("lastUpdateTime"):
@@ -65,33 +66,31 @@ def _dated(condition: JsonObject, before: JsonObject, now: str) -> JsonObject:
     if not dated.get("lastTransitionTime"):
         same = (
             each["lastTransitionTime"]
-            for each in before.get("conditions") or ()
+            for each in before
             if all(each.get(name) == dated.get(name) for name in ("type", "status")) and each.get("lastTransitionTime")
         )
         dated["lastTransitionTime"] = next(same, now)
     return dated
 
 
-def has_condition(obj: JsonObject, kind: str) -> bool:
-    return any(each.get("type") == kind for each in (obj.get("status") or {}).get("conditions") or ())
+def _signer(obj: JsonObject, _: datetime) -> object:
+    return read_signing_request(obj).spec.signer_name or _NONE
 
 
-def _spec(name: str, title: str, description: str) -> PrinterColumn:
-    def cell(obj: JsonObject, _: datetime) -> object:
-        return (obj.get("spec") or {}).get(name) or ("" if name == "username" else _NONE)
-
-    return PrinterColumn(title, "string", description=description, cell=cell)
+def _requestor(obj: JsonObject, _: datetime) -> object:
+    return read_signing_request(obj).spec.username
 
 
 def _duration(obj: JsonObject, _: datetime) -> object:
-    seconds = (obj.get("spec") or {}).get("expirationSeconds")
+    seconds = read_signing_request(obj).spec.expiration_seconds
     return _NONE if seconds is None else human_duration(timedelta(seconds=seconds))
 
 
 def _condition(obj: JsonObject, _: datetime) -> object:
-    verdict = DENIED if has_condition(obj, DENIED) else APPROVED if has_condition(obj, APPROVED) else "Pending"
-    failed = f",{FAILED}" if has_condition(obj, FAILED) else ""
-    issued = ",Issued" if (obj.get("status") or {}).get("certificate") else ""
+    status = read_signing_request(obj).status
+    verdict = DENIED if status.of(DENIED) else APPROVED if status.of(APPROVED) else "Pending"
+    failed = f",{FAILED}" if status.of(FAILED) else ""
+    issued = ",Issued" if status.certificate else ""
     return f"{verdict}{failed}{issued}"
 
 
@@ -143,8 +142,8 @@ CERTIFICATE_SIGNING_REQUEST: Final = builtin(
     ),
     (
         AGE,
-        _spec("signerName", "SignerName", "Who is to sign it."),
-        _spec("username", "Requestor", "Who asks."),
+        PrinterColumn("SignerName", "string", description="Who is to sign it.", cell=_signer),
+        PrinterColumn("Requestor", "string", description="Who asks.", cell=_requestor),
         PrinterColumn("RequestedDuration", "string", description="How long it should be good.", cell=_duration),
         PrinterColumn("Condition", "string", description="What was decided, and what came of it.", cell=_condition),
     ),

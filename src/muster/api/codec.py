@@ -1,18 +1,15 @@
-"""JSON of stored objects: plain, typed, and split where the revision goes.
+"""JSON of stored objects: plain, and split where the revision goes.
 
 Bodies of requests are decoded elsewhere, with limits; what is decoded here was encoded here.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import msgspec
 
+from muster.api.metadata import metadata_of
 from muster.errors import InvalidObjectError
 from muster.values.json import JsonObject
-
-T = TypeVar("T")
 
 _decoder = msgspec.json.Decoder(JsonObject)
 _encode = msgspec.json.Encoder().encode
@@ -35,7 +32,7 @@ def encode_split(obj: JsonObject) -> tuple[bytes, bytes]:
 
     The one who commits learns the revision last; splicing it in spares a second encoding.
     """
-    metadata = dict(obj.get("metadata") or {})
+    metadata = dict(metadata_of(obj))
     metadata.pop("resourceVersion", None)
     first = {name: obj[name] for name in ("apiVersion", "kind") if name in obj}
     rest = {name: value for name, value in obj.items() if name not in {"apiVersion", "kind", "metadata"}}
@@ -43,25 +40,3 @@ def encode_split(obj: JsonObject) -> tuple[bytes, bytes]:
     head = opening + (b"," if first else b"") + b'"metadata":{"resourceVersion":"'
     tail = b'"' + (b"," + _encode(metadata)[1:] if metadata else b"}")
     return head, tail + (b"," + _encode(rest)[1:] if rest else b"}")
-
-
-def decode_as(data: bytes, kind: type[T]) -> T:
-    """A typed view of stored JSON. Raises InvalidObjectError with the path of what does not fit."""
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise InvalidObjectError("", str(error)) from error
-
-
-def view(obj: JsonObject, kind: type[T]) -> T:
-    """A typed view of a decoded object. Raises InvalidObjectError with the path of what does not fit."""
-    try:
-        return msgspec.convert(obj, kind)
-    except msgspec.ValidationError as error:
-        raise InvalidObjectError("", str(error)) from error
-
-
-def plain(typed: msgspec.Struct) -> JsonObject:
-    """A typed view as a dictionary, without what has its default."""
-    result: JsonObject = msgspec.to_builtins(typed)
-    return result

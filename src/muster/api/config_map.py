@@ -9,9 +9,11 @@ import msgspec
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
 from muster.api.parts import Identity, Node
+from muster.api.reading import Reader
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, forbidden, invalid, too_long
-from muster.values.json import JsonObject
+from muster.values.json import JsonMapping, JsonObject
+from muster.values.json_members import object_at
 from muster.values.names import config_key_problems
 
 if TYPE_CHECKING:
@@ -29,6 +31,13 @@ class ConfigMap(Node, frozen=True):
     binary_data: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+_READER: Final = Reader(ConfigMap)
+
+
+def read_config_map(obj: JsonMapping) -> ConfigMap:
+    return _READER.of(obj)
+
+
 def normalize(obj: JsonObject) -> None:
     """Maps without entries are not kept."""
     for name in ("data", "binaryData"):
@@ -37,7 +46,8 @@ def normalize(obj: JsonObject) -> None:
 
 
 def rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
-    data, binary = new.get("data") or {}, new.get("binaryData") or {}
+    given = read_config_map(new)
+    data, binary = given.data, given.binary_data
     for key in data:
         yield from key_causes("data", key)
         if key in binary:
@@ -67,12 +77,13 @@ def immutability(new: JsonObject, old: JsonObject, fields: tuple[str, ...]) -> l
     if not old.get("immutable"):
         return []
     changed = [] if new.get("immutable") else ["immutable"]
-    changed += [name for name in fields if (new.get(name) or {}) != (old.get(name) or {})]
+    changed += [name for name in fields if object_at(new, name) != object_at(old, name)]
     return [forbidden(name, "field is immutable when `immutable` is set") for name in changed]
 
 
 def _count(obj: JsonObject, _: datetime) -> object:
-    return len(obj.get("data") or {}) + len(obj.get("binaryData") or {})
+    given = read_config_map(obj)
+    return len(given.data) + len(given.binary_data)
 
 
 CONFIG_MAP: Final = builtin(

@@ -9,8 +9,8 @@ from __future__ import annotations
 import binascii
 from typing import TYPE_CHECKING, Final
 
-from muster.api.schema.checks import INT32
 from muster.api.schema.object_meta import OBJECT_META
+from muster.api.schema.scalars import INT32
 from muster.values.causes import quoted
 from muster.values.json import Json, JsonMapping, Schema
 from muster.values.times import Fault, parse_time
@@ -115,8 +115,7 @@ def _string(value: Json, schema: Schema, owner: str, path: str) -> str | None:
             return "illegal base64 data at input byte 0"
     if form == "date-time" and path.rpartition(".")[2] in _MICRO_TIMES:
         return _micro_time(value)
-    # Go's types know only capital letters in times.
-    if form == "date-time" and (isinstance(parse_time(value), Fault) or not value.isupper()):
+    if form == "date-time" and not _is_time(value):
         shown = quoted(value)
         return f'parsing time {shown} as "2006-01-02T15:04:05Z07:00": cannot parse {shown} as "2006"'
     return None
@@ -126,15 +125,20 @@ def _micro_time(value: str) -> str | None:
     """Why Go cannot read a MicroTime. The words name the first part that is wrong, and what was expected there."""
     seconds, fraction, zone = value[:_SECONDS], value[_SECONDS : _SECONDS + _DIGITS], value[_SECONDS + _DIGITS :]
     layout = "2006-01-02T15:04:05.000000Z07:00"
-    if parse_time(f"{seconds}Z") is None or not seconds.isupper():
+    if not _is_time(f"{seconds}Z"):
         wrong, wanted = value, "2006"
     elif len(fraction) < _DIGITS or fraction[0] not in ".," or not (fraction[1:].isascii() and fraction[1:].isdigit()):
         wrong, wanted = value[_SECONDS:], ".000000"
-    elif parse_time(f"{seconds}{zone}") is None or not (zone == "Z" or zone[:1] in ("+", "-")):
+    elif not _is_time(f"{seconds}{zone}") or not zone.startswith(("Z", "+", "-")):
         wrong, wanted = zone, "Z07:00"
     else:
         return None
     return f'parsing time {quoted(value)} as "{layout}": cannot parse {quoted(wrong)} as "{wanted}"'
+
+
+def _is_time(text: str) -> bool:
+    """Go's types know only capital letters in times."""
+    return text.isupper() and not isinstance(parse_time(text), Fault)
 
 
 def _refused(value: Json, owner: str, path: str, wanted: str) -> str:

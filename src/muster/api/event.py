@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from muster.api import parts
 from muster.api.ages import UNKNOWN, age
 from muster.api.builtin import builtin
-from muster.api.event_forms import CORE, CORE_ZERO, GROUP, GROUP_ZERO, as_core, as_group, core_field
+from muster.api.event_forms import CORE_ZERO, GROUP, GROUP_ZERO, as_core, as_group, core_field, read_event
 from muster.api.event_rules import core_rules, group_rules
 from muster.api.resource import PrinterColumn
 from muster.values.json import JsonObject, Schema
@@ -23,49 +23,50 @@ if TYPE_CHECKING:
 
 
 def _last_seen(obj: JsonObject, now: datetime) -> object:
-    event = as_core(obj, CORE)
-    series = event.get("series") or {}
-    return _ago(series.get("lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime"), now)
+    event = read_event(obj)
+    observed = None if event.series is None else event.series.last_observed_time
+    return _ago((observed, event.last_timestamp, event.event_time), now)
 
 
 def _first_seen(obj: JsonObject, now: datetime) -> object:
-    event = as_core(obj, CORE)
-    return _ago(event.get("firstTimestamp") or event.get("eventTime"), now)
+    event = read_event(obj)
+    return _ago((event.first_timestamp, event.event_time), now)
 
 
-def _ago(moment: object, now: datetime) -> str:
-    return age(moment, now) if moment else UNKNOWN
+def _ago(moments: tuple[str | None, ...], now: datetime) -> str:
+    """The age of the first of these moments that is known."""
+    known = next(filter(None, moments), None)
+    return UNKNOWN if known is None else age(known, now)
 
 
 def _object(obj: JsonObject, _: datetime) -> object:
-    involved = as_core(obj, CORE).get("involvedObject") or {}
-    kind, name = involved.get("kind", "").lower(), involved.get("name", "")
-    return f"{kind}/{name}" if name else kind
+    involved = read_event(obj).involved_object
+    kind = involved.kind.lower()
+    return f"{kind}/{involved.name}" if involved.name else kind
 
 
 def _subobject(obj: JsonObject, _: datetime) -> object:
-    return (as_core(obj, CORE).get("involvedObject") or {}).get("fieldPath", "")
+    return read_event(obj).involved_object.field_path
 
 
 def _source(obj: JsonObject, _: datetime) -> object:
-    event = as_core(obj, CORE)
-    source = event.get("source") or {}
-    component = source.get("component") or event.get("reportingComponent") or ""
-    host = source.get("host") or event.get("reportingInstance") or ""
-    return f"{component}, {host}" if host else component
+    event = read_event(obj)
+    host = event.source.host or event.reporting_instance
+    return f"{event.reporter}, {host}" if host else event.reporter
 
 
 def _message(obj: JsonObject, _: datetime) -> object:
-    return (as_core(obj, CORE).get("message") or "").strip()
+    return read_event(obj).message.strip()
 
 
 def _count(obj: JsonObject, _: datetime) -> object:
-    event = as_core(obj, CORE)
-    return (event.get("series") or {}).get("count") or event.get("count") or 1
+    event = read_event(obj)
+    repeated = 0 if event.series is None else event.series.count
+    return next(filter(None, (repeated, event.count)), 1)
 
 
 def _name(obj: JsonObject, _: datetime) -> object:
-    return (obj.get("metadata") or {}).get("name", "")
+    return read_event(obj).metadata.name
 
 
 def _text(field: str, title: str) -> PrinterColumn:

@@ -1,10 +1,16 @@
-"""The two forms of an Event, and the way between them. Called by the machinery for every read and write of either."""
+"""The two forms of an Event, the way between them, and what can be read of either.
+
+Called by the machinery for every read and write of an event, and by its rules and columns, which read the form of v1.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from muster.api.parts import Identity, Node, Part
+from muster.api.reading import Reader
 from muster.values.json import JsonObject
+from muster.values.json_members import text_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +51,61 @@ GROUP_ZERO: Final[JsonObject] = {
 _OMITTED: Final = ("reportingController", "reportingInstance")  # of the newer group, when they are empty
 
 
+class ObjectReference(Part, frozen=True):
+    """Another object, in the order in which a real server prints one."""
+
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+    resource_version: str = ""
+    field_path: str = ""
+
+
+class EventSource(Part, frozen=True):
+    component: str = ""
+    host: str = ""
+
+
+class EventSeries(Part, frozen=True):
+    count: int = 0
+    last_observed_time: str | None = None
+
+
+class Event(Node, frozen=True):
+    """As v1 has it."""
+
+    metadata: Identity = Identity()
+    involved_object: ObjectReference = ObjectReference()
+    related: ObjectReference | None = None
+    reason: str = ""
+    message: str = ""
+    type: str = ""
+    action: str = ""
+    source: EventSource = EventSource()
+    first_timestamp: str | None = None
+    last_timestamp: str | None = None
+    event_time: str | None = None
+    count: int = 0
+    series: EventSeries | None = None
+    reporting_component: str = ""
+    reporting_instance: str = ""
+
+    @property
+    def reporter(self) -> str:
+        """Who reported it: newer recorders have a field of their own for it."""
+        return self.source.component or self.reporting_component
+
+
+_READER: Final = Reader(Event)
+
+
+def read_event(obj: Object) -> Event:
+    """An event in either form."""
+    return _READER.of(as_core(obj, CORE))
+
+
 def as_core(obj: Object, _: str) -> Object:
     """The event as v1 shows it; itself if it is in that form."""
     if obj.get("apiVersion", CORE) == CORE:
@@ -75,9 +136,5 @@ def core_field(stored: Object, field: str) -> str:
     name, _, below = field.partition(".")
     name = _BACK.get(name, name)
     if name == "source":
-        value = (stored.get("source") or {}).get("component") or stored.get("reportingComponent")
-    elif below:
-        value = (stored.get(name) or {}).get(below)
-    else:
-        value = stored.get(name)
-    return value if isinstance(value, str) else ""
+        return read_event(stored).reporter
+    return text_at(stored, name, below) if below else text_at(stored, name)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
 from muster.api.parts import Identity, Node, Part
+from muster.api.reading import Reader
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, invalid
 from muster.values.json import JsonObject
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 class LeaseSpec(Part, frozen=True):
     renew_time: str | None = None
+    holder_identity: str = ""
+    lease_duration_seconds: int | None = None
+    lease_transitions: int | None = None
 
 
 class Lease(Node, frozen=True):
@@ -26,18 +30,21 @@ class Lease(Node, frozen=True):
     spec: LeaseSpec = LeaseSpec()
 
 
+_READER: Final = Reader(Lease)
+
+
 def rules(new: JsonObject, _: JsonObject | None) -> list[Cause]:
-    spec = new.get("spec") or {}
+    spec = _READER.of(new).spec
     causes = []
-    if (seconds := spec.get("leaseDurationSeconds")) is not None and seconds <= 0:
+    if (seconds := spec.lease_duration_seconds) is not None and seconds <= 0:
         causes.append(invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0"))
-    if (transitions := spec.get("leaseTransitions")) is not None and transitions < 0:
+    if (transitions := spec.lease_transitions) is not None and transitions < 0:
         causes.append(invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0"))
     return causes
 
 
 def _holder(obj: JsonObject, _: datetime) -> object:
-    return (obj.get("spec") or {}).get("holderIdentity", "")
+    return _READER.of(obj).spec.holder_identity
 
 
 LEASE: Final = builtin(

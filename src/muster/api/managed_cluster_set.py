@@ -16,9 +16,11 @@ from typing import Final
 from muster.api import parts
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import Condition, LabelSelector, Node, ObjectMeta, Part
+from muster.api.reading import Reader
 from muster.api.resource import PrinterColumn, Resource, Version
 from muster.values.causes import Cause, forbidden, invalid
 from muster.values.json import Json, JsonObject, Schema
+from muster.values.json_members import object_at
 from muster.values.labels import label_selector_causes
 from muster.values.names import NAME_LENGTH, qualified_name_problems
 
@@ -53,6 +55,9 @@ class ManagedClusterSet(Node, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: ManagedClusterSetSpec = ManagedClusterSetSpec()
     status: ManagedClusterSetStatus = ManagedClusterSetStatus()
+
+
+_READER: Final = Reader(ManagedClusterSet)
 
 
 def _selector(exclusive: str | None) -> Schema:
@@ -105,7 +110,7 @@ def convert(obj: JsonObject, version: str) -> JsonObject:
         case "v1beta1":
             return _with_spec(stored, version, _renamed(stored.get("spec"), EXCLUSIVE, LEGACY_EXCLUSIVE))
         case "v1alpha1":
-            spec = stored.get("spec") or {}
+            spec = _or_nothing(stored.get("spec"))
             if isinstance(spec, dict) and spec.get("clusterSelector") == {"selectorType": EXCLUSIVE}:
                 spec = {name: value for name, value in spec.items() if name != "clusterSelector"}
             return _with_spec(stored, version, spec)
@@ -118,12 +123,16 @@ def _to_stored(obj: JsonObject) -> JsonObject:
     if version == "v1beta1":
         return _with_spec(obj, "v1beta2", _renamed(obj.get("spec"), LEGACY_EXCLUSIVE, EXCLUSIVE))
     if version == "v1alpha1":
-        spec = obj.get("spec") or {}
-        selector = (spec.get("clusterSelector") or {}) if isinstance(spec, dict) else None
-        if isinstance(selector, dict):  # what has another shape is refused by the schema
+        spec = _or_nothing(obj.get("spec"))
+        if isinstance(spec, dict) and isinstance(selector := _or_nothing(spec.get("clusterSelector")), dict):
             spec = spec | {"clusterSelector": {"selectorType": EXCLUSIVE} | selector}
-        return _with_spec(obj, "v1beta2", spec)
+        return _with_spec(obj, "v1beta2", spec)  # what has another shape is refused by the schema
     return obj
+
+
+def _or_nothing(value: Json) -> Json:
+    """What was never said is an empty object."""
+    return {} if value is None else value
 
 
 def _renamed(spec: Json, old: str, new: str) -> Json:
@@ -142,41 +151,41 @@ def _with_spec(obj: JsonObject, version: str, spec: Json) -> JsonObject:
 
 def rules(new: JsonObject, old: JsonObject | None) -> list[Cause]:
     """What the schema cannot say about the exclusive key and the selector. Both states are in the stored form."""
-    spec = new.get("spec") or {}
-    return _key_causes(spec, new, old) + _selector_causes(spec, (old or {}).get("spec") or {})
+    given = _READER.of(new)
+    before = None if old is None else _READER.of(old).spec
+    return _key_causes(given, before, object_at(new, "spec")) + _selector_causes(given.spec, before, new)
 
 
-def _selector_causes(spec: JsonObject, before: JsonObject) -> list[Cause]:
+def _selector_causes(spec: ManagedClusterSetSpec, before: ManagedClusterSetSpec | None, new: JsonObject) -> list[Cause]:
     """A selector that cannot match would empty the set, and every placement that is bound to it. One that was stored
     before this was checked may stay: such a set must remain writable."""
-    selector = spec.get("clusterSelector") or {}
-    if selector.get("selectorType") != BY_LABELS or selector == before.get("clusterSelector"):
+    selector = spec.cluster_selector
+    if selector.selector_type != BY_LABELS or (before is not None and selector == before.cluster_selector):
         return []
-    return label_selector_causes(selector.get("labelSelector"), "spec.clusterSelector.labelSelector")
+    if selector.label_selector is None:
+        return []
+    written = object_at(new, "spec", "clusterSelector", "labelSelector")
+    return label_selector_causes(written, "spec.clusterSelector.labelSelector")
 
 
-def _key_causes(spec: JsonObject, new: JsonObject, old: JsonObject | None) -> list[Cause]:
-    key = spec.get("exclusiveKey") or ""
-    if not isinstance(key, str):
-        return []
+def _key_causes(given: ManagedClusterSet, before: ManagedClusterSetSpec | None, written: JsonObject) -> list[Cause]:
+    spec, name = given.spec, given.metadata.name
+    key = spec.exclusive_key
     causes = []
-    if "clusterLabel" in spec:
+    if "clusterLabel" in written:
         causes.append(
             forbidden("spec.clusterLabel", "clusters are selected by exclusiveKey and the name of the set; remove it")
         )
     if key:
         causes.extend(invalid("spec.exclusiveKey", key, problem) for problem in qualified_name_problems(key))
-        if (spec.get("clusterSelector") or {}).get("selectorType") == BY_LABELS:
+        if spec.cluster_selector.selector_type == BY_LABELS:
             detail = f"may not be set when spec.clusterSelector.selectorType is {BY_LABELS}"
             causes.append(invalid("spec.exclusiveKey", key, detail))
-        name = (new.get("metadata") or {}).get("name", "")
         if key != DEFAULT_EXCLUSIVE_KEY and len(name) > NAME_LENGTH:
             detail = f"must be no more than {NAME_LENGTH} characters: with an exclusiveKey the name is a label value"
             causes.append(invalid("metadata.name", name, detail))
-    if old is not None:
-        before = (old.get("spec") or {}).get("exclusiveKey") or DEFAULT_EXCLUSIVE_KEY
-        if (key or DEFAULT_EXCLUSIVE_KEY) != before:
-            causes.append(invalid("spec.exclusiveKey", key, "field is immutable"))
+    if before is not None and spec.effective_key != before.effective_key:
+        causes.append(invalid("spec.exclusiveKey", key, "field is immutable"))
     return causes
 
 

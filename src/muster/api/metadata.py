@@ -1,7 +1,8 @@
-"""The rules of `metadata`, the same for every kind: names, labels, annotations, owners, finalizers.
+"""The metadata of objects of any kind: what it says, and the rules of names, labels, annotations, owners, finalizers.
 
-Called on create and update by `validation`. Names are expected to be generated already; `generateName` is checked
-beside the name, as the real server does.
+The first part is for whoever has an object as JSON: what an object does not say is empty. The rules are called on
+create and update by `validation`. Names are expected to be generated already; `generateName` is checked beside the
+name, as the real server does.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from muster.values.causes import MOST_FOUND, MOST_NAMED, Cause, forbidden, invalid, required, too_long
-from muster.values.json import JsonObject
+from muster.values.json import JsonMapping, JsonObject
+from muster.values.json_members import list_at, object_at, text_at
 from muster.values.labels import label_causes
 from muster.values.names import (
     dns_label_problems,
@@ -40,6 +42,40 @@ def without_empty(metadata: JsonObject) -> JsonObject:
     return {name: value for name, value in metadata.items() if name not in empty} if empty else metadata
 
 
+# ----------------------------------------------------------------------------------------------------------------------
+# What an object says of itself. To be read, not to be written to.
+
+
+def metadata_of(obj: JsonMapping | None) -> JsonObject:
+    """An empty object where there is none. Every write passes here, so that nothing general is called."""
+    found = None if obj is None else obj.get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def name_of(obj: JsonMapping | None) -> str:
+    return text_at(metadata_of(obj), "name")
+
+
+def namespace_of(obj: JsonMapping | None) -> str:
+    return text_at(metadata_of(obj), "namespace")
+
+
+def labels_of(obj: JsonMapping | None) -> dict[str, str]:
+    return object_at(metadata_of(obj), "labels")
+
+
+def annotations_of(obj: JsonMapping | None) -> dict[str, str]:
+    return object_at(metadata_of(obj), "annotations")
+
+
+def finalizers_of(obj: JsonMapping | None) -> list[str]:
+    return list_at(metadata_of(obj), "finalizers")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The rules.
+
+
 def validate_metadata(
     obj: JsonObject,
     old: JsonObject | None,
@@ -47,22 +83,22 @@ def validate_metadata(
     name_problems: Callable[[str], list[str]] = subdomain_problems,
 ) -> list[Cause]:
     """Everything wrong with the metadata of a new object, or of the new state of an old one."""
-    metadata = obj.get("metadata") or {}
+    metadata = metadata_of(obj)
     if old is None:
         first = _identity(metadata, name_problems, namespaced=namespaced)
     else:
-        first = _update(metadata, old.get("metadata") or {})
+        first = _update(metadata, metadata_of(old))
     return first + list(islice(_common(metadata), MOST_FOUND))
 
 
 def metadata_warnings(obj: JsonObject, old: JsonObject | None = None) -> list[str]:
     """What is allowed and unwise, for Warning headers."""
-    known = set((old or {}).get("metadata", {}).get("finalizers") or ())
+    known = finalizers_of(old)
     return [
         f'metadata.finalizers: "{finalizer}": prefer a domain-qualified finalizer name'
         f"{' including a path (/)' if '.' in finalizer else ''} to avoid accidental conflicts with other finalizer "
         "writers"
-        for finalizer in (obj.get("metadata") or {}).get("finalizers") or ()
+        for finalizer in finalizers_of(obj)
         if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS and finalizer not in known
     ]
 
@@ -91,7 +127,7 @@ def _identity(metadata: JsonObject, name_problems: Callable[[str], list[str]], *
 def _update(metadata: JsonObject, old: JsonObject) -> list[Cause]:
     causes: list[Cause] = []
     if old.get("deletionTimestamp"):
-        added = sorted(set(metadata.get("finalizers") or ()) - set(old.get("finalizers") or ()))
+        added = sorted(set(list_at(metadata, "finalizers")).difference(list_at(old, "finalizers")))
         if added:
             shown = ", ".join(f'"{name}"' for name in added[:MOST_NAMED])
             detail = (
@@ -137,12 +173,12 @@ def _owners(owners: Sequence[JsonObject]) -> Iterator[Cause]:
     path = "metadata.ownerReferences"
     controller = ""
     for owner in owners:
-        version = owner.get("apiVersion") or ""
+        version = text_at(owner, "apiVersion")
         if not version.rpartition("/")[2]:
             yield invalid(f"{path}.apiVersion", version, "version must not be empty")
         for field in ("kind", "name", "uid"):
             if not owner.get(field):
-                yield invalid(f"{path}.{field}", owner.get(field) or "", "must not be empty")
+                yield invalid(f"{path}.{field}", text_at(owner, field), "must not be empty")
         if version == "v1" and owner.get("kind") == "Event":
             yield invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")
         if owner.get("controller"):

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
+from muster.api.metadata import labels_of
 from muster.api.resource import BUILTIN_VERBS, PrinterColumn
 from muster.values.json import JsonObject
+from muster.values.json_members import text_at
 from muster.values.names import dns_label_problems
 
 if TYPE_CHECKING:
@@ -22,8 +24,7 @@ def normalize(obj: JsonObject) -> None:
     """Every namespace is labelled with its name, and has a phase."""
     metadata = obj.setdefault("metadata", {})
     if name := metadata.get("name"):
-        labels = metadata.get("labels") or {}
-        metadata["labels"] = labels | {NAME_LABEL: name}
+        metadata["labels"] = labels_of(obj) | {NAME_LABEL: name}
     spec = obj.get("spec")
     if not isinstance(spec, dict):
         spec = obj["spec"] = {}
@@ -36,7 +37,7 @@ def normalize(obj: JsonObject) -> None:
 
 
 def _phase(obj: JsonObject, _: datetime) -> object:
-    return (obj.get("status") or {}).get("phase", "")
+    return text_at(obj, "status", "phase")
 
 
 NAMESPACE: Final = builtin(

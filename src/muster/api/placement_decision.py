@@ -9,6 +9,7 @@ import msgspec
 from muster.api import parts
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import Node, ObjectMeta, Part
+from muster.api.reading import Reader
 from muster.api.resource import PrinterColumn, Resource, Version
 from muster.values.json import JsonObject
 
@@ -33,8 +34,11 @@ class PlacementDecision(Node, frozen=True):
     status: PlacementDecisionStatus = PlacementDecisionStatus()
 
 
+_READER: Final = Reader(PlacementDecision)
+
+
 def _names(obj: JsonObject) -> list[str]:
-    return [str(each.get("clusterName", "")) for each in (obj.get("status") or {}).get("decisions") or ()]
+    return [each.cluster_name for each in _READER.of(obj).status.decisions]
 
 
 def _count(obj: JsonObject, _: datetime) -> object:

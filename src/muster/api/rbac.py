@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from muster.api import parts
 from muster.api.builtin import AGE, CREATED_AT, builtin
+from muster.api.parts import LabelSelector, Node, ObjectMeta, Part
+from muster.api.reading import Reader
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, forbidden, invalid, not_supported, required, too_many
-from muster.values.json import JsonObject, Schema
+from muster.values.faults import Fault
+from muster.values.json import JsonMapping, JsonObject, Schema
+from muster.values.json_members import list_at
 from muster.values.names import path_segment_problems, subdomain_problems
 
 if TYPE_CHECKING:
@@ -21,12 +27,73 @@ MOST_ITEMS: Final = 5_000  # rules of a role, subjects of a binding: each change
 
 
 # ----------------------------------------------------------------------------------------------------------------------
+# What can be read of them. A role is read whole or grants nothing: a rule that lost its names would allow more.
+
+
+class PolicyRule(Part, frozen=True):
+    verbs: tuple[str, ...] = ()
+    api_groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    resource_names: tuple[str, ...] = ()
+    non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
+
+
+class AggregationRule(Node, frozen=True):
+    cluster_role_selectors: tuple[LabelSelector, ...] = ()
+
+
+class Role(Node, frozen=True):
+    """A Role or a ClusterRole; only the latter aggregates."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    rules: tuple[PolicyRule, ...] = ()
+    aggregation_rule: AggregationRule | None = None
+
+
+class RoleReference(Part, frozen=True):
+    api_group: str = ""
+    kind: str = ""
+    name: str = ""
+
+
+class Subject(Part, frozen=True):
+    api_group: str = ""
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+
+
+class RoleBinding(Node, frozen=True):
+    """A RoleBinding or a ClusterRoleBinding."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    role_ref: RoleReference = RoleReference()
+    subjects: tuple[Subject, ...] = ()
+
+
+_ROLES: Final = Reader(Role)
+_BINDINGS: Final = Reader(RoleBinding)
+
+
+def read_role(obj: JsonMapping) -> Role:
+    found = _ROLES.fitted(obj)
+    if isinstance(found, Fault):
+        return Role()
+    return Role(found.obj.metadata) if found.faults else found.obj
+
+
+def read_binding(obj: JsonMapping) -> RoleBinding:
+    return _BINDINGS.of(obj)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 # Roles.
 
 
 def _role_rules(*, namespaced: bool) -> Callable[[JsonObject, JsonObject | None], Iterator[Cause]]:
     def rules(new: JsonObject, _: JsonObject | None) -> Iterator[Cause]:
-        if len(given := new.get("rules") or ()) > MOST_ITEMS:
+        given = _ROLES.of(new).rules
+        if len(given) > MOST_ITEMS:
             yield too_many("rules", len(given), MOST_ITEMS)
         for index, rule in enumerate(given):
             yield from _rule_causes(rule, f"rules[{index}]", namespaced=namespaced)
@@ -34,25 +101,22 @@ def _role_rules(*, namespaced: bool) -> Callable[[JsonObject, JsonObject | None]
     return rules
 
 
-def _rule_causes(rule: JsonObject, path: str, *, namespaced: bool) -> list[Cause]:
-    causes = []
-    if not rule.get("verbs"):
-        causes.append(required(f"{path}.verbs", "verbs must contain at least one value"))
-    urls = rule.get("nonResourceURLs") or []
-    groups, resources, names = (rule.get(name) or [] for name in ("apiGroups", "resources", "resourceNames"))
-    if urls:
+def _rule_causes(rule: PolicyRule, path: str, *, namespaced: bool) -> Iterator[Cause]:
+    if not rule.verbs:
+        yield required(f"{path}.verbs", "verbs must contain at least one value")
+    if rule.non_resource_urls:
+        urls = list(rule.non_resource_urls)
         if namespaced:
             detail = "namespaced rules cannot apply to non-resource URLs"
-            causes.append(invalid(f"{path}.nonResourceURLs", urls, detail))
-        if groups or resources or names:
+            yield invalid(f"{path}.nonResourceURLs", urls, detail)
+        if rule.api_groups or rule.resources or rule.resource_names:
             detail = "rules cannot apply to both regular resources and non-resource URLs"
-            causes.append(invalid(f"{path}.nonResourceURLs", urls, detail))
-        return causes
-    if not groups:
-        causes.append(required(f"{path}.apiGroups", "resource rules must supply at least one api group"))
-    if not resources:
-        causes.append(required(f"{path}.resources", "resource rules must supply at least one resource"))
-    return causes
+            yield invalid(f"{path}.nonResourceURLs", urls, detail)
+        return
+    if not rule.api_groups:
+        yield required(f"{path}.apiGroups", "resource rules must supply at least one api group")
+    if not rule.resources:
+        yield required(f"{path}.resources", "resource rules must supply at least one resource")
 
 
 def _strings(description: str) -> Schema:
@@ -109,67 +173,66 @@ def normalize_binding(obj: JsonObject) -> None:
     role = obj.get("roleRef")
     if isinstance(role, dict) and not role.get("apiGroup"):
         role["apiGroup"] = GROUP
-    for subject in obj.get("subjects") or ():
+    for subject in list_at(obj, "subjects"):
         if isinstance(subject, dict) and subject.get("kind") in {"User", "Group"} and not subject.get("apiGroup"):
             subject["apiGroup"] = GROUP
 
 
 def _binding_rules(*kinds: str, namespaced: bool) -> Callable[[JsonObject, JsonObject | None], Iterator[Cause]]:
     def rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
-        role = new.get("roleRef") or {}
-        if role.get("apiGroup", "") != GROUP:
-            yield not_supported("roleRef.apiGroup", role.get("apiGroup", ""), (GROUP,))
-        if role.get("kind", "") not in kinds:
-            yield not_supported("roleRef.kind", role.get("kind", ""), kinds)
-        if not role.get("name"):
+        binding = read_binding(new)
+        role, subjects = binding.role_ref, binding.subjects
+        if role.api_group != GROUP:
+            yield not_supported("roleRef.apiGroup", role.api_group, (GROUP,))
+        if role.kind not in kinds:
+            yield not_supported("roleRef.kind", role.kind, kinds)
+        if not role.name:
             yield required("roleRef.name")
         else:
-            yield from (invalid("roleRef.name", role["name"], each) for each in path_segment_problems(role["name"]))
-        if len(given := new.get("subjects") or ()) > MOST_ITEMS:
-            yield too_many("subjects", len(given), MOST_ITEMS)
-        for index, subject in enumerate(given):
+            yield from (invalid("roleRef.name", role.name, each) for each in path_segment_problems(role.name))
+        if len(subjects) > MOST_ITEMS:
+            yield too_many("subjects", len(subjects), MOST_ITEMS)
+        for index, subject in enumerate(subjects):
             yield from _subject_causes(subject, f"subjects[{index}]", namespaced=namespaced)
-        if old is not None and role != (old.get("roleRef") or {}):
-            shown = {"APIGroup": role.get("apiGroup"), "Kind": role.get("kind"), "Name": role.get("name")}
+        if old is not None and role != read_binding(old).role_ref:
+            shown = {"APIGroup": role.api_group, "Kind": role.kind, "Name": role.name}
             yield invalid("roleRef", shown, "cannot change roleRef")
 
     return rules
 
 
-def _subject_causes(subject: JsonObject, path: str, *, namespaced: bool) -> list[Cause]:
-    causes = []
-    name, group = subject.get("name", ""), subject.get("apiGroup", "")
+def _subject_causes(subject: Subject, path: str, *, namespaced: bool) -> Iterator[Cause]:
+    name, group = subject.name, subject.api_group
     if not name:
-        causes.append(required(f"{path}.name"))
-    match subject.get("kind", ""):
+        yield required(f"{path}.name")
+    match subject.kind:
         case "ServiceAccount":
             if name:
-                causes.extend(invalid(f"{path}.name", name, problem) for problem in subdomain_problems(name))
+                yield from (invalid(f"{path}.name", name, problem) for problem in subdomain_problems(name))
             if group:
-                causes.append(not_supported(f"{path}.apiGroup", group, ("",)))
-            if not namespaced and not subject.get("namespace"):
-                causes.append(required(f"{path}.namespace"))
+                yield not_supported(f"{path}.apiGroup", group, ("",))
+            if not namespaced and not subject.namespace:
+                yield required(f"{path}.namespace")
         case "User" | "Group":
             if group != GROUP:
-                causes.append(not_supported(f"{path}.apiGroup", group, (GROUP,)))
-            if subject.get("namespace"):
-                causes.append(forbidden(f"{path}.namespace", "may not be set for users and groups"))
+                yield not_supported(f"{path}.apiGroup", group, (GROUP,))
+            if subject.namespace:
+                yield forbidden(f"{path}.namespace", "may not be set for users and groups")
         case other:
-            causes.append(not_supported(f"{path}.kind", other, ("ServiceAccount", "User", "Group")))
-    return causes
+            yield not_supported(f"{path}.kind", other, ("ServiceAccount", "User", "Group"))
 
 
 def _role(obj: JsonObject, _: datetime) -> object:
-    role = obj.get("roleRef") or {}
-    return f"{role.get('kind', '')}/{role.get('name', '')}"
+    role = read_binding(obj).role_ref
+    return f"{role.kind}/{role.name}"
 
 
 def _subjects(kind: str) -> Callable[[JsonObject, datetime], object]:
     def cell(obj: JsonObject, _: datetime) -> object:
-        chosen = [each for each in obj.get("subjects") or () if each.get("kind") == kind]
+        chosen = [each for each in read_binding(obj).subjects if each.kind == kind]
         if kind == "ServiceAccount":
-            return ", ".join(f"{each.get('namespace', '')}/{each.get('name', '')}" for each in chosen)
-        return ", ".join(each.get("name", "") for each in chosen)
+            return ", ".join(f"{each.namespace}/{each.name}" for each in chosen)
+        return ", ".join(each.name for each in chosen)
 
     return cell
 

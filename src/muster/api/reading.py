@@ -1,13 +1,15 @@
 """From JSON to the struct of a kind, whatever the JSON holds: as much of an object as can be read, and what cannot.
 
-Called by the mirrors of the controllers for every change, and by whoever has an object from a file. Nearly every object
-fits its struct at once. One that does not is fitted field by field: null is what was never said (as Go has it, a null
-item of a list is the zero of its type), 3.0 is an integer, and a field that has another shape altogether is left out
-and named. So a struct never fails on what a schema allows, or on what a server with another schema has stored.
+Called by the mirrors of the controllers for every change, by the rules and columns of kinds, by the hub for the kinds
+it lives by, and by whoever has an object from a file. Nearly every object fits its struct at once. One that does not is
+fitted field by field: null is what was never said (as Go has it, a null item of a list is the zero of its type), 3.0 is
+an integer, and a field that has another shape altogether is left out and named. So a struct never fails on what a
+schema allows, or on what a server with another schema has stored.
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import msgspec
@@ -15,7 +17,7 @@ from msgspec import inspect
 
 from muster.errors import InvalidObjectError
 from muster.values.faults import Fault
-from muster.values.json import Json, JsonObject
+from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -73,6 +75,8 @@ class Reader(Generic[T]):
         """The same from an object that is decoded already, or comes from a file."""
         if not isinstance(plain, dict):
             return Fault(f"expected an object, not {_named(plain)}")
+        with contextlib.suppress(msgspec.ValidationError, RecursionError):
+            return Reading(msgspec.convert(plain, self._kind))
         if self._shape is None:
             self._shape = inspect.type_info(self._kind)
         faults: list[Fault] = []
@@ -83,6 +87,11 @@ class Reader(Generic[T]):
         except RecursionError:
             return Fault("it nests too deep to be read")
         return Reading(obj, tuple(faults))
+
+    def of(self, plain: JsonMapping) -> T:
+        """As much of an object as can be read, for those who need no more: of one that a schema has let in, all."""
+        found = self.fitted(plain)
+        return self._kind() if isinstance(found, Fault) else found.obj
 
     def demanded(self, plain: object, part: str = "") -> T:
         """For those who need an object whole, or a part of it such as `spec`. Raises InvalidObjectError."""

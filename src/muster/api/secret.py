@@ -11,6 +11,7 @@ from muster.api.config_map import SIZE_LIMIT, immutability, key_causes
 from muster.api.resource import PrinterColumn
 from muster.values.causes import Cause, invalid, required, too_long
 from muster.values.json import JsonObject
+from muster.values.json_members import object_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,7 +48,7 @@ def normalize(obj: JsonObject) -> None:
 
 
 def rules(new: JsonObject, old: JsonObject | None) -> Iterator[Cause]:
-    data = new.get("data") or {}
+    data = object_at(new, "data")
     for key in data:
         yield from key_causes("data", key)
     if sum(len(value or "") * 3 // 4 for value in data.values()) > SIZE_LIMIT:
@@ -67,7 +68,7 @@ def _type(obj: JsonObject, _: datetime) -> object:
 
 
 def _count(obj: JsonObject, _: datetime) -> object:
-    return len(obj.get("data") or {})
+    return len(object_at(obj, "data"))
 
 
 SECRET: Final = builtin(

@@ -8,13 +8,14 @@ from muster.api import parts
 from muster.api.builtin import AGE, builtin
 from muster.api.resource import PrinterColumn
 from muster.values.json import JsonObject
+from muster.values.json_members import list_at
 
 if TYPE_CHECKING:
     from datetime import datetime
 
 
 def _secrets(obj: JsonObject, _: datetime) -> object:
-    return len(obj.get("secrets") or ())
+    return len(list_at(obj, "secrets"))
 
 
 _OBJECT_REFERENCE = parts.obj(

@@ -1,4 +1,4 @@
-"""The whole check of one object, in the order of a real server. The one door of the API machinery and of lint.
+"""The whole check of one object, in the order of a real server. The API machinery and lint go through here.
 
 1. `decode_problem` finds wrong types that are a 400 rather than a 422.
 2. `prepare` drops nulls, fills defaults, prunes and normalizes, in place, and names unknown fields.

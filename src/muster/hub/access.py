@@ -15,7 +15,7 @@ from muster.hub.admission import ObjectChecks
 from muster.hub.advice import FleetAdvice
 from muster.hub.audit import AuditLevel, AuditLog, AuditSettings
 from muster.hub.auth.account_secrets import AccountSecrets
-from muster.hub.auth.authentication import Door
+from muster.hub.auth.authentication import Authentication
 from muster.hub.auth.certificates import AUTHORITY, certificate_text, client_authority
 from muster.hub.auth.fairness import UserLimits
 from muster.hub.auth.published import publish_authority
@@ -29,7 +29,7 @@ from muster.hub.auth.token_requests import TokenRequests
 from muster.hub.auth.tokens import Credentials, TokenAuthenticator
 from muster.hub.explanations import Explanations
 from muster.hub.heavy_work import HeavyWork
-from muster.hub.later import Later
+from muster.hub.postponed_writes import PostponedWrites
 from muster.hub.rest import explaining
 from muster.hub.rest.account_tokens import ADDRESS, AccountTokens
 from muster.hub.rest.explaining import PlacementExplaining
@@ -105,7 +105,7 @@ class Access:
             EscalationGuard(self.authorizer, self.heavy_work),
             advice,
         )
-        self.door = Door(
+        self.authentication = Authentication(
             self.authenticator, self.authorizer, anonymous=self.settings.anonymous, limits=self.settings.users
         )
         tokens = AccountTokens(TokenRequests(store, issuer), self.authorizer)
@@ -117,12 +117,12 @@ class Access:
         silent = self.settings.audit.level is AuditLevel.OFF
         self.audit = None if silent else AuditLog(directory / AUDIT_LOG, self.settings.audit)
 
-    async def start(self, api: Api, later: Later | None = None) -> None:
+    async def start(self, api: Api, postponed: PostponedWrites | None = None) -> None:
         """Follow roles and bindings, and make sure of those every hub has, now or later."""
         await self.authorizer.start()
-        later = later or Later()
-        await later.do("the roles that every hub has", lambda: ensure_roles(api, self._store))
-        await later.do("the authority of client certificates", lambda: self._publish(api))
+        postponed = postponed or PostponedWrites()
+        await postponed.do("the roles that every hub has", lambda: ensure_roles(api, self._store))
+        await postponed.do("the authority of client certificates", lambda: self._publish(api))
         self._aggregation = Aggregation(api, self.authorizer)
         self._aggregation.start()
 

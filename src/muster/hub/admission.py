@@ -1,7 +1,7 @@
 """The hub's side of admission: asks `muster.admission` about every write, and remembers what it looked at.
 
-A plugin of the gate. The write commits only if nothing that a check has read, permissions included, has changed since;
-otherwise the gate asks again.
+An admission plugin of the hub. The write commits only if nothing that a check has read, permissions included, has
+changed since; otherwise admission is asked again.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 from muster.admission import Asker, Settings, Write, mutate, validate
 from muster.admission.kinds import kinds
 from muster.admission.owners import change_owners
+from muster.api.metadata import name_of
 from muster.hub import status
-from muster.hub.auth.tokens import MASTERS
+from muster.hub.auth.tokens import SYSTEM_MASTERS
 from muster.hub.heavy_work import HEAVY, HeavyWork
 from muster.hub.objects import decode
 from muster.hub.requests import Admitted, User
 from muster.hub.storage import Key, Unchanged, Unmatched
-from muster.hub.stored_labels import Labelled
+from muster.hub.stored_labels import LabelSearch
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class ObjectChecks:
             target.resource.key,
             target.version.name,
             target.namespace,
-            target.name or str(((request.new or {}).get("metadata") or {}).get("name") or ""),
+            target.name or name_of(request.new),
             target.subresource,
             Asker(user.name, user.uid, user.groups, user.extra),
             request.old,
@@ -127,7 +128,7 @@ class _Recorded:
 
     async def labelled(self, resource: str, key: str, value: str) -> Sequence[str]:
         revision = self._store.revision
-        carries = Labelled(key, value)
+        carries = LabelSearch(key, value)
         names: list[str] = []
         records = self._store.scan(resource)
         while some := list(islice(records, _TURN)):
@@ -142,7 +143,7 @@ class _Recorded:
     async def missing(
         self, asker: Asker, verb: str, resource: str, names: Sequence[str], namespace: str = ""
     ) -> Sequence[str]:
-        if MASTERS not in asker.groups:  # whose permissions rest on nothing that could change
+        if SYSTEM_MASTERS not in asker.groups:  # whose permissions rest on nothing that could change
             self.read.extend(self._permissions())
         user = User(asker.name, asker.uid, asker.groups, asker.extra)
         if len(names) > 1:
@@ -158,7 +159,7 @@ def _status_error(
         hook = f"{target.resource.singular}{part}.admission.{target.resource.group}"
         denied = f'admission webhook "{hook}" denied the request: ' if refusal.by_hook else ""
         return status.StatusError(refusal.code, refusal.reason, f"{denied}{refusal.message}", warnings=warnings)
-    name = str(((obj or {}).get("metadata") or {}).get("name") or target.name)
-    error = status.invalid(target.resource.group, target.resource.kind, name, refusal.causes)
+    name = name_of(obj)
+    error = status.invalid(target.resource.group, target.resource.kind, name or target.name, refusal.causes)
     error.warnings = warnings
     return error

@@ -49,7 +49,7 @@ _NOTHING: Final = Admitted()
 
 
 class FleetAdvice:
-    """A plugin of the gate that changes and refuses nothing."""
+    """An admission plugin that changes and refuses nothing."""
 
     def __init__(self, store: Store, authorizer: Authorizer, controllers: Controllers) -> None:
         self._controllers = controllers

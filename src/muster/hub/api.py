@@ -2,8 +2,8 @@
 kube-apiserver answers it.
 
 The REST layer and whoever else lives in the process call `Api`; the modules beside it do one part each: options and
-bodies read what was sent, gate asks admission and validation, creation, replacement and deletion write, lists and
-watches read, reviews and namespaces are what their names say.
+bodies read what was sent, write_checks ask admission and validation, creation, replacement and deletion write, lists
+and watches read, reviews and namespaces are what their names say.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from muster.hub.reviews import Reviews
 from muster.hub.selection import selection
 from muster.hub.storage import ConflictError, Put
 from muster.hub.watches import EventCache
-from muster.hub.write_checks import Gate
+from muster.hub.write_checks import WriteChecks
 from muster.values.causes import invalid
 from muster.values.json import JsonObject
 
@@ -107,14 +107,14 @@ class Api:
         self._names_on_create = names_on_create
         self._clock = clock
         self._second = (datetime.min.replace(tzinfo=UTC), "")  # the last one, and its text: every write asks for it
-        self._gate = Gate(authorizer, (*admission, DefinitionGuard(store, self.kinds, self._limits)))
+        self._write_checks = WriteChecks(authorizer, (*admission, DefinitionGuard(store, self.kinds, self._limits)))
         self._heavy = heavy_work or HeavyWork()
         self._cleaner = cleaner or HubCleaner(store, self.kinds.values(), self._now)
         self._custom = CustomKinds(store, self.kinds, self._cleaner, self._now)
         self._expiry = EventExpiry(store, self._cleaner, self._limits.events_seconds, clock)
-        self._creation = Creation(store, self._gate, self._now, self._limits.objects_per_kind, self._heavy)
-        self._replacement = Replacement(store, self._gate, self._cleaner, self._now, self._heavy)
-        self._deletion = Deletion(store, self._gate, self._cleaner, self._now)
+        self._creation = Creation(store, self._write_checks, self._now, self._limits.objects_per_kind, self._heavy)
+        self._replacement = Replacement(store, self._write_checks, self._cleaner, self._now, self._heavy)
+        self._deletion = Deletion(store, self._write_checks, self._cleaner, self._now)
         self._reviews = Reviews(authorizer, authenticator, self._now)
         self._namespaces = resources[namespaces.NAMESPACES]
         self._events = EventCache()
@@ -160,7 +160,7 @@ class Api:
 
     async def get(self, user: User, target: Target, resource_version: str = "") -> Answer:
         """One object, as stored bytes when it is stored in the version asked for."""
-        await self._gate.authorize(user, "get", target)
+        await self._write_checks.authorize(user, "get", target)
         if resource_version:
             wanted = options.revision(resource_version)
             if wanted > self._store.revision:
@@ -191,7 +191,7 @@ class Api:
                 name = selection(target, "", selected.field_selector).name
         except status.StatusError as error:
             too_large = error  # the selector is refused after authorization, like everything else
-        await self._gate.authorize(user, verb, target, name or None)
+        await self._write_checks.authorize(user, verb, target, name or None)
         if too_large is not None:
             raise too_large
 
@@ -199,7 +199,7 @@ class Api:
 
     async def create(self, user: User, target: Target, body: Body, given: WriteOptions) -> Answer:
         """A new object, or the answer to a review."""
-        await self._gate.authorize_create(user, target, body, names=self._names_on_create)
+        await self._write_checks.authorize_create(user, target, body, names=self._names_on_create)
         if target.resource.terminating:
             raise _terminating(target, body.name())
         checked = options.write_options("CreateOptions", given)
@@ -216,14 +216,14 @@ class Api:
 
     async def update(self, user: User, target: Target, body: Body, given: WriteOptions) -> Answer:
         """The whole new state of an object, guarded by its revision."""
-        await self._gate.authorize(user, "update", target)
+        await self._write_checks.authorize(user, "update", target)
         checked = options.write_options("UpdateOptions", given)
         weight = _weight(target, body)
         reading = partial(_read_whole, target, body, checked)
         sent, warnings = await self._heavy.done(user.name, weight, reading)
         missing = self._store.get(key_of(target)) is None
         if missing and target.resource.key in _CREATED_BY_UPDATE and not target.subresource:
-            await self._gate.authorize(user, "create", target)
+            await self._write_checks.authorize(user, "create", target)
             return await self._creation.create(user, target, sent, checked, warnings, weight=weight)
         locked = bool(sent["metadata"].get("resourceVersion"))
         if not missing and not locked:
@@ -243,7 +243,7 @@ class Api:
 
     async def patch(self, user: User, target: Target, kind: PatchType, body: Body, given: WriteOptions) -> Answer:
         """Part of a new state: laid over the stored one, and over a newer one if somebody writes in between."""
-        await self._gate.authorize(user, "patch", target)
+        await self._write_checks.authorize(user, "patch", target)
         checked = options.write_options("PatchOptions", given, applying=kind is PatchType.APPLY)
         if kind is PatchType.APPLY:
             return await self._settled(
@@ -265,7 +265,7 @@ class Api:
         body: Body,
     ) -> Answer:
         """A new number of replicas, through the scale subresource of a custom kind."""
-        await self._gate.authorize(user, verb, target)
+        await self._write_checks.authorize(user, verb, target)
         checked = options.write_options("UpdateOptions" if verb == "update" else "PatchOptions", given)
 
         def propose(live: JsonObject) -> Proposal:
@@ -309,7 +309,7 @@ class Api:
         if uid:
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise status.conflict(target.resource.group, target.resource.plural, target.name, why)
-        await self._gate.authorize(user, "create", target)
+        await self._write_checks.authorize(user, "create", target)
         if target.resource.terminating:
             raise _terminating(target, target.name)
         return await self._creation.create(
@@ -328,7 +328,7 @@ class Api:
 
     async def delete(self, user: User, target: Target, given: DeleteOptions, body: Body | None = None) -> Answer:
         """Remove an object, or mark it for its finalizers."""
-        await self._gate.authorize(user, "delete", target)
+        await self._write_checks.authorize(user, "delete", target)
         checked = await self._delete_options(user, given, body)
         answer = await self._deletion.delete(user, target, checked)
         return await self._settled(user, target, answer, dry_run=bool(checked.dry_run))

@@ -81,15 +81,15 @@ class _Meta(msgspec.Struct):
     resourceVersion: str = ""  # noqa: N815 - the name in the object
 
 
-class _Answered(msgspec.Struct):
+class _WrittenObject(msgspec.Struct):
     metadata: _Meta = msgspec.field(default_factory=_Meta)
 
 
-_read_answer = msgspec.json.Decoder(_Answered).decode
+_read_answer = msgspec.json.Decoder(_WrittenObject).decode
 _END = object()
 
 
-def answered(body: bytes) -> tuple[str, str]:
+def written_object(body: bytes) -> tuple[str, str]:
     """Name and revision of the object in an answer, as far as it is one."""
     try:
         metadata = _read_answer(body).metadata

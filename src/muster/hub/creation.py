@@ -9,6 +9,7 @@ import contextlib
 from functools import partial
 from typing import TYPE_CHECKING
 
+from muster.api.metadata import name_of
 from muster.hub import bodies, namespaces, status
 from muster.hub.identities import generated_name, new_uid
 from muster.hub.objects import decode, encode, is_deleting, key_of, merge_versions, shown, stored_form
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from muster.hub.options import Write
     from muster.hub.requests import Target, User
     from muster.hub.storage import Store
-    from muster.hub.write_checks import Gate
+    from muster.hub.write_checks import WriteChecks
 
 _NAME_ATTEMPTS = 8
 GUARD_ATTEMPTS = 20
@@ -46,13 +47,18 @@ class Creation:
     """Creates objects in the store."""
 
     def __init__(
-        self, store: Store, gate: Gate, now: Callable[[], str], objects_per_kind: int, heavy_work: HeavyWork
+        self,
+        store: Store,
+        write_checks: WriteChecks,
+        now: Callable[[], str],
+        objects_per_kind: int,
+        heavy_work: HeavyWork,
     ) -> None:
         self._store = store
         self._heavy = heavy_work
         self._objects_per_kind = objects_per_kind
         self._coming: dict[str, int] = {}
-        self._gate = gate
+        self._write_checks = write_checks
         self._now = now
 
     async def create(
@@ -72,7 +78,7 @@ class Creation:
         for attempt in range(GUARD_ATTEMPTS):
             try:
                 with contextlib.ExitStack() as coming:
-                    coming.enter_context(self._counted(target, obj["metadata"].get("name") or ""))
+                    coming.enter_context(self._counted(target, name_of(obj)))
                     return await self._attempt(user, target, obj, options, warnings, owners, weight, coming)
             except GuardFailedError:
                 # Something that admission looked at has changed: ask it again, with the object as it was sent.
@@ -119,7 +125,7 @@ class Creation:
         resource = target.resource
         metadata: JsonObject = obj["metadata"]
         generated = bool(metadata.get("generateName")) and not metadata.get("name")
-        guards = namespaces.admitting_namespace(self._store, target, metadata.get("name") or "")
+        guards = namespaces.admitting_namespace(self._store, target, name_of(obj))
 
         # 1. Identity, and what only the server sets.
         now = self._now()
@@ -139,7 +145,7 @@ class Creation:
             namespaces.label(obj)
 
         # 2. Admission may change it; ownership covers the result.
-        obj, mutated = await self._gate.mutated(
+        obj, mutated = await self._write_checks.mutated(
             "CREATE", target, user, None, obj, dry_run=options.dry_run, weight=weight
         )
         metadata = obj["metadata"]
@@ -149,7 +155,9 @@ class Creation:
         checked = await self._heavy.done(user.name, weight, partial(_complete, target, obj, owners, writer))
         if metadata.pop("resourceVersion", None):
             raise status.internal("resourceVersion should not be set on objects to be created")
-        passed = await self._gate.validated("CREATE", target, user, None, obj, dry_run=options.dry_run, weight=weight)
+        passed = await self._write_checks.validated(
+            "CREATE", target, user, None, obj, dry_run=options.dry_run, weight=weight
+        )
         key = key_of(target, metadata["name"])
         existing = self._store.get(key)
         if existing is not None:
@@ -161,7 +169,7 @@ class Creation:
 
         # 4. Store.
         if options.dry_run:
-            advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=True)
+            advice = await self._write_checks.advice("CREATE", target, user, None, obj, dry_run=True)
             return Answer(201, encode(obj), (*warnings, *advice))
         head, tail = await self._heavy.done(user.name, weight, partial(stored_form, target, obj))
         try:
@@ -171,7 +179,7 @@ class Creation:
                 raise _NameTakenError(key.name) from None
             raise status.already_exists(resource.group, resource.plural, key.name) from None
         coming.close()  # it is there, and counted as such
-        advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=False)
+        advice = await self._write_checks.advice("CREATE", target, user, None, obj, dry_run=False)
         return Answer(201, shown(records[0].value, target), (*warnings, *advice))
 
 

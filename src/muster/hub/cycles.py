@@ -22,14 +22,14 @@ _EVERY: Final = 60.0  # seconds
 _PATIENCE: Final = 300  # seconds that heavy work may put a look off
 
 
-def settle() -> None:
+def freeze_loaded_objects() -> None:
     """What is loaded by now stays: nobody need look at it again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
 
 
-async def look_now_and_then(is_busy: Callable[[], bool], every: float = _EVERY, patience: int = _PATIENCE) -> None:
+async def collect_now_and_then(is_busy: Callable[[], bool], every: float = _EVERY, patience: int = _PATIENCE) -> None:
     """Look at everything, again and again, in quiet moments; after `patience` seconds in any moment."""
     while True:
         await asyncio.sleep(every)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.api.service_account import SERVICE_ACCOUNT
-from muster.hub.auth.tokens import AUTHENTICATED, MASTERS
+from muster.hub.auth.tokens import AUTHENTICATED, SYSTEM_MASTERS
 from muster.hub.following import Follower
 from muster.hub.namespaces import NAMESPACES, namespace_key
 from muster.hub.objects import is_deleting
-from muster.hub.requests import Given, Target, User, WriteOptions
+from muster.hub.requests import ObjectBody, Target, User, WriteOptions
 from muster.hub.status import StatusError
 from muster.hub.storage import Key
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muster.hub.storage import Record, Store
 
 NAME = "default"
-_USER = User("system:controller:service-account-controller", groups=(MASTERS, AUTHENTICATED))
+_USER = User("system:controller:service-account-controller", groups=(SYSTEM_MASTERS, AUTHENTICATED))
 _OPTIONS = WriteOptions(field_manager="kube-controller-manager")
 
 
@@ -59,7 +59,7 @@ class DefaultAccounts:
         target = Target(SERVICE_ACCOUNT, SERVICE_ACCOUNT.storage_version, namespace)
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME}}
         try:
-            await self._api.create(_USER, target, Given(account), _OPTIONS)
+            await self._api.create(_USER, target, ObjectBody(account), _OPTIONS)
         except StatusError as error:
             # Somebody else has made it, the namespace goes, or there are too many: nothing that trying again changes.
             if error.code not in (403, 404, 409):

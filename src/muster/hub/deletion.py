@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from muster.api.codec import encode_split
 from muster.api.crds import KEY as DEFINITIONS
+from muster.api.metadata import finalizers_of
 from muster.hub import namespaces, status
 from muster.hub.creation import GUARD_ATTEMPTS
 from muster.hub.custom.naming import with_condition
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.requests import DeleteOptions, ListAnswer, ListOptions, User
     from muster.hub.storage import Guard, Record, Store
-    from muster.hub.write_checks import Gate
+    from muster.hub.write_checks import WriteChecks
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"  # held by a definition until its objects are gone
@@ -36,9 +37,11 @@ _CONCURRENT = 16  # deletes of a collection under way at once: they share transa
 class Deletion:
     """Deletes objects from the store."""
 
-    def __init__(self, store: Store, gate: Gate, cleaner: NamespaceCleaner, now: Callable[[], str]) -> None:
+    def __init__(
+        self, store: Store, write_checks: WriteChecks, cleaner: NamespaceCleaner, now: Callable[[], str]
+    ) -> None:
         self._store = store
-        self._gate = gate
+        self._write_checks = write_checks
         self._cleaner = cleaner
         self._now = now
 
@@ -84,7 +87,7 @@ class Deletion:
     async def _attempt(self, user: User, target: Target, record: Record, options: DeleteOptions) -> Answer:
         stored = decode(record.value)
         _check_preconditions(target, stored["metadata"], options)
-        passed = await self._gate.validated(
+        passed = await self._write_checks.validated(
             "DELETE",
             target,
             user,
@@ -93,14 +96,15 @@ class Deletion:
             dry_run=bool(options.dry_run),
         )
         metadata = dict(stored["metadata"])
-        finalizers = _finalizers(metadata.get("finalizers") or [], options)
+        present = finalizers_of(stored)
+        finalizers = _finalizers(present, options)
         ends_a_kind = target.resource.key == DEFINITIONS and "deletionTimestamp" not in metadata
         if ends_a_kind:  # whatever is to become of what it owns, its objects go first
-            finalizers = [*(name for name in metadata.get("finalizers") or () if name != CLEANUP), CLEANUP]
+            finalizers = [*(name for name in present if name != CLEANUP), CLEANUP]
         waits = finalizers or (namespaces.is_namespace(target.resource) and stored.get("spec", {}).get("finalizers"))
         if not waits:
             return await self._remove(target, record, options, passed.guards, passed.warnings)
-        if "deletionTimestamp" in metadata and finalizers == (metadata.get("finalizers") or []):
+        if "deletionTimestamp" in metadata and finalizers == present:
             return Answer(200, shown(record.value, target), passed.warnings)
 
         # Mark it, and let the finalizers do their work.

@@ -17,8 +17,9 @@ from muster.hub.heavy_work import HeavyWork
 from muster.hub.objects import decode, key_of
 from muster.hub.redaction import GROUP, Redaction
 from muster.hub.requests import Attributes
-from muster.hub.write_checks import Gate, refuse_invalid, require
+from muster.hub.write_checks import WriteChecks, refuse_invalid, require
 from muster.values.json import JsonObject
+from muster.values.json_members import object_at
 
 if TYPE_CHECKING:
     from muster.controllers.questions.asking import Controllers
@@ -30,7 +31,7 @@ _RETRY_AFTER: Final = 2  # seconds: a supervisor starts controllers that died wi
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExplainOptions:
     """What a request wants to know beside which placement: the page of clusters, and one of them in full."""
 
     window: Window
@@ -51,19 +52,19 @@ class Explanations:
         self._heavy = heavy_work or HeavyWork()
         self._store = store
         self._authorizer = authorizer
-        self._gate = Gate(authorizer, admission)
+        self._write_checks = WriteChecks(authorizer, admission)
         self._controllers = controllers
         self._redaction = Redaction(store, authorizer)
 
-    async def explain(self, user: User, target: Target, wish: Wish) -> PlacementReport:
+    async def explain(self, user: User, target: Target, wanted: ExplainOptions) -> PlacementReport:
         """The stored placement. Raises 404, 403 for the cluster, and 503 when nobody answers."""
         record = self._store.get(key_of(target))
         if record is None:
             raise status.not_found(target.resource.group, target.resource.plural, target.name)
-        return await self._explained(user, decode(record.value), wish, dry_run=False)
+        return await self._explained(user, decode(record.value), wanted, dry_run=False)
 
     async def dry_run(
-        self, user: User, target: Target, body: Body, given: WriteOptions, wish: Wish
+        self, user: User, target: Target, body: Body, given: WriteOptions, wanted: ExplainOptions
     ) -> tuple[PlacementReport, tuple[str, ...]]:
         """A placement that is not saved, refused as a create would refuse it; and the warnings a create would give.
 
@@ -78,26 +79,30 @@ class Explanations:
         obj["metadata"].pop("deletionTimestamp", None)  # nobody creates what is being deleted
         bodies.check_address(target, obj)
         namespaces.admitting_namespace(self._store, target, target.name)
-        obj, mutated = await self._gate.mutated("CREATE", target, user, None, obj, dry_run=True, weight=body.weight)
+        obj, mutated = await self._write_checks.mutated(
+            "CREATE", target, user, None, obj, dry_run=True, weight=body.weight
+        )
         await self._heavy.done(user.name, body.weight, partial(refuse_invalid, target, obj))
-        passed = await self._gate.validated("CREATE", target, user, None, obj, dry_run=True, weight=body.weight)
-        advice = await self._gate.advice("CREATE", target, user, None, obj, dry_run=True)
-        report = await self._explained(user, obj, wish, dry_run=True)
+        passed = await self._write_checks.validated("CREATE", target, user, None, obj, dry_run=True, weight=body.weight)
+        advice = await self._write_checks.advice("CREATE", target, user, None, obj, dry_run=True)
+        report = await self._explained(user, obj, wanted, dry_run=True)
         return report, (*warnings, *mutated.warnings, *passed.warnings, *advice)
 
-    async def _explained(self, user: User, placement: JsonObject, wish: Wish, *, dry_run: bool) -> PlacementReport:
-        if wish.cluster:
-            await self._authorize_cluster(user, wish.cluster)
-        sent = {"metadata": placement["metadata"], "spec": placement.get("spec") or {}}
+    async def _explained(
+        self, user: User, placement: JsonObject, wanted: ExplainOptions, *, dry_run: bool
+    ) -> PlacementReport:
+        if wanted.cluster:
+            await self._authorize_cluster(user, wanted.cluster)
+        sent = {"metadata": placement["metadata"], "spec": object_at(placement, "spec")}
         all_sets = await self._redaction.may(user, "list", "managedclustersets")
         values = await self._redaction.may(user, "get")
-        question = ExplainQuestion(sent, dry_run, wish.window, wish.cluster, all_sets, values)
+        question = ExplainQuestion(sent, dry_run, wanted.window, wanted.cluster, all_sets, values)
         try:
             report = await self._controllers.explain(question)
         except UnansweredError as error:
             raise _unavailable(f"the hub's controllers, which explain placements, do not answer: {error}") from None
         except Refusal as refusal:
-            raise _refused(refusal, wish.cluster) from None
+            raise _refused(refusal, wanted.cluster) from None
         return await self._redaction.over(user, placement, report)
 
     async def _authorize_cluster(self, user: User, name: str) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from muster.hub import options as checks
 from muster.hub import status
-from muster.hub.objects import Shown
+from muster.hub.objects import ShownObjects
 from muster.hub.pace import Pace
 from muster.hub.requests import ListAnswer
 from muster.hub.selection import selection
@@ -95,13 +95,13 @@ async def listed(
     found: Sequence[Record] = records if selected.everything else await _matching(records, selected, limit)
     if not limit or len(found) <= limit:
         size = store.size(target.resource.home.key, namespace) if found is present else _size(found)
-        return ListAnswer(target, str(revision), Shown(found, target), size, warnings=warnings)
+        return ListAnswer(target, str(revision), ShownObjects(found, target), size, warnings=warnings)
     found = found[:limit]
     last = found[-1].key
     start = f"/{last.name}\0" if target.namespace or not last.namespace else f"/{last.namespace}/{last.name}\0"
     remaining = len(records) - limit if selected.everything else None  # else every object would need a look
     token = _encoded(Page(revision, start))
-    return ListAnswer(target, str(revision), Shown(found, target), _size(found), token, remaining, warnings)
+    return ListAnswer(target, str(revision), ShownObjects(found, target), _size(found), token, remaining, warnings)
 
 
 def _size(records: Sequence[Record]) -> int:

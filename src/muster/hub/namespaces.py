@@ -13,6 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
 from muster.api.codec import encode_split
+from muster.api.metadata import finalizers_of, labels_of
 from muster.api.namespace import FINALIZER, NAME_LABEL
 from muster.errors import StorageError
 from muster.hub import status
@@ -64,7 +65,7 @@ def label(obj: JsonObject) -> None:
     obj.pop("status", None)
     metadata = obj["metadata"]
     if name := metadata.get("name"):
-        metadata["labels"] = {**(metadata.get("labels") or {}), NAME_LABEL: name}
+        metadata["labels"] = {**labels_of(obj), NAME_LABEL: name}
 
 
 def complete_new(obj: JsonObject) -> None:
@@ -180,7 +181,7 @@ class HubCleaner:
         for resource in self._resources:
             for record in self._store.rows(resource.key, name):
                 objects[resource.plural, resource.group] += 1
-                finalizers.update(decode(record.value)["metadata"].get("finalizers") or ())
+                finalizers.update(finalizers_of(decode(record.value)))
                 if pace.is_due():
                     await pace.pause()
         waiting = self._store.get(namespace_key(name))

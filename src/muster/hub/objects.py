@@ -75,7 +75,7 @@ def shown(value: bytes, target: Target) -> bytes:
     return encode(target.resource.to_version(decode(value), target.version))
 
 
-class Shown(Sequence[bytes]):
+class ShownObjects(Sequence[bytes]):
     """The values of records in the version that was asked for, each made when it is looked at and kept by nobody."""
 
     __slots__ = ("_records", "_target")
@@ -100,7 +100,7 @@ class Shown(Sequence[bytes]):
 
     def __getitem__(self, place: int | slice) -> bytes | Sequence[bytes]:
         if isinstance(place, slice):
-            return Shown(self._records[place], self._target)
+            return ShownObjects(self._records[place], self._target)
         return shown(self._records[place].value, self._target)
 
 

@@ -13,6 +13,7 @@ from muster.hub import status
 from muster.hub.requests import DeleteOptions, MalformedBodyError
 from muster.values.causes import Cause, forbidden, invalid, not_supported, required, shown, too_long
 from muster.values.json import Json, JsonObject
+from muster.values.json_members import object_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,7 @@ def _from_body(options: DeleteOptions, body: Body) -> DeleteOptions:
         return options
     if not isinstance(value, dict) or value.get("kind", "DeleteOptions") != "DeleteOptions":
         raise status.bad_request("decoded object cannot be converted to DeleteOptions")
-    preconditions = value.get("preconditions") or {}
+    preconditions = object_at(value, "preconditions")
     found: JsonObject = {
         "dry_run": tuple(value["dryRun"]) if _is_strings(value.get("dryRun")) else None,
         "grace_period_seconds": _checked(value, "gracePeriodSeconds", int),

@@ -19,6 +19,7 @@ from muster.hub.patches.strategic import StrategicPatchError, strategic_patched
 from muster.hub.replacement import Proposal
 from muster.hub.requests import PatchType
 from muster.values.json import Json, JsonObject
+from muster.values.json_members import object_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +135,7 @@ def applied(
     obj = bodies.copied(obj)
     metadata = obj.setdefault("metadata", {})
     metadata.setdefault("name", target.name)
-    if writer.manager == KUBECTL and LAST_APPLIED in (metadata.get("annotations") or {}):
+    if writer.manager == KUBECTL and LAST_APPLIED in object_at(metadata, "annotations"):
         metadata["annotations"][LAST_APPLIED] = last_applied(config)
     bodies.check_address(target, obj)
     problem = bodies.embedded_problem(target, obj)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
+from muster.api.metadata import namespace_of
 from muster.hub.storage import Key
 from muster.placement.explain.explained import ClusterExplanation, NearMiss, ReasonCount, Told
 from muster.placement.explain.report import (
@@ -74,7 +75,7 @@ class Redaction:
         """The words that the reader has anyway."""
         metadata = placement["metadata"]
         own = {"namespace": metadata.get("namespace"), "name": metadata.get("name"), "spec": placement.get("spec")}
-        bound = self._store.scan(_BINDINGS, metadata.get("namespace") or "")
+        bound = self._store.scan(_BINDINGS, namespace_of(placement))
         return frozenset({*words_of(msgspec.json.encode(own).decode()), *(record.key.name for record in bound)})
 
 

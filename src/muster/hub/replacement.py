@@ -17,7 +17,7 @@ from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
 from muster.hub.requests import Answer
 from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
-from muster.hub.write_checks import Passed, refuse_invalid
+from muster.hub.write_checks import AdmissionOutcome, refuse_invalid
 from muster.values.causes import invalid
 from muster.values.json import JsonObject
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from muster.hub.options import Write
     from muster.hub.requests import Target, User
     from muster.hub.storage import Record, Store
-    from muster.hub.write_checks import Gate
+    from muster.hub.write_checks import WriteChecks
 
 # What is stored is read fast, and mostly shared with the new state: it weighs so many times less than what is sent.
 _STORED_WEIGHT = 4
@@ -50,11 +50,16 @@ class Replacement:
     """Writes new states of objects that exist."""
 
     def __init__(
-        self, store: Store, gate: Gate, cleaner: NamespaceCleaner, now: Callable[[], str], heavy_work: HeavyWork
+        self,
+        store: Store,
+        write_checks: WriteChecks,
+        cleaner: NamespaceCleaner,
+        now: Callable[[], str],
+        heavy_work: HeavyWork,
     ) -> None:
         self._store = store
         self._heavy = heavy_work
-        self._gate = gate
+        self._write_checks = write_checks
         self._cleaner = cleaner
         self._now = now
 
@@ -122,14 +127,16 @@ class Replacement:
         weight: int,
     ) -> Answer:
         # 2. Admission may change it; ownership covers the result. Refuse what is wrong.
-        new, mutated = await self._gate.mutated(
+        new, mutated = await self._write_checks.mutated(
             "UPDATE", target, user, old, new, dry_run=options.dry_run, weight=weight
         )
         completing = partial(self._complete, target, old, new, sent, proposal.owners, options)
         unchanged, checked = await self._heavy.done(user.name, weight, completing)
 
         # 3. Ask whether it may happen.
-        passed = await self._gate.validated("UPDATE", target, user, old, new, dry_run=options.dry_run, weight=weight)
+        passed = await self._write_checks.validated(
+            "UPDATE", target, user, old, new, dry_run=options.dry_run, weight=weight
+        )
         warnings = (
             *proposal.warnings,
             *checked,
@@ -137,13 +144,13 @@ class Replacement:
             *mutated.warnings,
             *passed.warnings,
         )
-        guards = Passed(guards=(*mutated.guards, *passed.guards))
+        guards = AdmissionOutcome(guards=(*mutated.guards, *passed.guards))
 
         # 4. Store, unless nothing has changed.
         if unchanged:
             return Answer(200, shown(record.value, target), warnings)
         answer = await self._store_state(target, record, new, options, warnings, guards)
-        advice = await self._gate.advice("UPDATE", target, user, old, new, dry_run=options.dry_run)
+        advice = await self._write_checks.advice("UPDATE", target, user, old, new, dry_run=options.dry_run)
         return replace(answer, warnings=(*answer.warnings, *advice)) if advice else answer
 
     async def _store_state(
@@ -153,7 +160,7 @@ class Replacement:
         new: JsonObject,
         options: Write,
         warnings: tuple[str, ...],
-        passed: Passed,
+        passed: AdmissionOutcome,
     ) -> Answer:
         if options.dry_run:
             return Answer(200, encode(new), warnings)
@@ -181,7 +188,7 @@ class Replacement:
         """Record who owns what of the new state, and check it. Whether nothing has changed; warnings. Raises 422."""
         self._own(target, old, new, sent, owners, options)
         if target.resource.generation and _is_new_generation(target, old, new):
-            new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
         if target.resource.complete is not None and not target.subresource:
             target.resource.complete(new, old)
         warnings = refuse_invalid(target, new, old)

@@ -94,7 +94,7 @@ class Body(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ObjectBody:
     """A body that is already an object: for callers inside the hub, and tests."""
 
     value: Json

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muster.api.access_reviews import read_review
 from muster.api.validation import validate_object
 from muster.hub import status
 from muster.hub.objects import encode, merge_versions
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
 from muster.hub.requests import API_AUDIENCE, Answer, Attributes, User
-from muster.values.json import Json, JsonObject
+from muster.values.json import JsonObject
+from muster.values.json_members import object_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muster.api.access_reviews import ReviewSpec
     from muster.hub.options import Write
     from muster.hub.requests import Authenticator, Authorizer, Target
 
@@ -42,9 +45,9 @@ class Reviews:
             raise status.invalid(target.resource.group, "", "", causes)
         match target.resource.kind:
             case "SelfSubjectAccessReview":
-                result = await self._access(target, obj, user)
+                result = await self._decided(target, obj, user)
             case "SubjectAccessReview" | "LocalSubjectAccessReview":
-                result = await self._access(target, obj, _subject(obj))
+                result = await self._decided(target, obj, _subject(read_review(obj).spec))
             case "SelfSubjectRulesReview":
                 result = await self._rules(user, obj)
             case "TokenReview":
@@ -54,24 +57,22 @@ class Reviews:
                 result = {"metadata": metadata, "status": {"userInfo": _user_info(user)}}
             case kind:
                 raise status.internal_error(f"no answer is known to a {kind}")
-        answered = {"kind": target.resource.kind, "apiVersion": target.api_version, **result}
-        if "Rules" not in target.resource.kind and "spec" in answered:
-            self._own(target, answered, options)
-        return Answer(201, encode(answered), warnings)
+        review = {"kind": target.resource.kind, "apiVersion": target.api_version, **result}
+        if "Rules" not in target.resource.kind and "spec" in review:
+            self._own(target, review, options)
+        return Answer(201, encode(review), warnings)
 
-    async def _access(self, target: Target, obj: JsonObject, user: User) -> JsonObject:
-        spec = _object(obj.get("spec"))
-        attributes = _attributes(spec)
-        decision = await self._authorizer.authorize(user, attributes)
+    async def _decided(self, target: Target, obj: JsonObject, user: User) -> JsonObject:
+        decision = await self._authorizer.authorize(user, _attributes(read_review(obj).spec))
         answer: JsonObject = {"allowed": decision.allowed}
         if decision.reason:
             answer["reason"] = decision.reason
         metadata = {"namespace": target.namespace} if target.namespace else {}
-        return {"metadata": metadata, "spec": spec, "status": answer}
+        return {"metadata": metadata, "spec": object_at(obj, "spec"), "status": answer}
 
     async def _rules(self, user: User, obj: JsonObject) -> JsonObject:
-        namespace = _object(obj.get("spec")).get("namespace")
-        if not isinstance(namespace, str) or not namespace:
+        namespace = read_review(obj).spec.namespace
+        if not namespace:
             raise status.bad_request("no namespace on request")
         rules = await self._authorizer.rules(user, namespace)
         found = {
@@ -84,14 +85,14 @@ class Reviews:
         return {"metadata": {}, "spec": {}, "status": found}
 
     async def _token(self, obj: JsonObject) -> JsonObject:
-        spec = _object(obj.get("spec"))
-        token = spec.get("token")
+        spec = read_review(obj).spec
         found = None
         accepted: list[str] = []
-        if isinstance(token, str) and token and self._authenticator is not None:
+        if spec.token and self._authenticator is not None:
             # Whoever asks says whom the token must be meant for, or it could be one that was given to somebody else.
-            for audience in (spec.get("audiences") or [API_AUDIENCE])[:_MOST_AUDIENCES]:
-                user = await self._authenticator.authenticate(token, str(audience))
+            audiences = spec.audiences or (API_AUDIENCE,)
+            for audience in audiences[:_MOST_AUDIENCES]:
+                user = await self._authenticator.authenticate(spec.token, audience)
                 if user is not None:
                     found = user
                     accepted.append(audience)
@@ -99,37 +100,37 @@ class Reviews:
             answer: JsonObject = {"user": {}, "error": "invalid bearer token"}
         else:
             answer = {"authenticated": True, "user": _user_info(found), "audiences": accepted}
-        return {"metadata": {}, "spec": spec, "status": answer}
+        return {"metadata": {}, "spec": object_at(obj, "spec"), "status": answer}
 
-    def _own(self, target: Target, answered: JsonObject, options: Write) -> None:
+    def _own(self, target: Target, review: JsonObject, options: Write) -> None:
         """Reviews carry managedFields like any other object, of what was asked."""
         writer = Writer(options.manager, target.api_version, self._now())
-        asked = {key: value for key, value in answered.items() if key != "status"}
-        if owners := managed_fields.created(asked, merge_versions(target.resource), writer):
-            answered["metadata"] = {**answered["metadata"], "managedFields": owners}
+        question = {key: value for key, value in review.items() if key != "status"}
+        if owners := managed_fields.created(question, merge_versions(target.resource), writer):
+            review["metadata"] = {**review["metadata"], "managedFields": owners}
 
 
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _attributes(spec: JsonObject) -> Attributes:
+def _attributes(spec: ReviewSpec) -> Attributes:
     """What the review asks about."""
-    on_path = spec.get("nonResourceAttributes")
-    if on_path is not None:
-        asked = _object(on_path)
-        return Attributes(str(asked.get("verb", "")), path=str(asked.get("path", "")))
-    asked = _object(spec.get("resourceAttributes"))
-    names = ("verb", "group", "version", "resource", "subresource", "namespace", "name")
-    return Attributes(*(str(asked.get(name) or "") for name in names))
+    if spec.non_resource_attributes is not None:
+        return Attributes(spec.non_resource_attributes.verb, path=spec.non_resource_attributes.path)
+    action = spec.resource_attributes
+    if action is None:
+        return Attributes("")
+    return Attributes(
+        action.verb,
+        action.group,
+        action.version,
+        action.resource,
+        action.subresource,
+        action.namespace,
+        action.name,
+    )
 
 
-def _subject(obj: JsonObject) -> User:
+def _subject(spec: ReviewSpec) -> User:
     """Whom the review asks about."""
-    spec = _object(obj.get("spec"))
-    groups = tuple(str(group) for group in spec.get("groups") or ())
-    extra = {str(key): tuple(map(str, values or ())) for key, values in _object(spec.get("extra")).items()}
-    return User(str(spec.get("user") or ""), str(spec.get("uid") or ""), groups, extra)
+    return User(spec.user, spec.uid, spec.groups, spec.extra)
 
 
 def _user_info(user: User) -> JsonObject:

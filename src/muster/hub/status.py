@@ -190,11 +190,6 @@ def invalid(group: str, kind: str, name: str, causes: Iterable[Cause]) -> Status
     return StatusError(422, "Invalid", message, details)
 
 
-def invalid_option(kind: str, reason: str, field: str, message: str) -> StatusError:
-    """A query option that is not allowed: `CreateOptions.meta.k8s.io "" is invalid: …`."""
-    return invalid("meta.k8s.io", kind, "", [Cause(reason, field, message)])
-
-
 def unprocessable_patch() -> StatusError:
     """A JSON patch that cannot be carried out; the real server does not say why."""
     return StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {})

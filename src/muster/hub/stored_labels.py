@@ -28,7 +28,7 @@ class _Object(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Object).decode
 
 
-class Labelled:
+class LabelSearch:
     """Whether the bytes of an object carry `key: value` as a label."""
 
     __slots__ = ("_key", "_text", "_value")

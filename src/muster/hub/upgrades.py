@@ -29,7 +29,7 @@ _AT_ONCE = 200  # objects in one transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class UpgradeStep:
     """How objects of one resource, as in `placements.cluster.open-cluster-management.io`, get to a format."""
 
     format: int
@@ -38,15 +38,15 @@ class Step:
 
 
 #: None so far: no kind has changed how it is stored since there are formats.
-STEPS: tuple[Step, ...] = ()
+STEPS: tuple[UpgradeStep, ...] = ()
 
 
-def today(steps: Sequence[Step] = STEPS) -> int:
+def today(steps: Sequence[UpgradeStep] = STEPS) -> int:
     """The format in which objects are written."""
     return max((step.format for step in steps), default=FIRST_FORMAT)
 
 
-async def upgrade_objects(store: Store, steps: Sequence[Step] = STEPS) -> int:
+async def upgrade_objects(store: Store, steps: Sequence[UpgradeStep] = STEPS) -> int:
     """Write anew what is older than the steps for its kind; how many objects that were."""
     count = 0
     for resource in sorted({step.resource for step in steps}):
@@ -61,7 +61,7 @@ async def upgrade_objects(store: Store, steps: Sequence[Step] = STEPS) -> int:
     return count
 
 
-def _changes(store: Store, steps: Sequence[Step], older: dict[Key, int]) -> Iterator[Put]:
+def _changes(store: Store, steps: Sequence[UpgradeStep], older: dict[Key, int]) -> Iterator[Put]:
     for key, written in older.items():
         record = store.get(key)
         if record is None:

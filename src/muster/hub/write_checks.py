@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from muster.api.metadata import name_of
 from muster.api.validation import judged_object
 from muster.hub import status
 from muster.hub.requests import AdmissionRequest, Adviser, Attributes
@@ -18,19 +19,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class AdmissionOutcome:
     """What admission left behind: warnings for the client, and what must still hold when the write commits."""
 
     warnings: tuple[str, ...] = ()
     guards: tuple[Guard, ...] = ()
 
-    def and_also(self, admitted: Admitted) -> Passed:
+    def and_also(self, admitted: Admitted) -> AdmissionOutcome:
         if not admitted.warnings and not admitted.read:
             return self  # as nearly always
-        return Passed(self.warnings + admitted.warnings, self.guards + admitted.read)
+        return AdmissionOutcome(self.warnings + admitted.warnings, self.guards + admitted.read)
 
 
-_NOTHING = Passed()
+_NOTHING = AdmissionOutcome()
 
 
 async def require(authorizer: Authorizer, user: User, attributes: Attributes) -> None:
@@ -40,7 +41,7 @@ async def require(authorizer: Authorizer, user: User, attributes: Attributes) ->
         raise status.forbidden(user, attributes, decision.reason)
 
 
-class Gate:
+class WriteChecks:
     """The authorizer and the admission plugins, asked in order."""
 
     def __init__(self, authorizer: Authorizer, admission: Sequence[Admission]) -> None:
@@ -86,7 +87,7 @@ class Gate:
         *,
         dry_run: bool,
         weight: int = 0,
-    ) -> tuple[JsonObject, Passed]:
+    ) -> tuple[JsonObject, AdmissionOutcome]:
         """The object as admission plugins change it, one after the other."""
         passed = _NOTHING
         request = AdmissionRequest(operation, target, user, old, new, dry_run, weight)
@@ -108,7 +109,7 @@ class Gate:
         *,
         dry_run: bool,
         weight: int = 0,
-    ) -> Passed:
+    ) -> AdmissionOutcome:
         """Let admission plugins refuse."""
         passed = _NOTHING
         request = AdmissionRequest(operation, target, user, old, new, dry_run, weight)
@@ -144,7 +145,7 @@ def refuse_invalid(target: Target, new: JsonObject, old: JsonObject | None = Non
     resource = target.resource
     found = judged_object(resource, target.version, new, old, target.subresource)
     if found.causes:
-        error = status.invalid(resource.group, resource.kind, new["metadata"].get("name") or "", found.causes)
+        error = status.invalid(resource.group, resource.kind, name_of(new), found.causes)
         error.warnings = found.warnings
         raise error
     return found.warnings

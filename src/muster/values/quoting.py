@@ -1,4 +1,4 @@
-"""Texts in double quotes as Go's %q writes them, which is how upstream error messages name what they refuse."""
+"""Texts and bytes in quotes as Go's %q writes them, which is how upstream error messages name what they refuse."""
 
 from __future__ import annotations
 
@@ -20,6 +20,20 @@ def go_quote(text: str) -> str:
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return f'"{"".join(map(_escaped, text))}"'
+
+
+def go_byte(character: str) -> str:
+    """The first byte of a character in single quotes: Go reads JSON, and times, byte by byte, and prints the byte as
+    the character of that number. A byte that was no UTF-8 has come as a surrogate."""
+    code = ord(character)
+    byte = chr(code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else character.encode("utf-8", "surrogatepass")[0])
+    match byte:
+        case "'":
+            return r"'\''"
+        case '"':
+            return "'\"'"
+        case _:
+            return f"'{_escaped(byte)}'"
 
 
 def printable(text: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from muster.hub.auth.administrators_only import MastersAuthorizer
-from muster.hub.auth.authentication import PEER, Door, path_attributes
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
+from muster.hub.auth.authentication import PEER, Authentication, path_attributes
 from muster.hub.auth.peers import Peer
 from muster.hub.auth.tokens import ADMINISTRATOR, ANONYMOUS, TokenAuthenticator
 from muster.hub.requests import Attributes, User
@@ -20,10 +20,12 @@ FOREVER, LONG_AGO = 4e9, 1.0
 
 def identified(*headers: tuple[bytes, bytes], peer: Peer | None = None, anonymous: bool = False) -> User | int:
     """The user, or the code of the refusal."""
-    door = Door(TokenAuthenticator({"secret": ADMINISTRATOR}), MastersAuthorizer(), anonymous=anonymous)
+    authentication = Authentication(
+        TokenAuthenticator({"secret": ADMINISTRATOR}), AdministratorsOnlyAuthorizer(), anonymous=anonymous
+    )
     scope: dict[str, Any] = {"headers": list(headers)} | ({PEER: peer} if peer else {})
     try:
-        return asyncio.run(door.identify(scope))
+        return asyncio.run(authentication.identify(scope))
     except StatusError as error:
         return error.code
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.auth.tokens import ADMINISTRATOR, TokenAuthenticator, TokenFileError, administrator_token
 from muster.hub.requests import AccessRules, Attributes, User
 
@@ -56,7 +56,7 @@ def test_only_known_tokens_have_a_user() -> None:
 
 
 def test_masters_may_do_everything_and_others_nothing() -> None:
-    authorizer = MastersAuthorizer()
+    authorizer = AdministratorsOnlyAuthorizer()
     alice = User("alice", groups=("devs", "system:authenticated"))
     get = Attributes("get", resource="secrets")
     assert asyncio.run(authorizer.authorize(ADMINISTRATOR, get)).allowed

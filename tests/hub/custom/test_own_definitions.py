@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from muster.api.codec import encode_split
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.custom.lifecycle import key_of_definition
 from muster.hub.objects import decode
 from muster.hub.storage import Put, Store
@@ -33,6 +33,6 @@ async def test_a_second_start_writes_nothing_and_puts_right_what_is_wrong() -> N
 
 
 async def _started(store: Store) -> None:
-    api = Api(store, MastersAuthorizer())
+    api = Api(store, AdministratorsOnlyAuthorizer())
     await api.start()
     await api.close()

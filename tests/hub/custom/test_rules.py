@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from muster.cel import CompileBudget
-from muster.hub.custom.rule_checks import ask_all, rule_node
+from muster.hub.custom.rule_checks import evaluate_rules, rule_node
 from tests.hub.custom.a_kind import Shop, definition, fields, schema, version
 
 RULES = "x-kubernetes-validations"
@@ -179,8 +179,8 @@ def test_all_rules_of_an_object_have_one_budget() -> None:
     many = {"type": "array", "items": NUMBER, RULES: [{"rule": "self.all(x, x > 0)"}]}
     node = rule_node(many, CompileBudget(), root=False)
     assert node is not None
-    assert ask_all(node, [1, 2, 3], budget=1000).causes == []
-    (cause,) = ask_all(node, [1] * 1000, budget=1000).causes
+    assert evaluate_rules(node, [1, 2, 3], budget=1000).causes == []
+    (cause,) = evaluate_rules(node, [1] * 1000, budget=1000).causes
     assert str(cause) == (
         '<nil>: Invalid value: "array": validation failed due to running out of cost budget, '
         "no further validation rules will be run"

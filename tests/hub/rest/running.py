@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from muster.hub.access import Access
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.auth.tokens import ADMINISTRATOR, TokenAuthenticator
 from muster.hub.rest.application import Application
 from muster.hub.rest.server import serve
@@ -41,6 +41,7 @@ class RunningHub:
     url: str
     token: str
     application: Application
+    api: Api
     store: Store
     loop: asyncio.AbstractEventLoop
     tls: ServingCertificate | None = None
@@ -118,7 +119,7 @@ async def _with_access(
         api,
         access.authenticator,
         access.authorizer,
-        door=access.door,
+        authentication=access.authentication,
         audit=access.audit,
         subresources=access.subresources,
         identity=access.identity,
@@ -155,7 +156,7 @@ def running_hub(
             access = None if state is None else Access(store, state, known, access_settings, clock)
             if access is None:
                 authenticator = TokenAuthenticator(known)
-                authorizer = MastersAuthorizer()
+                authorizer = AdministratorsOnlyAuthorizer()
                 api = Api(store, authorizer, authenticator=authenticator)
                 await api.start()
                 application = Application(api, authenticator, authorizer, limits=limits)
@@ -164,7 +165,7 @@ def running_hub(
             loop = asyncio.get_running_loop()
 
             def ready(url: str) -> None:
-                found.append(RunningHub(url, TOKEN, application, store, loop, tls))
+                found.append(RunningHub(url, TOKEN, application, api, store, loop, tls))
                 started.set()
 
             await serve(application, on_ready=ready, stop=stop, tls=tls)

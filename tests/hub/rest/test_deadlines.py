@@ -6,20 +6,20 @@ import asyncio
 
 import pytest
 
-from muster.hub.rest.deadlines import Stalls
+from muster.hub.rest.deadlines import Deadlines
 
 
-async def send(stalls: Stalls, seconds: float) -> None:
-    with stalls.guarded() as guard:
-        guard.begins()
+async def send(stalls: Deadlines, seconds: float) -> None:
+    with stalls.enforced() as deadline:
+        deadline.begins()
         await asyncio.sleep(seconds)
-        guard.ended()
+        deadline.ended()
 
 
 def test_a_send_that_takes_too_long_is_cut_off_and_the_task_lives_on() -> None:
     async def stuck() -> str:
         with pytest.raises(TimeoutError):
-            await send(Stalls(0.05), 10)
+            await send(Deadlines(0.05), 10)
         await asyncio.sleep(0)  # the cancellation has been taken back
         return "cleaned up"
 
@@ -28,12 +28,12 @@ def test_a_send_that_takes_too_long_is_cut_off_and_the_task_lives_on() -> None:
 
 def test_waiting_between_sends_is_no_stall() -> None:
     async def patient() -> int:
-        stalls = Stalls(0.05)
-        with stalls.guarded() as guard:
+        stalls = Deadlines(0.05)
+        with stalls.enforced() as deadline:
             for _ in range(3):
-                guard.begins()
+                deadline.begins()
                 await asyncio.sleep(0.01)
-                guard.ended()
+                deadline.ended()
                 await asyncio.sleep(0.1)
         return 3
 
@@ -42,7 +42,7 @@ def test_waiting_between_sends_is_no_stall() -> None:
 
 def test_a_cancellation_from_elsewhere_stays_one() -> None:
     async def run() -> bool:
-        task = asyncio.create_task(send(Stalls(60), 10))
+        task = asyncio.create_task(send(Deadlines(60), 10))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

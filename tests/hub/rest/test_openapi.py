@@ -9,14 +9,17 @@ import pytest
 
 from muster.api import RESOURCES
 from muster.api.resource import Resource, Scale, Version
-from muster.hub.rest.discovery import Discovery
 from muster.hub.rest.openapi import OpenApi
 
 OPENAPI = OpenApi(RESOURCES.values())
-NAMES = [
-    f"apis/{group}/{version}" if group else f"api/{version}"
-    for group, version in Discovery(RESOURCES.values()).group_versions
-]
+NAMES = sorted(
+    {
+        f"apis/{kind.group}/{version.name}" if kind.group else f"api/{version.name}"
+        for kind in RESOURCES.values()
+        for version in kind.versions
+        if version.served
+    }
+)
 
 
 def content(name: str) -> Any:

@@ -19,7 +19,7 @@ from muster.hub.access import AccessSettings
 from muster.hub.auth import fairness
 from muster.hub.auth.fairness import UserLimits
 from muster.hub.auth.tokens import ADMINISTRATOR
-from muster.hub.requests import Given, Target, WriteOptions
+from muster.hub.requests import ObjectBody, Target, WriteOptions
 from muster.hub.rest.limits import Limits
 from muster.hub.rest.parts import PART
 from tests.hub.auth.guarded import GuardedHub, guarded_hub, rule, user
@@ -40,13 +40,13 @@ def fill(hub: RunningHub, count: int, size: int) -> None:
 
     resource = RESOURCES["configmaps"]
     target = Target(resource, resource.storage_version, "default")
-    api = hub.application._api
+    api = hub.api
 
     async def create() -> None:
         for number in range(count):
             obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"m{number:05}"}}
             obj["data"] = {"text": f"{number:05}" + "x" * size}
-            await api.create(ADMINISTRATOR, target, Given(obj), WriteOptions())
+            await api.create(ADMINISTRATOR, target, ObjectBody(obj), WriteOptions())
 
     hub.call(create())
 

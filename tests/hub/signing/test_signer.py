@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 
+from muster.api.certificate_rules import read_signing_request
 from muster.hub.auth.certificates import serving_certificate
 from muster.hub.signing.signer import Signer, is_over
 from tests.hub.a_hub import START, Hub, a_hub, story
@@ -87,7 +88,7 @@ async def test_what_the_signer_does_not_sign_says_why(tmp_path: Path) -> None:
 def test_the_holder_of_an_issued_certificate_is_who_it_names(tmp_path: Path) -> None:
     tls = serving_certificate(tmp_path)
     with running_hub(tls=tls, state=tmp_path) as hub:
-        signer = Signer(hub.application._api, hub.store, tmp_path)
+        signer = Signer(hub.api, hub.store, tmp_path)
         hub.call(_started(signer))
         try:
             base = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
@@ -144,7 +145,7 @@ def test_requests_stay_an_hour_once_decided_and_a_day_while_they_wait(
         "metadata": {"creationTimestamp": written},
         "status": {**status, **({"certificate": certificate} if certificate else {})},
     }
-    assert is_over(obj, START + timedelta(hours=hours)) is over
+    assert is_over(read_signing_request(obj), START + timedelta(hours=hours)) is over
 
 
 @story

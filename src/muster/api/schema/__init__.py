@@ -24,7 +24,7 @@ from muster.values.json import JsonMapping, JsonObject
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from muster.api.schema.checks import Check
+    from muster.api.schema.scalars import Check
     from muster.api.schema.shape import Shape
     from muster.api.schema.transitions import Transition
     from muster.values.causes import Cause

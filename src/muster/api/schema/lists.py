@@ -12,7 +12,7 @@ from muster.values.json import Json, JsonMapping
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from muster.api.schema.checks import Check, Problem
+    from muster.api.schema.scalars import Check, Problem
 
 
 def compile_lists(schema: JsonMapping) -> Check | None:

@@ -13,7 +13,7 @@ from muster.cli.inputs.grants import grant_rows
 from muster.clustersets.moves import join_permissions, moves_between_sets, possible_moves
 from muster.clustersets.permissions import Permission, join
 from muster.hub.auth.impersonation import service_account_groups
-from muster.hub.auth.tokens import AUTHENTICATED, MASTERS
+from muster.hub.auth.tokens import AUTHENTICATED, SYSTEM_MASTERS
 from muster.hub.requests import Attributes, User
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET, ExclusiveMembership, membership
@@ -152,8 +152,8 @@ def _change(verb: str, cluster: str) -> Permission:
 
 
 def _need(policy: Policy, user: User, any_of: tuple[Permission, ...]) -> Need:
-    if MASTERS in user.groups:
-        return Need(any_of, {each.verb: f"membership of {MASTERS}" for each in any_of})
+    if SYSTEM_MASTERS in user.groups:
+        return Need(any_of, {each.verb: f"membership of {SYSTEM_MASTERS}" for each in any_of})
     bindings = {each.verb: policy.decide(user, _attributes(each)) for each in any_of}
     granted = {verb: policy.granted_by(user, binding) for verb, binding in bindings.items() if binding is not None}
     return Need(any_of, granted)

@@ -14,10 +14,10 @@ from muster.cli.apply import FIRST, LAST
 from muster.errors import ApiError
 from muster.hub.admission import ObjectChecks
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.auth.tokens import ADMINISTRATOR
 from muster.hub.objects import key_of, stored_form
-from muster.hub.requests import DeleteOptions, Given, PatchType, Target, WriteOptions
+from muster.hub.requests import DeleteOptions, ObjectBody, PatchType, Target, WriteOptions
 from muster.hub.storage import Put, Store
 from muster.values.json import JsonMapping, JsonObject
 
@@ -58,7 +58,7 @@ async def rehearse(
     Documents carry the namespace that they go to.
     """
     store = Store.open(None)
-    authorizer = MastersAuthorizer()
+    authorizer = AdministratorsOnlyAuthorizer()
     api = Api(store, authorizer, admission=(ObjectChecks(store, authorizer, clock=lambda: now),), clock=lambda: now)
     try:
         await api.start()
@@ -95,7 +95,7 @@ class _Stage:
         for name in namespaces:
             target = _target({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
             if target is not None and self._store.get(key_of(target)) is None:
-                await self._api.create(ADMINISTRATOR, _collection(target), Given(_namespace(name)), WriteOptions())
+                await self._api.create(ADMINISTRATOR, _collection(target), ObjectBody(_namespace(name)), WriteOptions())
         touched = {key_of(target) for each in documents if (target := _target(each.object)) is not None}
         puts = []
         for obj in present:
@@ -113,7 +113,7 @@ class _Stage:
             return
         key = (document.object["kind"], target.namespace, target.name)
         options = WriteOptions(field_manager=self._how.manager, field_validation="Strict", force=self._how.force)
-        body = Given(document.object)
+        body = ObjectBody(document.object)
         try:
             answer = await self._api.patch(ADMINISTRATOR, target, PatchType.APPLY, body, options)
             if self._how.with_status and "status" in document.object and target.version.status:

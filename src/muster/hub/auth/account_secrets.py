@@ -9,11 +9,13 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
+from muster.api.metadata import annotations_of, name_of
 from muster.hub import status
 from muster.hub.objects import decode
 from muster.hub.requests import API_AUDIENCE, Admitted
 from muster.hub.storage import Key, Unchanged
 from muster.values.causes import required
+from muster.values.json_members import object_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,10 +44,10 @@ class AccountSecrets:
         if request.target.resource.key != "secrets" or new is None or new.get("type") != _TYPE:
             return _NOTHING
         metadata = new["metadata"]
-        account = (metadata.get("annotations") or {}).get(_NAME)
+        account = annotations_of(new).get(_NAME)
         if not account:
             causes = [required(f"metadata.annotations[{_NAME}]")]
-            raise status.invalid("", "Secret", metadata.get("name") or "", causes)
+            raise status.invalid("", "Secret", name_of(new), causes)
         if request.operation != "CREATE" or request.dry_run:
             return _NOTHING
         namespace = request.target.namespace
@@ -60,13 +62,13 @@ class AccountSecrets:
             namespace, (account, uid), [API_AUDIENCE], None, (metadata["name"], metadata["uid"])
         )
         data = {
-            **(new.get("data") or {}),
+            **object_at(new, "data"),
             "token": _encoded(issued.token.encode()),
             "namespace": _encoded(namespace.encode()),
         }
         if self._authority.exists():
             data["ca.crt"] = _encoded(self._authority.read_bytes())
-        annotations = {**(metadata.get("annotations") or {}), _UID: uid}
+        annotations = {**annotations_of(new), _UID: uid}
         return Admitted({**new, "metadata": {**metadata, "annotations": annotations}, "data": data}, read=read)
 
     async def validate(self, request: AdmissionRequest) -> Admitted:  # noqa: ARG002 - the protocol's signature

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muster.hub.auth.tokens import MASTERS
+from muster.hub.auth.tokens import SYSTEM_MASTERS
 from muster.hub.requests import AccessRules, Decision
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ _EVERYTHING = AccessRules(
 )
 
 
-class MastersAuthorizer:
+class AdministratorsOnlyAuthorizer:
     """Allows system:masters, as every Kubernetes server does before it looks at a role."""
 
     async def authorize(self, user: User, attributes: Attributes) -> Decision:  # noqa: ARG002 - the protocol's signature
-        return Decision(MASTERS in user.groups)
+        return Decision(SYSTEM_MASTERS in user.groups)
 
     async def missing(
         self,
@@ -32,7 +32,7 @@ class MastersAuthorizer:
         names: Sequence[str],
         namespace: str = "",  # noqa: ARG002 - the protocol
     ) -> list[str]:
-        return [] if MASTERS in user.groups else list(names)
+        return [] if SYSTEM_MASTERS in user.groups else list(names)
 
     async def rules(self, user: User, namespace: str) -> AccessRules:  # noqa: ARG002
-        return _EVERYTHING if MASTERS in user.groups else AccessRules()
+        return _EVERYTHING if SYSTEM_MASTERS in user.groups else AccessRules()

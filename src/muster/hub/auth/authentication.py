@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from muster.hub import status
 from muster.hub.auth.fairness import Fairness, UserLimits
 from muster.hub.auth.impersonation import acting_user
-from muster.hub.auth.tokens import ANONYMOUS, MASTERS
+from muster.hub.auth.tokens import ANONYMOUS, SYSTEM_MASTERS
 from muster.hub.requests import Attributes
 from muster.values.json import JsonMapping
 
@@ -28,7 +28,7 @@ _OWN = "system:muster:"  # the hub's own controllers, which are not counted
 _UNKNOWN_SIZE = 1024 * 1024  # what a body without a stated length is counted as
 
 
-class Door:
+class Authentication:
     """Identifies users, lets them act as others if they may, and holds back those who ask for too much."""
 
     def __init__(
@@ -59,13 +59,13 @@ class Door:
             raise status.unauthorized()
         return ANONYMOUS
 
-    async def acting(self, user: User, scope: JsonMapping, asked: Attributes) -> User:
-        """The user that the request acts as; `asked` is what it is about. Raises 400 and 403."""
-        return await acting_user(user, scope["headers"], self._authorizer, asked)
+    async def acting_user(self, user: User, scope: JsonMapping, attributes: Attributes) -> User:
+        """The user that the request acts as; `attributes` are what it is about. Raises 400 and 403."""
+        return await acting_user(user, scope["headers"], self._authorizer, attributes)
 
     def enter(self, user: User, headers: Mapping[bytes, bytes]) -> int:
         """The request begins: raises 429 if the user has too much under way. Returns what `leave` needs."""
-        if MASTERS in user.groups or user.name.startswith(_OWN):
+        if SYSTEM_MASTERS in user.groups or user.name.startswith(_OWN):
             return -1
         size = _size(headers)
         self._fairness.enter(user.name, size)
@@ -73,13 +73,13 @@ class Door:
 
     def watching(self, user: User) -> AbstractContextManager[None]:
         """While a watch is open. Raises 429 if the user has too many."""
-        if MASTERS in user.groups or user.name.startswith(_OWN):
+        if SYSTEM_MASTERS in user.groups or user.name.startswith(_OWN):
             return contextlib.nullcontext()
         return self._fairness.watching(user.name)
 
     async def hold(self, user: User, size: int) -> Callable[[], None]:
         """Room for an answer of this size until it is read; see `Fairness.hold`. Raises 429."""
-        if not size or MASTERS in user.groups or user.name.startswith(_OWN):
+        if not size or SYSTEM_MASTERS in user.groups or user.name.startswith(_OWN):
             return _nothing
         return await self._fairness.hold(user.name, size)
 
@@ -113,7 +113,7 @@ def path_attributes(method: str, path: str) -> Attributes:
         if len(rest) > 2 and rest[2] not in ("status", "finalize"):
             rest = rest[2:]
     resource, name, subresource = (*rest, "", "")[:3]
-    verb = _VERBS.get(method, "") if name else _COLLECTION_VERBS.get(method) or _VERBS.get(method, "")
+    verb = _VERBS.get(method, "") if name else _COLLECTION_VERBS.get(method, _VERBS.get(method, ""))
     return Attributes(verb, group, resource=resource, subresource=subresource, namespace=namespace, name=name)
 
 

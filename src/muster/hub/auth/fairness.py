@@ -1,7 +1,7 @@
 """What one user may ask for at once: requests and bytes under way, requests per second, answers not yet read.
 
-So that no user, by accident or on purpose, takes the hub from the others. `door` asks for every request; members of
-system:masters and the hub's own controllers are not counted. A refusal is 429 with the time to wait.
+So that no user, by accident or on purpose, takes the hub from the others. `authentication` asks for every request;
+members of system:masters and the hub's own controllers are not counted. A refusal is 429 with the time to wait.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from muster.hub import status
-from muster.hub.auth.tokens import ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from muster.hub.auth.tokens import ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED
 from muster.hub.requests import Attributes, User
 from muster.values.quoting import go_quote
 
@@ -29,7 +29,7 @@ _EXTRA = "impersonate-extra-"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Impersonated:
     """Whom a request wants to act as, as its headers say."""
 
     name: str
@@ -56,7 +56,7 @@ def service_account_groups(namespace: str) -> tuple[str, ...]:
 
 
 async def acting_user(
-    user: User, headers: Iterable[tuple[bytes, bytes]], authorizer: Authorizer, asked: Attributes
+    user: User, headers: Iterable[tuple[bytes, bytes]], authorizer: Authorizer, attributes: Attributes
 ) -> User:
     """The user that the request acts as. Raises 400 for incomplete headers, 403 without the permission."""
     wanted = _wanted(headers)
@@ -64,7 +64,7 @@ async def acting_user(
         return user
     first: status.StatusError | None = None
     for mode in _modes(wanted):
-        refusal = await _refusal(user, wanted, mode, asked, authorizer)
+        refusal = await _refusal(user, wanted, mode, attributes, authorizer)
         if refusal is None:
             return _resulting(wanted)
         first = first or refusal
@@ -72,7 +72,7 @@ async def acting_user(
     raise first
 
 
-def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> Wanted | None:
+def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> Impersonated | None:
     single: dict[str, str] = {}
     groups: list[str] = []
     extra: dict[str, list[str]] = {}
@@ -100,7 +100,7 @@ def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> Wanted | None:
         if groups or uid or extra:
             raise status.bad_request(f"requested {_go_syntax(uid, groups, extra)} without impersonating a user name")
         return None
-    return Wanted(name, uid, tuple(groups), {key: tuple(values) for key, values in extra.items()})
+    return Impersonated(name, uid, tuple(groups), {key: tuple(values) for key, values in extra.items()})
 
 
 def _go_syntax(uid: str, groups: Sequence[str], extra: Mapping[str, Sequence[str]]) -> str:
@@ -114,7 +114,7 @@ def _go_syntax(uid: str, groups: Sequence[str], extra: Mapping[str, Sequence[str
     return f'&user.DefaultInfo{{Name:"", UID:{go_quote(uid)}, Groups:{strings(groups)}, Extra:{shown}}}'
 
 
-def _modes(wanted: Wanted) -> Iterator[str]:
+def _modes(wanted: Impersonated) -> Iterator[str]:
     """The kinds of permission that may allow it, the narrow ones first; the empty one is the plain verb."""
     if wanted.service_account is not None:
         if wanted.only_name:
@@ -125,23 +125,23 @@ def _modes(wanted: Wanted) -> Iterator[str]:
 
 
 async def _refusal(
-    user: User, wanted: Wanted, mode: str, asked: Attributes, authorizer: Authorizer
+    user: User, wanted: Impersonated, mode: str, attributes: Attributes, authorizer: Authorizer
 ) -> status.StatusError | None:
     needed: list[Attributes] = []
     if mode:
-        needed.append(replace(asked, verb=f"impersonate-on:{mode}:{asked.verb}"))
+        needed.append(replace(attributes, verb=f"impersonate-on:{mode}:{attributes.verb}"))
     needed += _needed(wanted, f"impersonate:{mode}" if mode else "impersonate", _AUTHENTICATION if mode else "")
-    for attributes in needed:
-        if mode and attributes.resource == "groups" and attributes.name in ("", MASTERS):
-            which = f"the {attributes.name} group" if attributes.name else "the empty string group"
-            return status.forbidden(user, attributes, f"impersonating {which} is not allowed")
-        decision = await authorizer.authorize(user, attributes)
+    for each in needed:
+        if mode and each.resource == "groups" and each.name in ("", SYSTEM_MASTERS):
+            which = f"the {each.name} group" if each.name else "the empty string group"
+            return status.forbidden(user, each, f"impersonating {which} is not allowed")
+        decision = await authorizer.authorize(user, each)
         if not decision.allowed:
-            return status.forbidden(user, attributes, decision.reason)
+            return status.forbidden(user, each, decision.reason)
     return None
 
 
-def _needed(wanted: Wanted, verb: str, group: str) -> Iterator[Attributes]:
+def _needed(wanted: Impersonated, verb: str, group: str) -> Iterator[Attributes]:
     if wanted.service_account is not None:
         namespace, name = wanted.service_account
         yield Attributes(verb, group, resource="serviceaccounts", namespace=namespace, name=name)
@@ -156,7 +156,7 @@ def _needed(wanted: Wanted, verb: str, group: str) -> Iterator[Attributes]:
             yield Attributes(verb, _AUTHENTICATION, resource="userextras", subresource=key, name=value)
 
 
-def _resulting(wanted: Wanted) -> User:
+def _resulting(wanted: Impersonated) -> User:
     groups = wanted.groups
     if wanted.service_account is not None and not groups:
         groups = service_account_groups(wanted.service_account[0])

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muster.api.config_map import CONFIG_MAP
+from muster.api.config_map import CONFIG_MAP, read_config_map
 from muster.hub.auth.tokens import ADMINISTRATOR
 from muster.hub.namespaces import SERVER
 from muster.hub.objects import decode
-from muster.hub.requests import Given, PatchType, Target, WriteOptions
+from muster.hub.requests import ObjectBody, PatchType, Target, WriteOptions
 from muster.hub.status import StatusError
 from muster.hub.storage import Key
 
@@ -30,10 +30,10 @@ async def publish_authority(api: Api, store: Store, authority: str) -> None:
     try:
         if record is None:
             obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME}, "data": data}
-            await api.create(ADMINISTRATOR, target, Given(obj), _OPTIONS)
-        elif (decode(record.value).get("data") or {}).get(FIELD) != authority:
+            await api.create(ADMINISTRATOR, target, ObjectBody(obj), _OPTIONS)
+        elif read_config_map(decode(record.value)).data.get(FIELD) != authority:
             there = Target(CONFIG_MAP, CONFIG_MAP.storage_version, NAMESPACE, NAME)
-            await api.patch(ADMINISTRATOR, there, PatchType.MERGE, Given({"data": data}), _OPTIONS)
+            await api.patch(ADMINISTRATOR, there, PatchType.MERGE, ObjectBody({"data": data}), _OPTIONS)
     except StatusError as error:
         if error.code != 409:  # somebody else has written it meanwhile
             raise

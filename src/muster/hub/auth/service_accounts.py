@@ -104,7 +104,7 @@ def signing_key(path: Path) -> ec.EllipticCurvePrivateKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
+class IssuedToken:
     """A token and the second it ends."""
 
     token: str
@@ -129,7 +129,7 @@ class TokenIssuer:
         audiences: Sequence[str],
         seconds: int | None,
         secret: tuple[str, str] | None = None,
-    ) -> Issued:
+    ) -> IssuedToken:
         """A token for an account (name and UID), bound to a secret if one is given; without an end if no seconds."""
         now = int(self._clock())
         claims = _Claims(
@@ -144,7 +144,7 @@ class TokenIssuer:
         )
         signed = f"{self._head}.{_encode(msgspec.json.encode(claims))}"
         r, s = decode_dss_signature(self._key.sign(signed.encode(), ec.ECDSA(hashes.SHA256())))
-        return Issued(f"{signed}.{_encode(r.to_bytes(_HALF) + s.to_bytes(_HALF))}", claims.exp)
+        return IssuedToken(f"{signed}.{_encode(r.to_bytes(_HALF) + s.to_bytes(_HALF))}", claims.exp)
 
     def recognized(self, token: str) -> _Claims | None:
         """The claims of a token that was issued with this key and has the one algorithm we use."""

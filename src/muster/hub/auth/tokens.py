@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
-MASTERS = "system:masters"
+SYSTEM_MASTERS = "system:masters"
 ANONYMOUS = User("system:anonymous", groups=(UNAUTHENTICATED,))
-ADMINISTRATOR = User("muster:admin", uid="muster:admin", groups=(MASTERS, AUTHENTICATED))
+ADMINISTRATOR = User("muster:admin", uid="muster:admin", groups=(SYSTEM_MASTERS, AUTHENTICATED))
 
 _TOKEN_BYTES = 32
 _SHORTEST = 20

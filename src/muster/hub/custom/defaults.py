@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from muster.api.schema.shape import EMBEDDED, compile_shape
 from muster.hub.custom.embedded import embedded_causes, embedded_unknown
 from muster.hub.custom.nodes import Node, located, same, under
-from muster.hub.custom.rule_checks import BUDGET, ask_all, rule_node
+from muster.hub.custom.rule_checks import BUDGET, evaluate_rules, rule_node
 from muster.values.causes import invalid
 from muster.values.json import Schema
 
@@ -71,10 +71,10 @@ class _Defaults:
         rules = rule_node(schema, self._compiling, root=root)
         if rules is None:
             return
-        asked = ask_all(rules, value, value, path, self._budget)
-        if not asked.causes:
-            first = asked
-            asked = ask_all(rules, value, path=path, budget=self._budget)
-            asked.budget = min(asked.budget, first.budget)
-        self._budget = asked.budget
-        yield from asked.causes
+        findings = evaluate_rules(rules, value, value, path, self._budget)
+        if not findings.causes:
+            first = findings
+            findings = evaluate_rules(rules, value, path=path, budget=self._budget)
+            findings.budget = min(findings.budget, first.budget)
+        self._budget = findings.budget
+        yield from findings.causes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.api.decoding import metadata_problem
-from muster.api.metadata import validate_metadata, without_empty
+from muster.api.metadata import name_of, validate_metadata, without_empty
 from muster.api.schema.object_meta import OBJECT_META
 from muster.api.schema.shape import EMBEDDED, compile_shape
 from muster.values.causes import Cause, invalid, required
@@ -78,7 +78,7 @@ def embedded_causes(value: Json, schema: Schema, path: str = "") -> Iterator[Cau
             yield from _kind(obj["kind"], f"{place}.kind")
         metadata = obj.get("metadata")
         if isinstance(metadata, dict):
-            named = {"metadata": {**metadata, "name": metadata.get("name") or "fakename"}}
+            named = {"metadata": {**metadata, "name": name if (name := name_of(obj)) else "fakename"}}
             namespaced = bool(metadata.get("namespace"))
             for cause in validate_metadata(named, None, namespaced, path_segment_problems):
                 yield Cause(cause.reason, f"{place}.{cause.field}", cause.message)

@@ -1,7 +1,7 @@
 """What may happen to definitions beyond what they say: those of the hub's own kinds stay, and there are limits.
 
-A plugin of the gate. Applying a definition of a kind that the hub brings changes its labels and annotations only, so
-that whoever installs such kinds with their programs succeeds; a warning says what is served.
+An admission plugin of the hub. Applying a definition of a kind that the hub brings changes its labels and annotations
+only, so that whoever installs such kinds with their programs succeeds; a warning says what is served.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from muster.api.codec import encode
 from muster.api.crds import GROUP, KEY, PLURAL
+from muster.api.custom_resource_definition import read_definition
+from muster.api.metadata import name_of
 from muster.hub import status
 from muster.hub.requests import Admitted
 from muster.values.json import Json, JsonObject
@@ -62,14 +64,14 @@ class DefinitionGuard:
     def _warnings(self, name: str, new: JsonObject) -> tuple[str, ...]:
         own = self._kinds[name]
         served = [version.name for version in own.versions if version.served]
-        asked = [str(each.get("name")) for each in (new.get("spec") or {}).get("versions") or () if each.get("served")]
+        wanted = [each.name for each in read_definition(new).spec.versions if each.served]
         text = f"{name}: the hub serves this kind itself, in {', '.join(served)}; its definition stays as it is"
-        missing = [each for each in asked if each not in served]
+        missing = [each for each in wanted if each not in served]
         return (f"{text}; {', '.join(missing)} not served" if missing else text,)
 
     def _check_own(self, new: JsonObject) -> None:
         """A definition of a kind that every Kubernetes server has would never be asked."""
-        name = str((new.get("metadata") or {}).get("name") or "")
+        name = name_of(new)
         if self._kinds.is_own(name) and self._kinds[name].builtin:
             sentence = "the hub serves this kind itself: it cannot be defined"
             raise status.refused(GROUP, PLURAL, name, sentence)
@@ -77,7 +79,7 @@ class DefinitionGuard:
     def _check_number(self, new: JsonObject) -> None:
         own = sum(not each.builtin and not each.custom for each in self._kinds.values())
         if self._store.count(KEY) - own >= self._limits.custom_kinds:
-            name = str((new.get("metadata") or {}).get("name") or "")
+            name = name_of(new)
             sentence = (
                 f"the hub has {self._limits.custom_kinds} custom kinds and takes no more ({named('custom kinds')})"
             )

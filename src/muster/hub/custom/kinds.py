@@ -11,84 +11,77 @@ from muster.api.table import CREATION_DESCRIPTION
 from muster.errors import InvalidObjectError
 from muster.hub.custom.objects import CustomChecks
 from muster.hub.rest.discovery import version_rank
-from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from muster.api.custom_resource_definition import (
+        Definition,
+        DefinitionColumn,
+        DefinitionScale,
+        DefinitionSpec,
+        DefinitionVersion,
+    )
     from muster.api.resource import Object
-
-Definition = JsonObject
 
 _AGE: Final = PrinterColumn("Age", "date", ".metadata.creationTimestamp", CREATION_DESCRIPTION)
 
 
 def custom_kind(definition: Definition) -> Resource:
     """The kind of a definition whose names are accepted."""
-    spec, names = definition["spec"], definition["status"]["acceptedNames"]
-    group = spec["group"]
-    versions = tuple(_version(version, spec, names["kind"]) for version in spec["versions"])
+    spec, names, metadata = definition.spec, definition.status.accepted_names, definition.metadata
+    versions = tuple(_version(version, spec, names.kind) for version in spec.versions)
     # As long as nobody has changed the definition, whatever is stored was written by it as it is.
-    original = definition["metadata"].get("generation", 1) == 1
+    original = metadata.generation <= 1
     return Resource(
-        group=group,
-        kind=names["kind"],
-        plural=names["plural"],
-        singular=names.get("singular", ""),
-        list_kind=names.get("listKind", ""),
-        namespaced=spec["scope"] == "Namespaced",
+        group=spec.group,
+        kind=names.kind,
+        plural=names.plural,
+        singular=names.singular,
+        list_kind=names.list_kind,
+        namespaced=spec.scope == "Namespaced",
         versions=versions,
-        short_names=tuple(names.get("shortNames") or ()),
-        categories=tuple(names.get("categories") or ()),
+        short_names=names.short_names,
+        categories=names.categories,
         custom=True,
         stored_as_shown=original,
-        terminating="deletionTimestamp" in definition["metadata"],
-        convert=None if original and len(versions) == 1 else _conversion(group, versions),
+        terminating=metadata.is_going,
+        convert=None if original and len(versions) == 1 else _conversion(spec.group, versions),
     )
 
 
-def _version(version: JsonObject, spec: JsonObject, kind: str) -> Version:
-    schema = version["schema"]["openAPIV3Schema"]
-    subresources = version.get("subresources") or {}
-    scale = _scale(subresources.get("scale"))
-    status = subresources.get("status") is not None
-    columns = tuple(_column(column) for column in version.get("additionalPrinterColumns") or ())
+def _version(version: DefinitionVersion, spec: DefinitionSpec, kind: str) -> Version:
+    schema, scale = version.schema.openapi, _scale(version.subresources.scale)
+    columns = tuple(map(_column, version.additional_printer_columns))
     return Version(
-        name=version["name"],
+        name=version.name,
         schema=schema,
         columns=columns or (_AGE,),
-        status=status,
-        selectable_fields=tuple(each["jsonPath"] for each in version.get("selectableFields") or ()),
-        storage=version["storage"],
-        served=version["served"],
-        deprecated=_deprecation(version, spec, kind) if version.get("deprecated") else "",
+        status=version.has_status,
+        selectable_fields=tuple(each.json_path for each in version.selectable_fields),
+        storage=version.storage,
+        served=version.served,
+        deprecated=_deprecation(version, spec, kind) if version.deprecated else "",
         scale=scale,
-        checks=CustomChecks(schema, scale, status=status),
+        checks=CustomChecks(schema, scale, status=version.has_status),
     )
 
 
-def _scale(scale: JsonObject | None) -> Scale | None:
+def _scale(scale: DefinitionScale | None) -> Scale | None:
     if scale is None:
         return None
-    return Scale(scale["specReplicasPath"], scale["statusReplicasPath"], scale.get("labelSelectorPath") or "")
+    return Scale(scale.spec_replicas_path, scale.status_replicas_path, scale.label_selector_path)
 
 
-def _column(column: JsonObject) -> PrinterColumn:
-    path = column["jsonPath"]
+def _column(column: DefinitionColumn) -> PrinterColumn:
     cell: Callable[[Object, datetime], object] | None = None
     try:
-        compile_path(path)
+        compile_path(column.json_path)
     except InvalidObjectError:
         cell = _nothing  # a path in a language that we do not speak shows nothing
     return PrinterColumn(
-        column["name"],
-        column["type"],
-        path,
-        column.get("description", ""),
-        column.get("format", ""),
-        column.get("priority", 0),
-        cell,
+        column.name, column.type, column.json_path, column.description, column.format, column.priority, cell
     )
 
 
@@ -96,19 +89,17 @@ def _nothing(_: Object, __: datetime) -> None:
     return None
 
 
-def _deprecation(version: JsonObject, spec: JsonObject, kind: str) -> str:
-    if version.get("deprecationWarning") is not None:
-        return str(version["deprecationWarning"])
-    text = f"{spec['group']}/{version['name']} {kind} is deprecated"
-    rank = version_rank(version["name"])
+def _deprecation(version: DefinitionVersion, spec: DefinitionSpec, kind: str) -> str:
+    if version.deprecation_warning is not None:
+        return version.deprecation_warning
+    text = f"{spec.group}/{version.name} {kind} is deprecated"
+    rank = version_rank(version.name)
     better = [
-        each["name"]
-        for each in spec["versions"]
-        if each["served"] and not each.get("deprecated") and version_rank(each["name"]) < rank
+        each.name for each in spec.versions if each.served and not each.deprecated and version_rank(each.name) < rank
     ]
     if not better:
         return text
-    return f"{text}; use {spec['group']}/{min(better, key=version_rank)} {kind}"
+    return f"{text}; use {spec.group}/{min(better, key=version_rank)} {kind}"
 
 
 def _conversion(group: str, versions: tuple[Version, ...]) -> Callable[[Object, str], Object]:

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from muster.api.codec import encode_split
 from muster.api.crds import KEY, custom_resource_definitions
+from muster.api.custom_resource_definition import read_definition
+from muster.api.metadata import finalizers_of
 from muster.controllers.permissions import CUSTOM_KINDS, custom_rules
 from muster.errors import StorageError
-from muster.hub.custom.definition import is_condition_true
+from muster.hub.custom.definition import ESTABLISHED
 from muster.hub.custom.kinds import custom_kind
-from muster.hub.custom.naming import ESTABLISHED, TERMINATING, Taken, is_settled, named, with_condition
+from muster.hub.custom.naming import TERMINATING, NamesInUse, named, with_condition
 from muster.hub.custom.reading import completed, normalized
 from muster.hub.deletion import CLEANUP
 from muster.hub.namespaces import BATCH, BATCH_BYTES, mark_deleted
@@ -29,15 +31,15 @@ from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
 from muster.hub.storage import ConflictError, Delete, Key, Put
 from muster.values.json import Json, JsonObject
+from muster.values.json_members import list_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muster.api.custom_resource_definition import Definition, DefinitionNames
     from muster.hub.custom.live import Kinds
     from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.storage import Change, Record, Store
-
-    Definition = JsonObject
 
 _log = logging.getLogger(__name__)
 _ROLE: Final = Key("clusterroles.rbac.authorization.k8s.io", "", CUSTOM_KINDS)
@@ -51,13 +53,13 @@ class _Facts:
     """What is remembered of a definition, so that its schemas are not read again for a name."""
 
     group: str
-    accepted: JsonObject
+    accepted: DefinitionNames
     settled: bool
 
 
 def _facts(definition: Definition) -> _Facts:
-    spec, accepted = definition["spec"], definition["status"]["acceptedNames"]
-    return _Facts(spec["group"], accepted, is_settled(spec["names"], accepted))
+    spec, accepted = definition.spec, definition.status.accepted_names
+    return _Facts(spec.group, accepted, spec.names == accepted)
 
 
 def key_of_definition(name: str) -> Key:
@@ -81,7 +83,7 @@ class CustomKinds:
     def load(self) -> None:
         """Serve what the store defines. Nothing is written."""
         for record in self._store.scan(KEY):
-            definition = decode(record.value)
+            definition = read_definition(decode(record.value))
             self._facts[record.key.name] = _facts(definition)
             self._serve(record.key.name, definition)
 
@@ -99,7 +101,7 @@ class CustomKinds:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _ensure(self, name: str, wanted: Definition) -> None:
+    async def _ensure(self, name: str, wanted: JsonObject) -> None:
         """The definition of a kind of our own is what this program says. Labels and annotations are whoever's."""
         normalized(wanted)
         completed(wanted, None)
@@ -109,7 +111,7 @@ class CustomKinds:
                 await self._store.commit([Put(key_of_definition(name), *encode_split(wanted), 0)])
             return
         stored = decode(record.value)
-        if stored.get("spec") == wanted["spec"] and is_condition_true(stored, ESTABLISHED):
+        if stored.get("spec") == wanted["spec"] and read_definition(stored).is_true(ESTABLISHED):
             return
         metadata = {**stored["metadata"], "generation": stored["metadata"].get("generation", 1) + 1}
         status = {**wanted["status"], "conditions": stored["status"]["conditions"] or wanted["status"]["conditions"]}
@@ -136,7 +138,7 @@ class CustomKinds:
             if record is None:
                 return
             role = decode(record.value)
-            if (role.get("rules") or []) == rules:
+            if list_at(role, "rules") == rules:
                 return
             with contextlib.suppress(ConflictError):
                 await self._store.commit([Put(record.key, *encode_split({**role, "rules": rules}), record.revision)])
@@ -149,33 +151,32 @@ class CustomKinds:
                 self._served.pop(name, None)
                 self._kinds.remove(name)
                 return
-            definition = decode(record.value)
+            obj = decode(record.value)
+            definition = read_definition(obj)
             self._facts[name] = _facts(definition)
             status = None
-            if "deletionTimestamp" not in definition["metadata"] and not self._kinds.is_own(name):
-                status = named(definition, self._taken(name), self._now())
+            if not definition.metadata.is_going and not self._kinds.is_own(name):
+                status = named(obj, self._taken(name), self._now())
             if status is None:
                 break
             try:
-                await self._put(record, definition, status)
+                await self._put(record, obj, status)
             except ConflictError:
                 continue  # somebody has written it meanwhile
         self._serve(name, definition)
-        if "deletionTimestamp" in definition["metadata"] and CLEANUP in (
-            definition["metadata"].get("finalizers") or ()
-        ):
+        if definition.metadata.is_going and CLEANUP in definition.metadata.finalizers:
             self._terminate(name)
 
-    def _taken(self, name: str) -> Taken:
+    def _taken(self, name: str) -> NamesInUse:
         group = self._facts[name].group
-        taken = Taken()
+        taken = NamesInUse()
         taken.add_builtin(each for each in self._kinds.values() if each.group == group and not each.custom)
         for facts in self._facts.values():
             if facts.group == group:
                 taken.add_names(facts.accepted)
         return taken
 
-    async def _put(self, record: Record, old: Definition, status: JsonObject) -> None:
+    async def _put(self, record: Record, old: JsonObject, status: JsonObject) -> None:
         """Store a new status, in the server's own name."""
         new = {**old, "metadata": dict(old["metadata"]), "status": status}
         writer = Writer(_MANAGER, old["apiVersion"], self._now(), "status")
@@ -185,11 +186,11 @@ class CustomKinds:
         await self._store.commit([Put(record.key, *encode_split(new), record.revision)])
 
     def _serve(self, name: str, definition: Definition) -> None:
-        if self._kinds.is_own(name) or not is_condition_true(definition, ESTABLISHED):
+        if self._kinds.is_own(name) or not definition.is_true(ESTABLISHED):
             return
-        metadata = definition["metadata"]
+        metadata = definition.metadata
         # Labels and conditions do not make another kind of it, and need no compiling.
-        now = (metadata["uid"], metadata.get("generation"), "deletionTimestamp" in metadata, self._facts[name].accepted)
+        now = (metadata.uid, metadata.generation, metadata.is_going, self._facts[name].accepted)
         if name not in self._kinds.custom or self._served.get(name) != now:
             self._served[name] = now
             self._kinds.put(custom_kind(definition))
@@ -287,7 +288,7 @@ class CustomKinds:
                 break  # somebody has let it go, and may have defined it anew
             definition = decode(record.value)
             metadata = dict(definition["metadata"])
-            metadata["finalizers"] = [each for each in metadata.get("finalizers") or () if each != CLEANUP]
+            metadata["finalizers"] = [each for each in finalizers_of(definition) if each != CLEANUP]
             status = with_condition(
                 definition["status"],
                 TERMINATING,

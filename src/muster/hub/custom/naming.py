@@ -5,30 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from muster.hub.custom.definition import ESTABLISHED
 from muster.values.json import Json, JsonObject
+from muster.values.json_members import list_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from muster.api.custom_resource_definition import DefinitionNames
     from muster.api.resource import Resource
 
-Definition = JsonObject
-
-ESTABLISHED: Final = "Established"
 NAMES_ACCEPTED: Final = "NamesAccepted"
 TERMINATING: Final = "Terminating"
 
 
 @dataclass
-class Taken:
+class NamesInUse:
     """The names that are in use in a group."""
 
     resources: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
 
-    def add_names(self, names: JsonObject) -> None:
-        self.resources |= {names.get("plural", ""), names.get("singular", ""), *(names.get("shortNames") or ())}
-        self.kinds |= {names.get("kind", ""), names.get("listKind", "")}
+    def add_names(self, names: DefinitionNames) -> None:
+        self.resources |= {names.plural, names.singular, *names.short_names}
+        self.kinds |= {names.kind, names.list_kind}
 
     def add_builtin(self, resources: Iterable[Resource]) -> None:
         for each in resources:
@@ -36,7 +36,7 @@ class Taken:
             self.kinds |= {each.kind, each.list_kind}
 
 
-def named(definition: Definition, taken: Taken, now: str) -> JsonObject | None:
+def named(definition: JsonObject, taken: NamesInUse, now: str) -> JsonObject | None:
     """The status with the names that can be accepted; None when there is nothing to settle."""
     status = definition["status"]
     wanted, accepted = definition["spec"]["names"], status["acceptedNames"]
@@ -97,12 +97,12 @@ def _conflict(wanted: Json, accepted: Json, used: set[str]) -> str:
 
 
 def _condition(status: JsonObject, kind: str) -> JsonObject | None:
-    return next((each for each in status.get("conditions") or () if each["type"] == kind), None)
+    return next((each for each in list_at(status, "conditions") if each["type"] == kind), None)
 
 
 def with_condition(status: JsonObject, kind: str, value: str, reason: str, message: str, now: str) -> JsonObject:
     """A status with a condition set; its time is that of the last change of True or False."""
-    conditions = [dict(each) for each in status.get("conditions") or ()]
+    conditions = [dict(each) for each in list_at(status, "conditions")]
     new = {"type": kind, "status": value, "lastTransitionTime": now, "reason": reason, "message": message}
     for index, each in enumerate(conditions):
         if each["type"] == kind:

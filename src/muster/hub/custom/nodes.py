@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.api.schema.checks import EXACT_FLOAT, compile_count, compile_type, compile_value
+from muster.api.schema.checks import compile_count, compile_value
 from muster.api.schema.formats import FORMATS
+from muster.api.schema.scalars import EXACT_FLOAT, compile_type
 from muster.values.causes import MOST_FOUND, Cause, invalid, type_invalid
 from muster.values.json import Json, JsonObject, Schema
 from muster.values.regexes import compile_regex
@@ -19,7 +20,7 @@ from muster.values.regexes import compile_regex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from muster.api.schema.checks import Problem
+    from muster.api.schema.scalars import Problem
 
 
 ABSENT: Final = object()  # instead of an old value: there is none that would correspond

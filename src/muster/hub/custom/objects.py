@@ -17,7 +17,7 @@ from muster.api.validation import NOT_CHECKED, is_blocked
 from muster.cel import CompileBudget
 from muster.hub.custom.embedded import embedded_causes, embedded_problem, embedded_unknown, has_embedded
 from muster.hub.custom.nodes import ABSENT, Node, located, under
-from muster.hub.custom.rule_checks import ask_all, has_rules, rule_node
+from muster.hub.custom.rule_checks import evaluate_rules, has_rules, rule_node
 from muster.hub.custom.rules import MOST_COMPILING
 from muster.hub.custom.schema_props import everywhere
 from muster.values.causes import MOST_FOUND, Cause, invalid
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from muster.api.resource import Object, Scale
-    from muster.api.schema.checks import Check
+    from muster.api.schema.scalars import Check
     from muster.hub.custom.rule_checks import RuleNode
 
 
@@ -124,8 +124,8 @@ class CustomChecks:
             return Verdict((*causes, NOT_CHECKED))
         if self._rules is None:
             return Verdict(tuple(causes))
-        asked = ask_all(self._rules, obj, old)
-        return Verdict((*causes, *asked.causes), tuple(asked.warnings))
+        findings = evaluate_rules(self._rules, obj, old)
+        return Verdict((*causes, *findings.causes), tuple(findings.warnings))
 
     def _schema_causes(self, obj: Object, old: Object | None, *, only_status: bool) -> list[Cause]:
         if not only_status:

@@ -1,22 +1,22 @@
-"""What a definition's schema may say: keywords, types, lists and maps, defaults, and rules with what they may cost.
+"""What a definition's schema may say: keywords, types, defaults, and rules with what they may cost.
 
-The checks and texts are Kubernetes'. Called by `definition` for every schema; `structural` has its own page, and a
-schema that is not structural has no rules checked, because they could not be typed.
+The checks and texts are Kubernetes'. Called by `definition_versions` for every schema; extensions such as list types
+are judged by `schema_extensions`, structure by `structural`. A schema that is not structural has no rules checked,
+because they could not be typed.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.hub.custom.cel_types import declared, escaped, is_embedded
 from muster.hub.custom.defaults import default_causes
-from muster.hub.custom.field_paths import InvalidPathError, read_path
 from muster.hub.custom.go_values import go_rule, go_schema, in_go_order
 from muster.hub.custom.rules import VALIDATIONS, compiled_rules
+from muster.hub.custom.schema_extensions import extension_causes, key_causes, rule_text_causes
 from muster.hub.custom.structural import structural_causes, structural_problem
-from muster.values.causes import Cause, forbidden, invalid, not_supported, required
+from muster.values.causes import Cause, forbidden, invalid, not_supported
 from muster.values.json import Schema
 
 if TYPE_CHECKING:
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 MOST_RULE_COST: Final = 10_000_000
 MOST_SCHEMA_COST: Final = 100_000_000
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
-_REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _UNSUPPORTED: Final = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
 _META_FIELDS: Final = frozenset({"metadata", "kind", "apiVersion"})
-_LINE_BREAK: Final = re.compile(r"[\n\r]")
 _MANY: Final = 2**64 - 1
 # With a status subresource only these may stand at the root; the words are those of the message.
 _AT_ROOT: Final = {
@@ -157,10 +155,10 @@ class _Walk:
             inner = self.check(child, below, there, typed=typed)
             found.schema.extend(inner.schema)
             found.rules.extend(inner.rules)
-        found.schema.extend(_extensions(schema, path))
-        found.schema.extend(_key_causes(schema, path))
+        found.schema.extend(extension_causes(schema, path))
+        found.schema.extend(key_causes(schema, path))
         if VALIDATIONS in schema:
-            found.schema.extend(_rule_texts(schema, path))
+            found.schema.extend(rule_text_causes(schema, path))
             if typed and not place.in_logic and not found.schema:
                 found.rules.extend(self._rules(schema, path, place))
         return found
@@ -289,126 +287,6 @@ def _times(before: int, schema: Schema) -> int | None:
         case _:
             most = 1
     return None if most is None else min(before * max(int(most), 0), _MANY)
-
-
-def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
-    kind = schema.get("type", "")
-    if schema.get("x-kubernetes-preserve-unknown-fields") is False:
-        yield invalid(f"{path}.x-kubernetes-preserve-unknown-fields", False, "must be true or undefined")
-    map_type, list_type = schema.get("x-kubernetes-map-type"), schema.get("x-kubernetes-list-type")
-    if map_type is not None:
-        if kind != "object":
-            yield _wrong_type(path, kind, "must be object if x-kubernetes-map-type is specified")
-        if map_type not in ("atomic", "granular"):
-            yield not_supported(f"{path}.x-kubernetes-map-type", map_type, ("atomic", "granular"))
-    if list_type is not None:
-        if kind != "array":
-            yield _wrong_type(path, kind, "must be array if x-kubernetes-list-type is specified")
-        elif list_type == "set" and isinstance(schema.get("items"), dict):
-            yield from _set_items(schema["items"], f"{path}.items")
-        if list_type not in ("atomic", "set", "map"):
-            yield not_supported(f"{path}.x-kubernetes-list-type", list_type, ("atomic", "set", "map"))
-    keys = schema.get("x-kubernetes-list-map-keys", ())
-    if keys and list_type != "map":
-        detail = "must be map if x-kubernetes-list-map-keys is non-empty"
-        place = f"{path}.x-kubernetes-list-type"
-        yield required(place, detail) if list_type is None else invalid(place, list_type, detail)
-    if list_type == "map":
-        yield from _map_list(schema, path)
-
-
-def _wrong_type(path: str, kind: str, detail: str) -> Cause:
-    return invalid(f"{path}.type", kind, detail) if kind else required(f"{path}.type", detail)
-
-
-def _set_items(items: Schema, path: str) -> Iterator[Cause]:
-    detail = "must be atomic as item of a list with x-kubernetes-list-type=set"
-    list_type = items.get("x-kubernetes-list-type")
-    if items.get("type") == "array" and list_type not in (None, "atomic"):
-        yield invalid(f"{path}.x-kubernetes-list-type", list_type, detail)
-    if items.get("type") == "object" and items.get("x-kubernetes-map-type") != "atomic":
-        yield invalid(f"{path}.x-kubernetes-map-type", list_type, detail)
-
-
-def _map_list(schema: Schema, path: str) -> Iterator[Cause]:
-    keys = schema.get("x-kubernetes-list-map-keys", [])
-    place = f"{path}.x-kubernetes-list-map-keys"
-    if not keys:
-        yield required(place, "must not be empty if x-kubernetes-list-type is map")
-    items = schema.get("items")
-    if items is None:
-        yield required(f"{path}.items", "must have a schema if x-kubernetes-list-type is map")
-    elif not isinstance(items, dict):
-        yield invalid(f"{path}.items", items, "must only have a single schema if x-kubernetes-list-type is map")
-    elif items.get("type") != "object":
-        detail = "must be object if parent array's x-kubernetes-list-type is map"
-        yield invalid(f"{path}.items.type", items.get("type", ""), detail)
-    else:
-        seen: set[str] = set()
-        for key in keys:
-            of_key = items.get("properties", {}).get(key)
-            if of_key is None:
-                yield invalid(place, keys, "entries must all be names of item properties")
-            elif of_key.get("type") in ("array", "object"):
-                detail = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-                yield invalid(f"{path}.items.properties[{key}].type", items["type"], detail)
-            if key in seen:
-                yield invalid(place, keys, "must not contain duplicate entries")
-            seen.add(key)
-
-
-def _key_causes(schema: Schema, path: str) -> Iterator[Cause]:
-    """Items of sets and maps are never null, and the keys of map lists always there."""
-    list_type, items = schema.get("x-kubernetes-list-type"), schema.get("items")
-    if not isinstance(items, dict) or list_type not in ("set", "map"):
-        return
-    if items.get("nullable"):
-        yield forbidden(f"{path}.items.nullable", f"cannot be nullable when x-kubernetes-list-type is {list_type}")
-    if list_type == "set":
-        return
-    for key in schema.get("x-kubernetes-list-map-keys", ()):
-        of_key = items.get("properties", {}).get(key)
-        if of_key is None:
-            continue
-        why = "this property is in x-kubernetes-list-map-keys, so it"
-        if key not in items.get("required", ()) and "default" not in of_key:
-            place = f"{path}.items.properties[{key}].default"
-            yield required(place, f"{why} must have a default or be a required property")
-        if of_key.get("nullable"):
-            yield forbidden(f"{path}.items.properties[{key}].nullable", f"{why} cannot be nullable")
-
-
-def _rule_texts(schema: Schema, path: str) -> Iterator[Cause]:
-    for index, rule in enumerate(schema[VALIDATIONS]):
-        place = f"{path}.{VALIDATIONS}[{index}]"
-        text, message = rule.get("rule", "").strip(), rule.get("message", "")
-        if not text:
-            yield required(f"{place}.rule", "rule is not specified")
-        elif message and not message.strip():
-            yield invalid(f"{place}.message", message, "must be non-empty if specified")
-        elif _LINE_BREAK.search(message.strip()):
-            yield invalid(f"{place}.message", message, "must not contain line breaks")
-        elif _LINE_BREAK.search(text) and not message.strip():
-            yield required(f"{place}.message", "message must be specified if rule contains line breaks")
-        expression = rule.get("messageExpression", "")
-        if expression and not expression.strip():
-            yield required(f"{place}.messageExpression", "messageExpression must be non-empty if specified")
-        if rule.get("reason") is not None and rule["reason"] not in _REASONS:
-            yield not_supported(f"{place}.reason", rule["reason"], _REASONS)
-        yield from _rule_path(schema, rule.get("fieldPath", ""), f"{place}.fieldPath")
-
-
-def _rule_path(schema: Schema, path: str, place: str) -> Iterator[Cause]:
-    if not path:
-        return
-    if not path.strip():
-        yield invalid(place, path, "must be non-empty if specified")
-    if _LINE_BREAK.search(path):
-        yield invalid(place, path, "must not contain line breaks")
-    try:
-        read_path(path, schema)
-    except InvalidPathError:
-        yield invalid(place, path, "must be a valid path")
 
 
 def _too_dear(name: str, cost: int, most: int) -> str:

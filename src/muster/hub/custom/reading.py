@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from muster.api.custom_resource_definition import HTTPS, read_definition
 from muster.api.resource import Verdict
 from muster.hub.custom import definition
 from muster.hub.custom.schema_props import WrongTypeError, clean
 from muster.values.json import JsonObject
+from muster.values.json_members import list_at, object_at, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +50,7 @@ def _versions(obj: Object) -> Iterator[tuple[JsonObject, str]]:
 def _complete_spec(spec: JsonObject) -> None:
     names = spec.get("names")
     if isinstance(names, dict):
-        kind = names.get("kind") or ""
+        kind = text_at(names, "kind")
         if not names.get("singular") and kind:
             names["singular"] = kind.lower()
         if not names.get("listKind") and kind:
@@ -58,12 +60,12 @@ def _complete_spec(spec: JsonObject) -> None:
                 del names[name]
     if spec.get("conversion") is None:
         spec["conversion"] = {"strategy": "None"}
-    service = ((spec["conversion"].get("webhook") or {}).get("clientConfig") or {}).get("service")
+    service = object_at(spec, "conversion", "webhook", "clientConfig").get("service")
     if isinstance(service, dict):
-        service.setdefault("port", 443)
+        service.setdefault("port", HTTPS)
     if spec.get("preserveUnknownFields") is False:
         del spec["preserveUnknownFields"]
-    for version in spec.get("versions") or ():
+    for version in list_at(spec, "versions"):
         for name in ("additionalPrinterColumns", "selectableFields"):
             if version.get(name) == []:
                 del version[name]
@@ -75,18 +77,14 @@ def _complete_spec(spec: JsonObject) -> None:
 
 def _status(status: JsonObject) -> JsonObject:
     """A status as Go writes it: what is empty is there."""
-    names = {"plural": "", "kind": "", **(status.get("acceptedNames") or {})}
-    found = {
-        "conditions": status.get("conditions") or None,
-        "acceptedNames": names,
-        "storedVersions": status.get("storedVersions") or None,
-    }
-    return {**status, **found}
+    names = {"plural": "", "kind": "", **object_at(status, "acceptedNames")}
+    lists = {name: given if (given := list_at(status, name)) else None for name in ("conditions", "storedVersions")}
+    return {**status, "acceptedNames": names, **lists}
 
 
 def completed(obj: Object, _: Object | None) -> None:
     """What the server adds in nobody's name: the version in which objects are stored is one of those they may be in."""
-    status = _status(obj.get("status") or {})
+    status = _status(object_at(obj, "status"))
     stored = list(status["storedVersions"] or ())
     for version, _path in _versions(obj):
         if version.get("storage"):
@@ -122,16 +120,17 @@ class DefinitionChecks:
         return decoding_problem(obj)
 
     def causes(self, obj: Object, old: Object | None, subresource: str, _: Sequence[Cause]) -> Verdict:
+        given = read_definition(obj)
         if subresource == "status":
-            return Verdict(tuple(definition.status_causes(obj)))
+            return Verdict(tuple(definition.status_causes(given.status)))
         if old is not None and obj.get("spec") == old.get("spec"):
-            return Verdict(tuple(definition.stored_causes(obj)))  # it was judged when it was written
-        causes = definition.definition_causes(definition.Definitions(obj, old))
-        misnamed = definition.name_cause(obj) if old is None else None
-        first = [] if misnamed is None else [misnamed]
+            return Verdict(tuple(definition.stored_version_causes(given)))  # it was judged when it was written
+        causes = definition.definition_causes(obj, old)
+        misnaming = definition.misnaming(given) if old is None else None
+        first = [] if misnaming is None else [misnaming]
         known = set(definition.unknown_formats(old)) if old is not None else set()
         formats = [each for each in definition.unknown_formats(obj) if each not in known]
         warnings = [f'unrecognized format "{each}"' for each in formats]
-        if definition.wants_webhook(obj):
+        if definition.wants_webhook(given):
             warnings.append("spec.conversion: the hub asks no webhook: objects are converted as with strategy None")
         return Verdict((*first, *causes), tuple(warnings))

@@ -27,6 +27,7 @@ from muster.values.causes import (
     required,
 )
 from muster.values.json import Json, JsonObject, Schema
+from muster.values.json_members import text_at
 
 if TYPE_CHECKING:
     from muster.cel import CompileBudget
@@ -41,7 +42,7 @@ _NO_BUDGET: Final = "validation failed due to running out of cost budget, no fur
 
 
 @dataclass(slots=True)
-class Asked:
+class RuleFindings:
     """What is being found out about one object."""
 
     budget: int = BUDGET
@@ -80,31 +81,33 @@ class RuleNode:
 
     @property
     def cost(self) -> int:
-        """What the rules may cost at most, each asked once."""
+        """What the rules may cost at most, each evaluated once."""
         below = [*self._properties.values(), *(each for each in (self._items, self._additional) if each is not None)]
         own = sum(rule.most_cost for rule in self._rules)
-        # Nobody knows how often those below lists and maps are asked.
+        # Nobody knows how often those below lists and maps are evaluated.
         return own + sum(each.cost for each in below) + (10**9 if self._items or self._additional else 0)
 
-    def ask(self, value: Json, old: Json, path: str, asked: Asked, *, ratcheted: bool, correlated: bool = True) -> None:
-        """Put what is wrong into `asked`. `ratcheted`: a part of the object that holds this one has not changed.
+    def evaluate(
+        self, value: Json, old: Json, path: str, findings: RuleFindings, *, ratcheted: bool, correlated: bool = True
+    ) -> None:
+        """Put what is wrong into `findings`. `ratcheted`: a part of the object that holds this one has not changed.
 
         `old` is the value that rules see as oldSelf, if there is one; `correlated` values may be compared with it.
         """
-        if value is None or asked.over:
+        if value is None or findings.over:
             return
         unchanged = ratcheted
         if correlated:
             unchanged = old is not _ABSENT and same(value, old)
         if self._rules:
-            self._ask_own(value, old, path, asked, unchanged=unchanged)
+            self._evaluate_own(value, old, path, findings, unchanged=unchanged)
         if type(value) is dict:
-            self._ask_fields(value, old, path, asked, unchanged, correlated)
+            self._evaluate_fields(value, old, path, findings, unchanged, correlated)
         elif type(value) is list and self._items is not None:
-            self._ask_items(value, old, path, asked, unchanged, correlated)
+            self._evaluate_items(value, old, path, findings, unchanged, correlated)
 
-    def _ask_fields(
-        self, value: JsonObject, old: Json, path: str, asked: Asked, unchanged: bool, correlated: bool
+    def _evaluate_fields(
+        self, value: JsonObject, old: Json, path: str, findings: RuleFindings, unchanged: bool, correlated: bool
     ) -> None:
         before = old if type(old) is dict else {}
         for name in sorted(value):
@@ -114,19 +117,19 @@ class RuleNode:
             if node is None:
                 continue
             known = name in before
-            node.ask(
+            node.evaluate(
                 value[name],
                 before.get(name, _ABSENT),
                 below,
-                asked,
+                findings,
                 ratcheted=unchanged,
                 correlated=correlated and known,
             )
-            if asked.over:
+            if findings.over:
                 return
 
-    def _ask_items(
-        self, value: list[Json], old: Json, path: str, asked: Asked, unchanged: bool, correlated: bool
+    def _evaluate_items(
+        self, value: list[Json], old: Json, path: str, findings: RuleFindings, unchanged: bool, correlated: bool
     ) -> None:
         before: dict[Json, Json] = {}
         if self._keys and type(old) is list:
@@ -135,17 +138,17 @@ class RuleNode:
         for index, each in enumerate(value):
             previous = before.get(list_key(each, self._keys), _ABSENT) if before else _ABSENT
             known = previous is not _ABSENT
-            self._items.ask(
-                each, previous, f"{path}[{index}]", asked, ratcheted=unchanged, correlated=correlated and known
+            self._items.evaluate(
+                each, previous, f"{path}[{index}]", findings, ratcheted=unchanged, correlated=correlated and known
             )
-            if asked.over:
+            if findings.over:
                 return
 
-    def _ask_own(self, value: Json, old: Json, path: str, asked: Asked, *, unchanged: bool) -> None:
+    def _evaluate_own(self, value: Json, old: Json, path: str, findings: RuleFindings, *, unchanged: bool) -> None:
         place = path or "<nil>"
-        if asked.budget <= 0:
-            asked.causes.append(invalid(place, self._kind, _NO_BUDGET))
-            asked.budget = -1
+        if findings.budget <= 0:
+            findings.causes.append(invalid(place, self._kind, _NO_BUDGET))
+            findings.budget = -1
             return
         present = old is not _ABSENT and old is not None
         uses_old = any(rule.uses_old for rule in self._rules)
@@ -153,7 +156,7 @@ class RuleNode:
             seen = self._seen(value)
             before = self._seen(aligned(old, value, self._schema)) if present and uses_old else None
         except EvaluationError as error:
-            asked.causes.append(invalid(place, self._kind, str(error)))
+            findings.causes.append(invalid(place, self._kind, str(error)))
             return
         for rule, field_path in zip(self._rules, self._paths, strict=True):
             optional_old = bool(rule.written.get("optionalOldSelf"))
@@ -164,31 +167,33 @@ class RuleNode:
                 variables["oldSelf"] = before
                 if optional_old:
                     variables["oldSelf"] = optional(before) if present else OPTIONAL_NONE
-            failed = self._failed(rule, variables, place, asked)
-            if asked.budget < 0:
+            failed = self._failed(rule, variables, place, findings)
+            if findings.budget < 0:
                 return
             if failed:
                 where = path
                 if field_path:
                     joint = "" if field_path.startswith("[") or not path else "."
                     where = f"{path}{joint}{field_path}"
-                self._tell(rule, variables, value, where or "<nil>", asked, tolerated=unchanged and not rule.uses_old)
-            if asked.over:
+                self._tell(
+                    rule, variables, value, where or "<nil>", findings, tolerated=unchanged and not rule.uses_old
+                )
+            if findings.over:
                 return
 
     def _seen(self, value: Json) -> Json:
         return value if self._convert is None else self._convert(value)
 
-    def _failed(self, rule: Rule, variables: JsonObject, place: str, asked: Asked) -> bool:
+    def _failed(self, rule: Rule, variables: JsonObject, place: str, findings: RuleFindings) -> bool:
         """Whether the rule says no. What keeps it from saying anything is told."""
         assert rule.program is not None  # noqa: S101 - the caller has looked
         result, cost = rule.program.run(variables, DEFAULT_COST_LIMIT)
         named = _named(rule)
-        if cost > asked.budget:
-            asked.causes.append(invalid(place, self._kind, _NO_BUDGET))
-            asked.budget = -1
+        if cost > findings.budget:
+            findings.causes.append(invalid(place, self._kind, _NO_BUDGET))
+            findings.budget = -1
             return False
-        asked.budget -= cost
+        findings.budget -= cost
         if not isinstance(result, EvaluationError):
             return result is not True
         text = str(result)
@@ -197,34 +202,34 @@ class RuleNode:
             why = f"'{text}': {fault} for rule: {named}"
         elif isinstance(result, BudgetExceededError):
             why = f"'{text}': no further validation rules will be run due to call cost exceeds limit for rule: {named}"
-            asked.budget = -1
+            findings.budget = -1
         else:
             why = f"{text} evaluating rule: {named}"
-        asked.causes.append(invalid(place, self._kind, why))
+        findings.causes.append(invalid(place, self._kind, why))
         return False
 
     def _tell(
-        self, rule: Rule, variables: JsonObject, value: Json, where: str, asked: Asked, *, tolerated: bool
+        self, rule: Rule, variables: JsonObject, value: Json, where: str, findings: RuleFindings, *, tolerated: bool
     ) -> None:
-        detail, fatal = self._message(rule, variables, asked)
+        detail, fatal = self._message(rule, variables, findings)
         if fatal:
             cause = invalid(where, self._kind, detail)
-            asked.budget = -1
+            findings.budget = -1
         else:
             cause = _cause(
                 rule, where, value, detail or _default_message(rule), whole=self._kind in ("object", "array")
             )
         if tolerated:
-            asked.warnings.append(str(cause))
+            findings.warnings.append(str(cause))
         else:
-            asked.causes.append(cause)
+            findings.causes.append(cause)
 
-    def _message(self, rule: Rule, variables: JsonObject, asked: Asked) -> tuple[str, bool]:
+    def _message(self, rule: Rule, variables: JsonObject, findings: RuleFindings) -> tuple[str, bool]:
         """What the rule's own expression says of the failure; whether it has used up the budget."""
         if rule.message is None:
             return "", False
         result, cost = rule.message.run(variables, DEFAULT_COST_LIMIT)
-        if cost > asked.budget:
+        if cost > findings.budget:
             return (
                 "messageExpression evaluation failed due to running out of cost budget, "
                 "no further validation rules will be run",
@@ -234,7 +239,7 @@ class RuleNode:
             written = rule.written["messageExpression"]
             why = "no further validation rules will be run due to call cost exceeds limit for messageExpression"
             return f'{why}: "{written}"', True
-        asked.budget -= cost
+        findings.budget -= cost
         text = result.strip() if isinstance(result, str) else ""
         if len(text.encode("utf-8", "surrogatepass")) > _LONGEST_MESSAGE or "\n" in text:
             return "", False
@@ -263,11 +268,13 @@ def rule_node(schema: Schema, budget: CompileBudget, *, root: bool) -> RuleNode 
     return None if node is None else RuleNode(schema, node, budget, root=root)
 
 
-def ask_all(node: RuleNode, value: Json, old: Json = _ABSENT, path: str = "", budget: int = BUDGET) -> Asked:
+def evaluate_rules(
+    node: RuleNode, value: Json, old: Json = _ABSENT, path: str = "", budget: int = BUDGET
+) -> RuleFindings:
     """Ask every rule about a value, and about what became of its old state."""
-    asked = Asked(budget)
-    node.ask(value, _ABSENT if old is None else old, path, asked, ratcheted=False)
-    return asked
+    findings = RuleFindings(budget)
+    node.evaluate(value, _ABSENT if old is None else old, path, findings, ratcheted=False)
+    return findings
 
 
 def _field_path(rule: JsonObject, schema: Schema) -> str:
@@ -281,8 +288,8 @@ def _field_path(rule: JsonObject, schema: Schema) -> str:
 
 
 def _named(rule: Rule) -> str:
-    text: str = rule.written.get("message") or rule.written.get("rule", "")
-    return text.strip()
+    message = text_at(rule.written, "message")
+    return (message or text_at(rule.written, "rule")).strip()
 
 
 def _default_message(rule: Rule) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from muster.api.metadata import annotations_of, metadata_of
 from muster.hub.patches.comparison import applied_fields, compare
 from muster.hub.patches.field_sets import difference, path_text, paths, union
 from muster.values.json import JsonObject
@@ -23,16 +24,15 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 def last_applied(config: JsonObject) -> str:
     """The annotation for a configuration: itself, without the annotation."""
-    metadata = config.get("metadata", {})
-    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
-    kept = {key: value for key, value in metadata.items() if key != "annotations"}
+    annotations = {key: value for key, value in annotations_of(config).items() if key != LAST_APPLIED}
+    kept = {key: value for key, value in metadata_of(config).items() if key != "annotations"}
     plain = {**config, "metadata": kept | ({"annotations": annotations} if annotations else {})}
     return msgspec.json.encode(plain, order="sorted").decode() + "\n"
 
 
 def own_fields(live: JsonObject, type_: MapType) -> frozenset[str]:
     """The fields, as conflicts print them, that kubectl applied and that still have the value it gave them."""
-    text = (live.get("metadata", {}).get("annotations") or {}).get(LAST_APPLIED)
+    text = annotations_of(live).get(LAST_APPLIED)
     try:
         config = msgspec.json.decode(text) if isinstance(text, str) else None
     except (msgspec.DecodeError, UnicodeEncodeError):

@@ -110,12 +110,12 @@ def stored(entries: list[JsonObject] | None) -> Managers:
     managers: Managers = {}
     for raw in entries or ():
         entry = Entry(
-            str(raw.get("manager") or ""),
+            raw.get("manager", ""),
             raw["operation"],
-            str(raw.get("apiVersion") or ""),
+            raw.get("apiVersion", ""),
             raw.get("fieldsV1", {}),
-            str(raw.get("time") or ""),
-            str(raw.get("subresource") or ""),
+            raw.get("time", ""),
+            raw.get("subresource", ""),
         )
         managers[entry.id] = entry
     return managers

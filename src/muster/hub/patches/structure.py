@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from muster.hub.patches.field_sets import key_element, value_element
 from muster.values.json import Json, JsonMapping
+from muster.values.json_members import list_at, object_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,7 +109,7 @@ def compile_type(schema: JsonMapping) -> Type:
 
 
 def _compile_map(schema: JsonMapping) -> MapType:
-    fields = {name: compile_type(below) for name, below in (schema.get("properties") or {}).items()}
+    fields = {name: compile_type(below) for name, below in object_at(schema, "properties").items()}
     additional = schema.get("additionalProperties")
     element: Type | None = None
     if isinstance(additional, dict):
@@ -122,13 +123,13 @@ def _compile_map(schema: JsonMapping) -> MapType:
 
 
 def _compile_list(schema: JsonMapping) -> ListType:
-    items = schema.get("items") or {}
+    items = object_at(schema, "items")
     element = compile_type(items)
     relation = schema.get("x-kubernetes-list-type", "atomic")
     if relation != "map":
         return ListType(element, "set" if relation == "set" else "atomic")
-    keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
-    properties = items.get("properties") or {}
+    keys = tuple(list_at(schema, "x-kubernetes-list-map-keys"))
+    properties = object_at(items, "properties")
     defaults = {name: properties[name]["default"] for name in keys if "default" in properties.get(name, {})}
     return ListType(element, "map", keys, defaults)
 

@@ -18,7 +18,7 @@ import msgspec
 from muster.hub.pace import turn
 from muster.hub.rest.bodies import PROTOBUF
 from muster.hub.rest.negotiation import NotAcceptableError
-from muster.hub.rest.parts import PART, Streamed, packed
+from muster.hub.rest.parts import PART, StreamedBody, packed
 from muster.hub.rest.protobuf import encode_status
 from muster.hub.rest.protobuf_answers import encoded, encoded_list
 from muster.hub.rest.yaml_text import encode_yaml
@@ -61,7 +61,7 @@ class Reply:
     content_type: bytes = _JSON
     headers: tuple[Header, ...] = ()
     cache: Header = _NO_CACHE
-    streamed: Streamed | None = None
+    streamed: StreamedBody | None = None
 
     @property
     def holds(self) -> int:
@@ -88,12 +88,12 @@ def object_reply(code: int, body: bytes, form: Form, warnings: tuple[str, ...] =
         render = _in_yaml if in_yaml else _indented
         if len(body) > _RENDERED_AT_ONCE:
             later = (render(each) for each in (body,))
-            return Reply(code, body, content_type, headers, streamed=Streamed(later, len(body), slow=True))
+            return Reply(code, body, content_type, headers, streamed=StreamedBody(later, len(body), slow=True))
         return Reply(code, render(body), content_type, headers)
     if len(body) > PART:  # as it is stored: one byte more at its end would be a copy
         ended = body.endswith(b"\n")
         pieces = (body,) if ended else (body, b"\n")
-        streamed = Streamed(pieces, len(body), len(body) + (not ended))
+        streamed = StreamedBody(pieces, len(body), len(body) + (not ended))
         return Reply(code, body, content_type, headers, streamed=streamed)
     return Reply(code, body if body.endswith(b"\n") else body + b"\n", headers=headers)
 
@@ -108,7 +108,7 @@ def list_reply(listing: Listing, size: int, form: Form, warnings: tuple[str, ...
     pieces = listing.yaml() if in_yaml else listing.indented() if form.pretty else listing.json()
     if size <= _RENDERED_AT_ONCE:
         return Reply(200, b"".join(pieces), content_type, headers)
-    return Reply(200, b"", content_type, headers, streamed=Streamed(pieces, size, length, slow=in_yaml))
+    return Reply(200, b"", content_type, headers, streamed=StreamedBody(pieces, size, length, slow=in_yaml))
 
 
 def _packed(code: int, size: int, encode: Callable[[], bytes], headers: tuple[Header, ...]) -> Reply:
@@ -116,7 +116,7 @@ def _packed(code: int, size: int, encode: Callable[[], bytes], headers: tuple[He
     if size <= _RENDERED_AT_ONCE:
         return Reply(code, encode(), PROTOBUF.encode(), headers)
     later = (each() for each in (encode,))
-    return Reply(code, b"", PROTOBUF.encode(), headers, streamed=Streamed(later, size, slow=True))
+    return Reply(code, b"", PROTOBUF.encode(), headers, streamed=StreamedBody(later, size, slow=True))
 
 
 def _in_yaml(body: bytes) -> bytes:
@@ -173,7 +173,7 @@ async def send_reply(
     headers: list[Header] = [(b"audit-id", audit), reply.cache, *typed, *reply.headers]
     body, streamed = reply.body, reply.streamed
     if streamed is None and len(body) > PART:
-        streamed = Streamed((body,), len(body), len(body))
+        streamed = StreamedBody((body,), len(body), len(body))
     if streamed is None:
         headers.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": reply.code, "headers": headers})

@@ -16,30 +16,28 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-import msgspec
 from starlette.websockets import WebSocket
 
-from muster.api.crds import GROUP as DEFINITIONS
 from muster.hub import status
-from muster.hub.auth.authentication import Door, path_attributes, wants_to_act
-from muster.hub.rest import health, scaling
+from muster.hub.auth.authentication import Authentication, path_attributes, wants_to_act
 from muster.hub.rest import query as queries
-from muster.hub.rest.answers import NOT_FOUND, Reply, audit_id, send_reply, status_reply
-from muster.hub.rest.bodies import JSON, PROTOBUF, ClientGoneError
+from muster.hub.rest import scaling
+from muster.hub.rest.answers import Reply, audit_id, send_reply, status_reply
+from muster.hub.rest.bodies import ClientGoneError
 from muster.hub.rest.connections import CLOSED
-from muster.hub.rest.deadlines import Stalls
+from muster.hub.rest.deadlines import Deadlines
+from muster.hub.rest.fixed_paths import FixedPaths
 from muster.hub.rest.identity import Identity
 from muster.hub.rest.limits import Limits
-from muster.hub.rest.metrics import CONTENT_TYPE, Metrics
-from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError, form_of, prettier, takes_only_protobuf
+from muster.hub.rest.metrics import Metrics
+from muster.hub.rest.negotiation import form_of, prettier, takes_only_protobuf
 from muster.hub.rest.protobuf_kinds import KINDS
-from muster.hub.rest.request_record import Seen, audit_entry
+from muster.hub.rest.request_record import RequestRecord, audit_entry
 from muster.hub.rest.scaling import Scaling
-from muster.hub.rest.served import Served
+from muster.hub.rest.served import ServedDocuments
 from muster.hub.rest.tables import Tables
 from muster.hub.rest.verbs import Call, Verbs, verb_of
 from muster.hub.rest.watching import PROTOCOLS, Watches
-from muster.hub.write_checks import require
 from muster.values.json import Json
 from muster.values.limits import named
 
@@ -51,9 +49,7 @@ if TYPE_CHECKING:
     from muster.hub.requests import Authenticator, Authorizer, User, WatchStream
     from muster.hub.rest.answers import Send
     from muster.hub.rest.bodies import Receive
-    from muster.hub.rest.discovery import Document
-    from muster.hub.rest.query import Query
-    from muster.hub.rest.subresources import Described, Descriptions
+    from muster.hub.rest.subresources import Descriptions, SubresourceDescription
     from muster.hub.rest.watching import Hold
 
     Scope = MutableMapping[str, Json]
@@ -61,20 +57,15 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io."
-_PUBLIC = (b"cache-control", b"public")
 _LONGEST_AGENT = 1024  # its beginning names the manager of fields; the rest is for the audit log
 _TRY_AGAIN_LATER = 1013  # the code of WebSocket for a server that is too busy
-_DEFINITIONS = (
-    f"/apis/{DEFINITIONS}/"  # the part of a real server that serves these says in its own way what is not there
-)
-_FOREVER = (b"cache-control", b"public, immutable")
 
 
 class Subresource(Protocol):
     """Answers requests on a subresource that is more than a part of its object, such as serviceaccounts/token."""
 
     @property
-    def described(self) -> Described | None:
+    def described(self) -> SubresourceDescription | None:
         """What discovery and OpenAPI say of it, if anything."""
 
     async def answer(self, call: Call, limits: Limits) -> Reply: ...
@@ -89,7 +80,7 @@ class Application:
         authenticator: Authenticator,
         authorizer: Authorizer,
         *,
-        door: Door | None = None,
+        authentication: Authentication | None = None,
         audit: AuditLog | None = None,
         subresources: Mapping[tuple[str, str], Subresource] | None = None,
         identity: Identity | None = None,
@@ -100,21 +91,24 @@ class Application:
     ) -> None:
         self.limits = limits or Limits()
         self.metrics = metrics or Metrics()
-        self._api = api
-        self._authorizer = authorizer
-        self._door = door or Door(authenticator, authorizer)
+        self._authentication = authentication or Authentication(authenticator, authorizer)
         self._audit = audit
         self._subresources = subresources or {}
-        self._identity = identity or Identity()
-        self._checks = {"ping": lambda: None, **(checks or {})}
-        self._served = Served(api.kinds, _descriptions(self._subresources))
+        self._documents = ServedDocuments(api.kinds, _descriptions(self._subresources))
         self._scaling = Scaling(api)
         tables = Tables(clock)
         self._verbs = Verbs(api, tables, self.limits)
         self.watches = Watches(self.limits, self.metrics, tables)
         self._in_flight = 0
-        self._overdue = Stalls(self.limits.request_seconds)
-        self._version = Reply(200, msgspec.json.format(msgspec.json.encode(health.version()), indent=2))
+        self._deadlines = Deadlines(self.limits.request_seconds)
+        self._fixed_paths = FixedPaths(
+            self._documents,
+            identity or Identity(),
+            self.metrics,
+            authorizer,
+            checks or {},
+            lambda: self.watches.stopping,
+        )
         self.metrics.gauge(
             "apiserver_current_inflight_requests", "Requests being answered now.", lambda: self._in_flight
         )
@@ -131,24 +125,24 @@ class Application:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         headers: Headers = dict(scope["headers"])
-        seen = Seen()
+        record = RequestRecord()
         audit = audit_id()
         try:
-            reply = await self._reply(scope, headers, receive, send, seen, audit)
+            reply = await self._reply(scope, headers, receive, send, record, audit)
             if reply is None:  # a watch, which has been served
                 return
             seconds = time.perf_counter() - started
             release = _nothing
             # Only what was asked for can be refused: a write has happened by now.
-            if reply.holds and seen.known is not None and scope["method"] == "GET":
+            if reply.holds and record.known is not None and scope["method"] == "GET":
                 try:
-                    release = await self._door.hold(seen.known, reply.holds)
+                    release = await self._authentication.hold(record.known, reply.holds)
                 except status.StatusError as error:
                     self.metrics.refused.labels("unread answers").inc()
                     reply = status_reply(error)
-            self.metrics.observe(seen.counted, reply.code, seconds)
+            self.metrics.observe(record.counted, reply.code, seconds)
             if self._audit is not None:
-                self._record(scope, seen, reply, seconds, audit)
+                self._record(scope, record, reply, seconds, audit)
             if scope["method"] == "HEAD":
                 reply = Reply(reply.code, b"", reply.content_type, reply.headers, reply.cache)
             is_gone = scope.get("extensions", {}).get(CLOSED, _is_here)
@@ -157,10 +151,10 @@ class Application:
             finally:
                 release()
         finally:
-            self._leave(seen)
+            self._leave(record)
 
     async def _reply(
-        self, scope: Scope, headers: Headers, receive: Receive, send: Send, seen: Seen, audit: bytes
+        self, scope: Scope, headers: Headers, receive: Receive, send: Send, record: RequestRecord, audit: bytes
     ) -> Reply | None:
         """The answer, whatever happens. None for a watch, or when nobody is left to answer."""
         started = time.perf_counter()
@@ -171,27 +165,27 @@ class Application:
                 return status_reply(_too_many(self.limits.requests_in_flight))
             self._in_flight += 1
             try:
-                reply = self._open(scope)
+                reply = self._fixed_paths.without_credentials(scope)
                 if reply is None:
-                    reply = await self._answered(scope, headers, receive, seen)
+                    reply = await self._answer(scope, headers, receive, record)
             finally:
                 self._in_flight -= 1
             if reply is not None:
                 return reply
-            assert seen.call is not None  # noqa: S101 - only a watch has no reply
-            assert seen.known is not None  # noqa: S101 - identified before
-            self._leave(seen)  # from now on it counts as a watch
-            with self._door.watching(seen.known):
-                stream = await self._opened(seen.call)
-                release = await self._held(seen.known, stream)
+            assert record.call is not None  # noqa: S101 - only a watch has no reply
+            assert record.known is not None  # noqa: S101 - identified before
+            self._leave(record)  # from now on it counts as a watch
+            with self._authentication.watching(record.known):
+                stream = await self._opened(record.call)
+                release = await self._held(record.known, stream)
                 try:
                     if self._audit is not None:
-                        self._record(scope, seen, Reply(200, b""), time.perf_counter() - started, audit)
+                        self._record(scope, record, Reply(200, b""), time.perf_counter() - started, audit)
                     watching = True
-                    await self._watch(seen.call, stream, send, partial(self._door.hold, seen.known))
+                    await self._watch(record.call, stream, send, partial(self._authentication.hold, record.known))
                 finally:
                     release()
-            self.metrics.observe(seen.counted, 200, None)
+            self.metrics.observe(record.counted, 200, None)
         except status.StatusError as error:
             if not watching:
                 return status_reply(error, protobuf=takes_only_protobuf(headers.get(b"accept", b"")))
@@ -213,7 +207,7 @@ class Application:
     async def _held(self, user: User, stream: WatchStream) -> Callable[[], None]:
         """Room for the events that a watch begins with, given back when they have been sent. Raises 429."""
         try:
-            release = await self._door.hold(user, stream.holds)
+            release = await self._authentication.hold(user, stream.holds)
         except status.StatusError:
             self.metrics.refused.labels("unread answers").inc()
             stream.close()
@@ -221,50 +215,35 @@ class Application:
         stream.begun = release
         return release
 
-    def _leave(self, seen: Seen) -> None:
+    def _leave(self, record: RequestRecord) -> None:
         """The request no longer counts among those its user has under way."""
-        if seen.known is not None and seen.entered is not None:
-            self._door.leave(seen.known, seen.entered)
-            seen.entered = None
+        if record.known is not None and record.entered is not None:
+            self._authentication.leave(record.known, record.entered)
+            record.entered = None
 
-    def _open(self, scope: Scope) -> Reply | None:
-        """The paths that need no credentials."""
-        path: str = scope["path"]
-        if path.startswith(("/api/", "/apis/")):
-            return None
-        if path.rstrip("/") == "/version":
-            return self._version
-        if path.startswith(health.PATHS):
-            query = queries.parse_query(scope["query_string"])
-            checks = dict(self._checks)
-            if path.startswith("/readyz"):
-                checks["shutdown"] = lambda: "the hub is stopping" if self.watches.stopping else None
-            return health.health_reply(path, checks, query) or NOT_FOUND
-        return None
-
-    async def _answered(self, scope: Scope, headers: Headers, receive: Receive, seen: Seen) -> Reply | None:
+    async def _answer(self, scope: Scope, headers: Headers, receive: Receive, record: RequestRecord) -> Reply | None:
         """The answer to anything but a watch, which has none."""
-        known = seen.known = seen.user = await self._door.identify(scope)
-        seen.entered = self._door.enter(known, headers)
-        call = await self._called(scope, headers, receive, seen)
+        known = record.known = record.user = await self._authentication.identify(scope)
+        record.entered = self._authentication.enter(known, headers)
+        call = await self._called(scope, headers, receive, record)
         if call is None:
-            return await self._fixed(scope, headers, seen.user)
+            return await self._fixed_paths.answer(scope, headers, record.user)
         if call.verb == "watch":
             return None
-        with self._overdue.guarded() as guard:
-            guard.begins()
+        with self._deadlines.enforced() as deadline:
+            deadline.begins()
             special: Subresource | Scaling | None
             special = self._subresources.get((call.route.resource.key, call.route.subresource))
             if call.route.subresource == scaling.NAME and call.route.name and call.route.version.scale is not None:
                 special = self._scaling
             return await (self._verbs.answer(call) if special is None else special.answer(call, self.limits))
 
-    async def _called(self, scope: Scope, headers: Headers, receive: Receive, seen: Seen) -> Call | None:
+    async def _called(self, scope: Scope, headers: Headers, receive: Receive, record: RequestRecord) -> Call | None:
         """The verb and resource that are asked for, by the user the request acts as."""
-        assert seen.user is not None  # noqa: S101 - identified before
-        call = self._call(scope, headers, seen.user, receive)
+        assert record.user is not None  # noqa: S101 - identified before
+        call = self._call(scope, headers, record.user, receive)
         if call is None:
-            seen.what = (scope["method"].lower(), "", "", "", "")
+            record.what = (scope["method"].lower(), "", "", "", "")
         else:
             resource = call.route.resource
             # Metrics are kept for ever, so that nothing a client makes up may be part of their names.
@@ -272,26 +251,26 @@ class Application:
             known = ("", scaling.NAME, *call.route.version.subresources)
             if subresource not in known and (resource.key, subresource) not in self._subresources:
                 subresource = "other"
-            seen.what = (call.verb, resource.group, call.route.version.name, resource.plural, subresource)
-            seen.custom = resource.custom
+            record.what = (call.verb, resource.group, call.route.version.name, resource.plural, subresource)
+            record.custom = resource.custom
         if wants_to_act(headers):
-            asked = path_attributes(scope["method"], scope["path"]) if call is None else call.attributes()
-            seen.user = await self._door.acting(seen.user, scope, asked)
+            attributes = path_attributes(scope["method"], scope["path"]) if call is None else call.attributes()
+            record.user = await self._authentication.acting_user(record.user, scope, attributes)
             if call is not None:
-                call = replace(call, user=seen.user)
-        seen.call = call
+                call = replace(call, user=record.user)
+        record.call = call
         return call
 
-    def _record(self, scope: Scope, seen: Seen, reply: Reply, seconds: float, audit: bytes) -> None:
+    def _record(self, scope: Scope, record: RequestRecord, reply: Reply, seconds: float, audit: bytes) -> None:
         """Have the request written to the audit log, if that wants it."""
         log = self._audit
-        if log is not None and log.wants(seen.what[0], seen.what[3], reply.code, acting=seen.acting):
-            if seen.known is None and reply.code not in (401, 403, 429):
+        if log is not None and log.wants(record.what[0], record.what[3], reply.code, acting=record.acting):
+            if record.known is None and reply.code not in (401, 403, 429):
                 return  # health and version, asked by nobody in particular
-            log.record(audit_entry(scope, seen, reply, seconds, audit))
+            log.record(audit_entry(scope, record, reply, seconds, audit))
 
     def _call(self, scope: Scope, headers: Headers, user: User, receive: Receive) -> Call | None:
-        route = self._served.routes.find(scope["path"])
+        route = self._documents.routes.find(scope["path"])
         if route is None:
             return None
         query = queries.parse_query(scope["query_string"])
@@ -309,75 +288,15 @@ class Application:
             receive,
         )
 
-    async def _fixed(self, scope: Scope, headers: Headers, user: User) -> Reply:
-        """Discovery, OpenAPI, metrics and the index: for users whom a role gives the path."""
-        path: str = scope["path"]
-        await require(self._authorizer, user, path_attributes(scope["method"], path))
-        if scope["method"] not in ("GET", "HEAD"):
-            return NOT_FOUND
-        if path == "/metrics":
-            return Reply(200, await self.metrics.render(), CONTENT_TYPE)
-        if path == "/":
-            return Reply(200, msgspec.json.encode({"paths": self._paths()}))
-        if path == "/openapi/v2":
-            return self._openapi_v2(headers)
-        accept = headers.get(b"accept", b"").decode("latin-1")
-        if path.startswith("/openapi/v3"):
-            query = queries.parse_query(scope["query_string"])
-            return self._openapi_v3(path, headers, query)
-        found = self._identity.find(path, accept, _address(scope, headers))
-        if found is not None:
-            return found
-        document = self._served.discovery.find(path, accept, _address(scope, headers))
-        if document is None and path.startswith(_DEFINITIONS):
-            raise status.StatusError(404, "NotFound", "the server could not find the requested resource", {})
-        return NOT_FOUND if document is None else _document_reply(document, headers)
-
-    def _paths(self) -> list[str]:
-        names = [*self._served.discovery.paths, *health.PATHS, "/metrics", "/openapi/v2", "/openapi/v3", "/version"]
-        return sorted(names)
-
-    def _openapi_v2(self, headers: Headers) -> Reply:
-        """OpenAPI 2, in protobuf for those who ask for it."""
-        in_protobuf = b"protobuf" in headers.get(b"accept", b"")
-        return _document_reply(self._served.openapi.v2 if in_protobuf else self._served.openapi.v2_json, headers)
-
-    def _openapi_v3(self, path: str, headers: Headers, query: Query) -> Reply:
-        name = path.removeprefix("/openapi/v3").strip("/")
-        if not name:
-            return _document_reply(self._served.openapi.index, headers)
-        document = self._served.openapi.find(name)
-        if document is None:
-            return Reply(404, b"", b"")
-        current = document.etag.strip('"')
-        asked = queries.text(query, "hash")
-        if asked and asked != current:
-            # An address with an old hash leads to the current one.
-            location = f"/openapi/v3/{name}?hash={current}".encode()
-            return Reply(301, b"", headers=((b"location", location),))
-        return _document_reply(document, headers, cache=_FOREVER if asked else None)
-
     # --- Watches ---------------------------------------------------------------------------------------
 
     async def _opened(self, call: Call) -> WatchStream:
         with self.watches.admitted():
-            return await self._stream(call)
+            return await self._verbs.watch(call)
 
     async def _watch(self, call: Call, stream: WatchStream, send: Send, hold: Hold) -> None:
         include = queries.text(call.query, "includeObject")
         await self.watches.http(stream, call.target(named=False), call.form, include, call.receive, send, hold)
-
-    async def _stream(self, call: Call) -> WatchStream:
-        route = call.route
-        if route.subresource:  # there is nothing to watch below an object, whatever a role says of it
-            raise status.not_found(route.resource.group, route.resource.plural, route.name)
-        if "watch" not in route.resource.verbs:
-            raise status.method_not_allowed("watch", route.resource.group, route.resource.plural)
-        if call.form.media_type not in (JSON, PROTOBUF):
-            raise NotAcceptableError(STREAM_TYPES)
-        options = queries.watch_options(call.query, route)
-        target = call.target(named=False)
-        return await self._api.watch(call.user, target, options)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         with contextlib.ExitStack() as held:
@@ -390,25 +309,25 @@ class Application:
         # Browsers cannot set a header here; they offer the token as a protocol.
         tokens = [each.removeprefix(_BEARER_PROTOCOL) for each in offered if each.startswith(_BEARER_PROTOCOL)]
         scope["method"] = "GET"
-        seen = Seen()
+        record = RequestRecord()
         started = time.perf_counter()
         audit = audit_id()
         try:
             token = _unpadded(tokens[0]).decode("latin-1") if len(tokens) == 1 else None
-            seen.known = seen.user = await self._door.identify(scope, token)
-            call = await self._called(scope, headers, receive, seen)
+            record.known = record.user = await self._authentication.identify(scope, token)
+            call = await self._called(scope, headers, receive, record)
             if call is None or call.verb != "watch":
                 await socket.close()  # before it is accepted: 403
                 return
-            held.enter_context(self._door.watching(seen.known))
+            held.enter_context(self._authentication.watching(record.known))
             stream = await self._opened(call)
-            held.callback(await self._held(seen.known, stream))
+            held.callback(await self._held(record.known, stream))
             if self._audit is not None:
-                self._record(scope, seen, Reply(200, b""), time.perf_counter() - started, audit)
+                self._record(scope, record, Reply(200, b""), time.perf_counter() - started, audit)
         except status.StatusError as error:
             reply = status_reply(error)
             if self._audit is not None:
-                self._record(scope, seen, reply, time.perf_counter() - started, audit)
+                self._record(scope, record, reply, time.perf_counter() - started, audit)
             head = {
                 "type": "websocket.http.response.start",
                 "status": reply.code,
@@ -420,7 +339,7 @@ class Application:
         protocol = next((name for name in PROTOCOLS if name in offered), "")
         await socket.accept(subprotocol=protocol or None)
         include = queries.text(call.query, "includeObject")
-        hold = partial(self._door.hold, seen.known)
+        hold = partial(self._authentication.hold, record.known)
         try:
             await self.watches.websocket(stream, call.target(named=False), call.form, include, socket, protocol, hold)
         except status.StatusError:  # too much of what was sent to this user is not read
@@ -444,26 +363,6 @@ async def _lifespan(receive: Receive, send: Send) -> None:
         elif message["type"] == "lifespan.shutdown":
             await send({"type": "lifespan.shutdown.complete"})
             return
-
-
-def _document_reply(document: Document, headers: Headers, cache: tuple[bytes, bytes] | None = None) -> Reply:
-    """A document that the client may already have."""
-    if not document.etag:
-        return Reply(200, document.body, document.content_type.encode())
-    if cache is None:
-        cache = _PUBLIC if "as=" in document.content_type else (b"cache-control", b"no-cache, private")
-    extra = ((b"etag", document.etag.encode()), (b"vary", b"Accept"))
-    if headers.get(b"if-none-match", b"").decode("latin-1") == document.etag:
-        return Reply(304, b"", document.content_type.encode(), extra, cache)
-    return Reply(200, document.body, document.content_type.encode(), extra, cache)
-
-
-def _address(scope: Scope, headers: Headers) -> str:
-    host = headers.get(b"host", b"").decode("latin-1")
-    if host:
-        return host
-    server = scope.get("server") or ("127.0.0.1", 0)
-    return f"{server[0]}:{server[1]}"
 
 
 def _unpadded(text: str) -> bytes:

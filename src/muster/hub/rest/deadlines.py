@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LONGEST_LOOK = 1.0
 
 
-class Guard:
+class Deadline:
     """One client, or one request. Tell it when something begins that may take long, and when it has ended."""
 
     __slots__ = ("_loop", "_task", "cut_off", "since")
@@ -44,30 +44,30 @@ class Guard:
             self._task.uncancel()
 
 
-class Stalls:
+class Deadlines:
     """All that may take too long, and how long that is."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._guards: set[Guard] = set()
+        self._deadlines: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     @contextlib.contextmanager
-    def guarded(self) -> Iterator[Guard]:
-        """Guard parts of this task. Raises TimeoutError when one of them has taken too long."""
-        guard = Guard()
-        self._guards.add(guard)
+    def enforced(self) -> Iterator[Deadline]:
+        """A deadline for parts of this task. Raises TimeoutError when one of them has taken too long."""
+        deadline = Deadline()
+        self._deadlines.add(deadline)
         if self._timer is None:
             self._schedule()
         try:
-            yield guard
+            yield deadline
         except asyncio.CancelledError:
-            if not guard.cut_off:
+            if not deadline.cut_off:
                 raise
-            guard.forgive()
+            deadline.forgive()
             raise TimeoutError from None
         finally:
-            self._guards.discard(guard)
+            self._deadlines.discard(deadline)
 
     def _schedule(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(min(_LONGEST_LOOK, self._seconds / 2), self._look)
@@ -75,8 +75,8 @@ class Stalls:
     def _look(self) -> None:
         self._timer = None
         latest = asyncio.get_running_loop().time() - self._seconds
-        for guard in self._guards:
-            if guard.since is not None and guard.since < latest and not guard.cut_off:
-                guard.stop()
-        if self._guards:
+        for deadline in self._deadlines:
+            if deadline.since is not None and deadline.since < latest and not deadline.cut_off:
+                deadline.stop()
+        if self._deadlines:
             self._schedule()

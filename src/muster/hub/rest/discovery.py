@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from muster.api.resource import Resource, Version
-    from muster.hub.rest.subresources import Described, Descriptions
+    from muster.hub.rest.subresources import Descriptions, SubresourceDescription
 
 _VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 _STAGES = {"": 2, "beta": 1, "alpha": 0}
@@ -48,7 +48,7 @@ def version_rank(name: str) -> tuple[int, int, int]:
     return (-_STAGES[stage or ""], -int(major), -int(minor or 0))
 
 
-def scaled(version: Version) -> list[Described]:
+def scaled(version: Version) -> list[SubresourceDescription]:
     """The scale subresource, if a version has one."""
     return [SCALE] if version.scale is not None else []
 
@@ -80,11 +80,6 @@ class Discovery:
             for path in ("/api", "/apis")
             for version in ("v2", "v2beta1")
         }
-
-    @property
-    def group_versions(self) -> list[tuple[str, str]]:
-        """Every served group and version."""
-        return [(group, version) for group, versions in self._groups.items() for version in versions]
 
     @property
     def paths(self) -> list[str]:
@@ -207,7 +202,9 @@ def _resource_list(
     return {"kind": "APIResourceList", **named, "groupVersion": group_version, "resources": resources}
 
 
-def _aggregated_resource(resource: Resource, version: Version, subresources: Iterable[Described] = ()) -> JsonObject:
+def _aggregated_resource(
+    resource: Resource, version: Version, subresources: Iterable[SubresourceDescription] = ()
+) -> JsonObject:
     # Built-in kinds leave group and version empty: "those of this entry".
     group, version_name = ("", "") if resource.builtin else (resource.group, version.name)
     kind = {"group": group, "version": version_name, "kind": resource.kind}
@@ -226,8 +223,8 @@ def _aggregated_resource(resource: Resource, version: Version, subresources: Ite
         {"subresource": part, "responseKind": kind, "verbs": list(part_verbs(part))} for part in version.subresources
     ]
     for special in (*subresources, *scaled(version)):
-        answered = {"group": special.group, "version": special.version, "kind": special.kind}
-        shown.append({"subresource": special.name, "responseKind": answered, "verbs": list(special.verbs)})
+        response_kind = {"group": special.group, "version": special.version, "kind": special.kind}
+        shown.append({"subresource": special.name, "responseKind": response_kind, "verbs": list(special.verbs)})
     if shown:
         entry["subresources"] = shown
     return entry

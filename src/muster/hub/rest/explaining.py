@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from muster.hub import status
-from muster.hub.explanations import Wish
+from muster.hub.explanations import ExplainOptions
 from muster.hub.requests import Target
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import object_reply
 from muster.hub.rest.bodies import body_of, receive_body
-from muster.hub.rest.subresources import Described, query_parameter, schemas_of
+from muster.hub.rest.subresources import SubresourceDescription, query_parameter, schemas_of
 from muster.hub.write_checks import require
 from muster.placement.explain.report import GROUP, KIND, MOST_NAMES, USUAL_NAMES, VERSION, PlacementReport, Window
 
@@ -31,7 +31,7 @@ _MOST_OFFSET: Final = 10_000_000
 class PlacementExplaining:
     """The subresource."""
 
-    described = Described(
+    described = SubresourceDescription(
         "explain",
         GROUP,
         VERSION,
@@ -55,20 +55,20 @@ class PlacementExplaining:
         if call.verb not in ("get", "create"):
             raise status.method_not_allowed(call.verb, resource.group, f"{resource.plural}/explain")
         target = Target(resource, call.route.version, call.route.namespace, call.route.name)
-        wish = _wish(call.query)
+        options = _options(call.query)
         warnings: tuple[str, ...] = ()
         if call.verb == "get":
-            report = await self._explanations.explain(call.user, target, wish)
+            report = await self._explanations.explain(call.user, target, options)
         else:
             body = body_of(call.content_type, await receive_body(call.receive, limits), resource)
             given = queries.write_options(call.query, call.user_agent)
-            report, warnings = await self._explanations.dry_run(call.user, target, body, given, wish)
+            report, warnings = await self._explanations.dry_run(call.user, target, body, given, options)
         return object_reply(200, msgspec.json.encode(report), call.form, warnings)
 
 
-def _wish(query: Query) -> Wish:
+def _options(query: Query) -> ExplainOptions:
     limit = queries.number(query, "limit") or USUAL_NAMES
     token = queries.text(query, "continue")
     if token and not (token.isascii() and token.isdigit() and len(token) < 10 and int(token) <= _MOST_OFFSET):
         raise status.bad_request("continue is not a token that an explanation has given")
-    return Wish(Window(int(token or 0), min(max(limit, 1), MOST_NAMES)), queries.text(query, "cluster"))
+    return ExplainOptions(Window(int(token or 0), min(max(limit, 1), MOST_NAMES)), queries.text(query, "cluster"))

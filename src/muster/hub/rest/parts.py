@@ -24,7 +24,7 @@ PART = 64 * 1024  # what a client that does not read makes us keep for it
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
+class StreamedBody:
     """A body that is made while it is sent. `holds` is how much of the store it keeps alive until then.
 
     `length` is known where nothing has to be rendered. `slow`: rendering a piece is too much work for the loop.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from muster.api.metadata import metadata_of
 from muster.hub.rest.protobuf import MAGIC, Field, Message, Scalar, encode_status, length_delimited, varint_field
 from muster.hub.rest.protobuf_kinds import KINDS, METADATA
 from muster.values.json import Json, JsonMapping, JsonObject
@@ -44,7 +45,7 @@ def encoded_list(head: JsonMapping, items: Iterable[bytes]) -> bytes:
     """A list, given as its own fields and its items in JSON."""
     kind = str(head["kind"]).removesuffix("List")
     message = _message(str(head["apiVersion"]), kind)
-    body = length_delimited(1, _fields(head.get("metadata") or {}, _LIST_META))
+    body = length_delimited(1, _fields(metadata_of(head), _LIST_META))
     for item in items:
         body += length_delimited(2, _fields(msgspec.json.decode(item), message))
     return _envelope(str(head["apiVersion"]), str(head["kind"]), body)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from muster.hub.audit import Entry, answered
+from muster.hub.audit import Entry, written_object
 from muster.hub.rest import query as queries
 from muster.values.json import JsonMapping
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Seen:
+class RequestRecord:
     """`known` is whose credentials a request carries, `user` whom it acts as, `what` its verb, group, version,
-    resource and subresource. `entered` is what the door has to be told when it leaves."""
+    resource and subresource. `entered` is what authentication has to be told when it leaves."""
 
     known: User | None = None
     user: User | None = None
@@ -41,9 +41,9 @@ class Seen:
         return self.user is not self.known
 
 
-def audit_entry(scope: JsonMapping, seen: Seen, reply: Reply, seconds: float, audit: bytes) -> Entry:
+def audit_entry(scope: JsonMapping, record: RequestRecord, reply: Reply, seconds: float, audit: bytes) -> Entry:
     """The line of the audit log. Nothing of a body but the name and revision of what was written."""
-    verb, group, version, resource, subresource = seen.what
+    verb, group, version, resource, subresource = record.what
     entry = Entry(
         time=datetime.now(UTC),
         id=audit.decode(),
@@ -56,13 +56,13 @@ def audit_entry(scope: JsonMapping, seen: Seen, reply: Reply, seconds: float, au
         decision="deny" if reply.code in (401, 403) else "allow",
         milliseconds=round(seconds * 1000, 3),
     )
-    if seen.user is not None:
-        entry.user = seen.user.name
-    if seen.acting and seen.known is not None:
-        entry.actor = seen.known.name
+    if record.user is not None:
+        entry.user = record.user.name
+    if record.acting and record.known is not None:
+        entry.actor = record.known.name
     if scope.get("client"):
         entry.source = str(scope["client"][0])
-    call = seen.call
+    call = record.call
     if call is None:
         entry.path = scope["path"]
         return entry
@@ -71,6 +71,6 @@ def audit_entry(scope: JsonMapping, seen: Seen, reply: Reply, seconds: float, au
     entry.namespace, entry.name = call.route.namespace, call.route.name
     entry.dry_run = bool(call.query) and bool(queries.text(call.query, "dryRun"))
     if reply.code < 300 and call.verb in ("create", "update", "patch"):
-        name, entry.revision = answered(reply.body)
+        name, entry.revision = written_object(reply.body)
         entry.name = entry.name or name
     return entry

@@ -108,21 +108,21 @@ def _rescaled(change: Callable[[JsonObject], Json], paths: Scale, live: JsonObje
     if not isinstance(scale, dict) or scale.get("kind") not in (None, "", "Scale"):
         raise status.bad_request(f"wrong object passed to Scale update: {scale}")
     spec = scale.get("spec")
-    asked = spec.get("replicas") if isinstance(spec, dict) else None
-    if asked is None and patching and not said:
+    replicas = spec.get("replicas") if isinstance(spec, dict) else None
+    if replicas is None and patching and not said:
         raise status.bad_request(f'the spec replicas field "{paths.spec_replicas}" cannot be empty')
-    asked = 0 if asked is None else asked
-    if isinstance(asked, bool) or not isinstance(asked, int):
+    replicas = 0 if replicas is None else replicas
+    if isinstance(replicas, bool) or not isinstance(replicas, int):
         raise status.bad_request(
             'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal '
-            f"{type(asked).__name__} into Go struct field ScaleSpec.spec.replicas of type int32"
+            f"{type(replicas).__name__} into Go struct field ScaleSpec.spec.replicas of type int32"
         )
     obj = copied(live)
     *above, last = paths.spec_replicas.removeprefix(".").split(".")
     place = obj
     for name in above:
         place = place.setdefault(name, {})
-    place[last] = asked
+    place[last] = replicas
     metadata = scale.get("metadata")
     revision = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
     if revision:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from muster.hub.rest.subresources import Descriptions
 
 
-class Served:
+class ServedDocuments:
     """The documents and routes of the kinds there are now."""
 
     def __init__(self, kinds: Kinds, subresources: Descriptions) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class SubresourceDescription:
     """Its name, the kind it answers with, the verbs it takes, and its schemas by name. A create takes the object."""
 
     name: str
@@ -36,7 +36,7 @@ class Described:
 
 
 # By the key of the resource they belong to.
-Descriptions = dict[str, list[Described]]
+Descriptions = dict[str, list[SubresourceDescription]]
 
 
 def schema_prefix(group: str, version: str) -> str:
@@ -88,7 +88,7 @@ _SCHEMA: Final[JsonObject] = {
     },
     "x-kubernetes-group-version-kind": [{"group": "autoscaling", "version": "v1", "kind": "Scale"}],
 }
-SCALE: Final = Described(
+SCALE: Final = SubresourceDescription(
     "scale",
     "autoscaling",
     "v1",

@@ -14,13 +14,14 @@ from muster.hub.objects import is_shown_as_stored
 from muster.hub.requests import Target
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, list_reply, object_reply
-from muster.hub.rest.bodies import body_of, delete_body, patch_of, receive_body
+from muster.hub.rest.bodies import JSON, PROTOBUF, body_of, delete_body, patch_of, receive_body
+from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError
 from muster.hub.rest.tables import Tables, untyped_bytes
 from muster.hub.write_checks import attributes_of
 
 if TYPE_CHECKING:
     from muster.hub.api import Api
-    from muster.hub.requests import Answer, Attributes, ListAnswer, User
+    from muster.hub.requests import Answer, Attributes, ListAnswer, User, WatchStream
     from muster.hub.rest.answers import Reply
     from muster.hub.rest.bodies import Receive
     from muster.hub.rest.limits import Limits
@@ -99,6 +100,18 @@ class Verbs:
                 return await self._delete(call)
             case _:
                 return await self._delete_collection(call)
+
+    async def watch(self, call: Call) -> WatchStream:
+        """The events of a watch, to be sent by whoever knows the connection."""
+        route = call.route
+        if route.subresource:  # there is nothing to watch below an object, whatever a role says of it
+            raise status.not_found(route.resource.group, route.resource.plural, route.name)
+        if "watch" not in route.resource.verbs:
+            raise status.method_not_allowed("watch", route.resource.group, route.resource.plural)
+        if call.form.media_type not in (JSON, PROTOBUF):
+            raise NotAcceptableError(STREAM_TYPES)
+        options = queries.watch_options(call.query, route)
+        return await self._api.watch(call.user, call.target(named=False), options)
 
     async def _get(self, call: Call) -> Reply:
         target = call.target()

@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.api.certificate_requests import RequestError, read_request
-from muster.api.certificate_rules import decoded
+from muster.api.certificate_rules import decoded, read_signing_request
 from muster.api.certificate_signing_request import CERTIFICATE_SIGNING_REQUEST, GROUP
 from muster.hub import status
-from muster.hub.auth.tokens import MASTERS
+from muster.hub.auth.tokens import SYSTEM_MASTERS
 from muster.hub.requests import Admitted, Attributes
 from muster.hub.signing.issuing import CLIENT_SIGNER
 from muster.values.json import JsonObject
+from muster.values.json_members import object_at
 
 if TYPE_CHECKING:
     from muster.hub.requests import AdmissionRequest, Authorizer, User
@@ -36,7 +37,7 @@ class RequestAdmission:
         new = request.new
         if not _concerns(request) or request.operation != "CREATE" or new is None:
             return _NOTHING
-        said = {name: value for name, value in (new.get("spec") or {}).items() if name not in _ASKER}
+        said = {name: value for name, value in object_at(new, "spec").items() if name not in _ASKER}
         return Admitted({**new, "spec": said | _asker(request.user)})
 
     async def validate(self, request: AdmissionRequest) -> Admitted:
@@ -50,11 +51,11 @@ class RequestAdmission:
 
     async def _check_permission(self, request: AdmissionRequest, old: JsonObject, new: JsonObject) -> None:
         """By the signer that the stored request names, whatever the new state says."""
-        signer = str((old.get("spec") or {}).get("signerName") or "")
+        signer = read_signing_request(old).spec.signer_name
         match request.target.subresource:
             case "approval":
                 verb = "approve"
-            case "status" if (old.get("status") or {}) != (new.get("status") or {}):
+            case "status" if object_at(old, "status") != object_at(new, "status"):
                 verb = "sign"
             case _:
                 return
@@ -66,8 +67,8 @@ class RequestAdmission:
         """By the signer's own name, or by that of all signers of its domain."""
         domain = signer.partition("/")[0]
         for name in (signer, f"{domain}/*"):
-            asked = Attributes(verb, GROUP, "*", "signers", name=name)
-            if (await self._authorizer.authorize(user, asked)).allowed:
+            attributes = Attributes(verb, GROUP, "*", "signers", name=name)
+            if (await self._authorizer.authorize(user, attributes)).allowed:
                 return True
         return False
 
@@ -85,16 +86,16 @@ def _asker(user: User) -> JsonObject:
 
 def _refuse_masters(new: JsonObject) -> None:
     """No certificate for this API makes its holder a master, whoever approves it."""
-    spec = new.get("spec") or {}
-    if spec.get("signerName") != CLIENT_SIGNER:
+    given = read_signing_request(new)
+    if given.spec.signer_name != CLIENT_SIGNER:
         return
-    name = str(new["metadata"].get("name") or "")
+    name = given.metadata.name
     try:
-        request = read_request(decoded(spec.get("request") or ""))
+        request = read_request(decoded(given.spec.request))
     except RequestError as error:
         raise _refused(name, f"failed to parse CSR: {error}") from None
-    if MASTERS in request.organizations:
-        raise _refused(name, f"use of {CLIENT_SIGNER} signer with {MASTERS} group is not allowed")
+    if SYSTEM_MASTERS in request.organizations:
+        raise _refused(name, f"use of {CLIENT_SIGNER} signer with {SYSTEM_MASTERS} group is not allowed")
 
 
 def _refused(name: str, sentence: str) -> status.StatusError:

@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from muster.hub.auth.tokens import MASTERS
+from muster.hub.auth.tokens import SYSTEM_MASTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,8 +35,8 @@ _SIGNATURE, _ENCIPHERMENT, _CLIENT = "digital signature", "key encipherment", "c
 
 def problem(signer: str, request: Request, usages: Sequence[str]) -> str:
     """Why this signer does not sign the request; empty if it does."""
-    if MASTERS in request.organizations:
-        return f"use of {signer} signer with {MASTERS} group is not allowed"
+    if SYSTEM_MASTERS in request.organizations:
+        return f"use of {signer} signer with {SYSTEM_MASTERS} group is not allowed"
     return _CHECKS[signer](request, usages)
 
 

@@ -15,14 +15,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.api.certificate_requests import RequestError, pem_blocks, read_request
-from muster.api.certificate_rules import decoded
-from muster.api.certificate_signing_request import APPROVED, CERTIFICATE_SIGNING_REQUEST, DENIED, FAILED, has_condition
+from muster.api.certificate_rules import decoded, read_signing_request
+from muster.api.certificate_signing_request import APPROVED, CERTIFICATE_SIGNING_REQUEST, DENIED, FAILED
 from muster.hub.auth.certificates import CertificateError, client_authority
-from muster.hub.auth.tokens import AUTHENTICATED, MASTERS
+from muster.hub.auth.tokens import AUTHENTICATED, SYSTEM_MASTERS
 from muster.hub.following import Follower
 from muster.hub.objects import decode
 from muster.hub.pace import Pace
-from muster.hub.requests import DeleteOptions, Given, Target, User, WriteOptions
+from muster.hub.requests import DeleteOptions, ObjectBody, Target, User, WriteOptions
 from muster.hub.signing import issuing
 from muster.hub.status import StatusError
 from muster.values.json import JsonObject
@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from muster.api.certificate_rules import SigningRequest, SigningRequestSpec
     from muster.hub.api import Api
     from muster.hub.storage import Record, Store
 
 _log = logging.getLogger(__name__)
 #: As whom it writes. Nobody else is this user: it is in no file, and acting as it takes mastery.
-SIGNER = User("system:controller:certificate-controller", groups=(MASTERS, AUTHENTICATED))
+SIGNER = User("system:controller:certificate-controller", groups=(SYSTEM_MASTERS, AUTHENTICATED))
 _OPTIONS = WriteOptions(field_manager="certificate-controller")
 _DONE, _WAITING = timedelta(hours=1), timedelta(hours=24)  # how long requests stay once decided, or undecided
 _EVERY = 600.0  # seconds between two looks at what is old
@@ -75,14 +76,14 @@ class Signer:
         if b'"Approved"' not in record.value:
             return  # nothing to do, as for most states of a request
         obj = decode(record.value)
-        status = obj.get("status") or {}
-        signer = (obj.get("spec") or {}).get("signerName")
-        if status.get("certificate") or signer not in issuing.SIGNERS or not has_condition(obj, APPROVED):
+        request = read_signing_request(obj)
+        status = request.status
+        if status.certificate or request.spec.signer_name not in issuing.SIGNERS or not status.of(APPROVED):
             return
-        if has_condition(obj, DENIED) or has_condition(obj, FAILED):
+        if status.of(DENIED) or status.of(FAILED):
             return
         try:
-            outcome = await asyncio.to_thread(partial(self._outcome, obj))
+            outcome = await asyncio.to_thread(partial(self._outcome, request.spec))
         except (CertificateError, OSError) as error:
             _log.warning("request %s cannot be signed: %s", record.key.name, error)
             return
@@ -90,23 +91,24 @@ class Signer:
             CERTIFICATE_SIGNING_REQUEST, CERTIFICATE_SIGNING_REQUEST.storage_version, "", record.key.name, "status"
         )
         try:
-            await self._api.update(SIGNER, target, Given({**obj, "status": {**status, **outcome}}), _OPTIONS)
+            await self._api.update(
+                SIGNER, target, ObjectBody({**obj, "status": _added(obj["status"], outcome)}), _OPTIONS
+            )
         except StatusError as error:
             if error.code not in (404, 409, 422):  # gone, or changed meanwhile: then it is looked at again
                 raise
 
-    def _outcome(self, obj: JsonObject) -> JsonObject:
-        """What to add to the status: a certificate, or why there is none."""
-        spec: JsonObject = obj["spec"]
-        usages, seconds = spec.get("usages") or [], spec.get("expirationSeconds")
+    def _outcome(self, spec: SigningRequestSpec) -> JsonObject:
+        """What to add to the status: a certificate, or a condition that says why there is none."""
         try:
-            request = read_request(decoded(spec["request"]))
+            request = read_request(decoded(spec.request))
             request.check_signature()
-            why = issuing.problem(spec["signerName"], request, usages)
+            why = issuing.problem(spec.signer_name, request, spec.usages)
             if not why:
                 now = self._clock()
                 authority = client_authority(self._directory, now)
-                return {"certificate": _encoded(issuing.issued(request, usages, seconds, authority, now))}
+                issued = issuing.issued(request, spec.usages, spec.expiration_seconds, authority, now)
+                return {"certificate": _encoded(issued)}
         except (RequestError, ValueError, TypeError) as error:
             why = str(error)
         moment = self._clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -117,7 +119,7 @@ class Signer:
             "message": why,
             "lastUpdateTime": moment,
         }
-        return {"conditions": [*obj["status"]["conditions"], failed]}
+        return {"conditions": [failed]}
 
     # --- Clearing away ----------------------------------------------------------------------------------------------
 
@@ -135,7 +137,7 @@ class Signer:
         count = 0
         now = self._clock()
         for record in list(self._store.rows(CERTIFICATE_SIGNING_REQUEST.key)):
-            if is_over(decode(record.value), now):
+            if is_over(read_signing_request(decode(record.value)), now):
                 count += await self._delete(record)
             if pace.is_due():
                 await pace.pause()
@@ -153,16 +155,20 @@ class Signer:
         return 1
 
 
-def is_over(obj: JsonObject, now: datetime) -> bool:
+def _added(status: JsonObject, outcome: JsonObject) -> JsonObject:
+    """The status with an outcome beside the conditions that it had."""
+    conditions = [*status["conditions"], *outcome.get("conditions", ())]
+    return {**status, **outcome, "conditions": conditions}
+
+
+def is_over(request: SigningRequest, now: datetime) -> bool:
     """Whether a request has been there long enough: an hour once it came to an end, a day while it waits for one."""
-    metadata, status = obj["metadata"], obj.get("status") or {}
-    certificate = status.get("certificate")
-    conditions: list[JsonObject] = status.get("conditions") or []
-    if not conditions:
-        return _older(metadata.get("creationTimestamp"), _WAITING, now)
-    for condition in conditions:
-        written = condition.get("lastUpdateTime")
-        match condition.get("type"):
+    certificate = request.status.certificate
+    if not request.status.conditions:
+        return _older(request.metadata.creation_timestamp, _WAITING, now)
+    for condition in request.status.conditions:
+        written = condition.last_update_time
+        match condition.type:
             case "Denied" | "Failed" if _older(written, _DONE, now):
                 return True
             case "Approved" if _older(written, _DONE if certificate else _WAITING, now):

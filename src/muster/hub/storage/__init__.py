@@ -1,6 +1,6 @@
 """The SQLite store of the hub: every change in an append-only log, current objects in memory, watches.
 
-`Store` is the door. `store` wires the parts: `database` opens files, `writer` and `plan` write, `log` and
+`Store` is what others use. `store` wires the parts: `database` opens files, `writer` and `plan` write, `log` and
 `readers` read, `collection` and `watch` hold what is in memory, `maintenance` keeps the file small, `mark` and
 `completeness` notice what has been lost, `sources` reads where nothing can be written.
 Knows keys and bytes; has never heard of Kubernetes objects or HTTP.

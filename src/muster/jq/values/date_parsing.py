@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from muster.jq.error_texts import quoted
 from muster.jq.values.dates import COMPOSED, MONTHS, WEEKDAYS, Moment, days_from_civil, moment_at, moment_of
-from muster.jq.values.encoding import quote_byte
+from muster.values.quoting import go_byte
 
 if TYPE_CHECKING:
     from muster.jq.budgets import Meter
@@ -54,7 +54,7 @@ class _Reader:
 
     def expect(self, character: str) -> None:
         if self.text[self.at : self.at + 1] != character:
-            raise DateError(f"expected {quote_byte(self._unlike(character))}")
+            raise DateError(f"expected {go_byte(self._unlike(character))}")
         self.at += 1
 
     def _unlike(self, character: str) -> str:

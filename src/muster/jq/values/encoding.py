@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from muster.jq.values.numbers import TooManyDigitsError, parse_integer
+from muster.values.quoting import go_byte
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -343,7 +344,7 @@ def read_whole_json(meter: Meter, text: str) -> Value:
     value, end = read_json(meter, text)
     rest = text[end:].lstrip(_WHITE)
     if rest:
-        raise InvalidJsonError(f"invalid character {quote_byte(rest[0])} after top-level value", len(text) - len(rest))
+        raise InvalidJsonError(f"invalid character {go_byte(rest[0])} after top-level value", len(text) - len(rest))
     return value
 
 
@@ -392,11 +393,3 @@ def _go_escape(character: str) -> str:
     if code < 0x20 or code == 0x7F:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def quote_byte(character: str) -> str:
-    """The first byte of a character as Go shows it in quotes: Go reads JSON, and times, byte by byte."""
-    first = chr(character.encode("utf-8", "surrogateescape")[0])
-    if first in "'\"":
-        return "'\\''" if first == "'" else "'\"'"
-    return f"'{_go_escape(first)}'"

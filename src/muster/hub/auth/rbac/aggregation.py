@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from muster.api import RESOURCES
 from muster.hub.auth.rbac.authorizer import CLUSTER_ROLES
 from muster.hub.auth.tokens import ADMINISTRATOR
-from muster.hub.requests import Given, PatchType, Target, WriteOptions
+from muster.hub.requests import ObjectBody, PatchType, Target, WriteOptions
 from muster.hub.status import StatusError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Aggregation:
     async def _write(self, name: str, rules: tuple[Rule, ...]) -> None:
         resource = RESOURCES[CLUSTER_ROLES]
         target = Target(resource, resource.storage_version, "", name)
-        patch = Given({"rules": [rule.to_object() for rule in rules]})
+        patch = ObjectBody({"rules": [rule.to_object() for rule in rules]})
         try:
             await self._api.patch(ADMINISTRATOR, target, PatchType.MERGE, patch, _OPTIONS)
         except StatusError as error:

@@ -15,7 +15,7 @@ import msgspec
 from muster.errors import StorageError
 from muster.hub.auth.rbac.grants import RoleKey
 from muster.hub.auth.rbac.policy import GROUP, BindingKey, Policy, aggregate_text, missing_role_text
-from muster.hub.auth.tokens import MASTERS
+from muster.hub.auth.tokens import SYSTEM_MASTERS
 from muster.hub.requests import AccessRules, Attributes, Decision
 from muster.hub.storage import EventType, Unchanged
 from muster.values.json import Json
@@ -123,7 +123,7 @@ class RbacAuthorizer:
     # --- Deciding -----------------------------------------------------------------------------------------------------
 
     async def authorize(self, user: User, attributes: Attributes) -> Decision:
-        if MASTERS in user.groups:
+        if SYSTEM_MASTERS in user.groups:
             return _ALLOWED
         key = (
             user.name,
@@ -159,12 +159,12 @@ class RbacAuthorizer:
 
         The empty name stands for every name.
         """
-        if MASTERS in user.groups:
+        if SYSTEM_MASTERS in user.groups:
             return []
         path, _, group = resource.partition(".")
         plural, _, subresource = path.partition("/")
-        asked = Attributes(verb, group, "*", plural, subresource, namespace, _NO_NAME)
-        if (await self.authorize(user, asked)).allowed:
+        attributes = Attributes(verb, group, "*", plural, subresource, namespace, _NO_NAME)
+        if (await self.authorize(user, attributes)).allowed:
             return []  # what is allowed whatever the name is allowed with any
         # Thousands may be asked for at once: neither reasons nor remembered decisions are of use for them.
         return [
@@ -177,7 +177,7 @@ class RbacAuthorizer:
     async def rules(self, user: User, namespace: str) -> AccessRules:
         rules = self.policy.rules_for(user, namespace)
         missing = self.policy.missing_roles(user, namespace)
-        if not rules and MASTERS in user.groups:
+        if not rules and SYSTEM_MASTERS in user.groups:
             return _EVERYTHING
         return AccessRules(
             tuple(rule.to_object() for rule in rules if rule.resources),

@@ -11,16 +11,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.api import RESOURCES
+from muster.api.metadata import annotations_of, labels_of
+from muster.api.rbac import read_role
 from muster.controllers.permissions import roles as controller_roles
 from muster.hub.auth.rbac.policy import GROUP
 from muster.hub.auth.rbac.rules import rules_of, uncovered
-from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED
 from muster.hub.namespaces import SERVER
 from muster.hub.objects import decode
-from muster.hub.requests import Given, Target, WriteOptions
+from muster.hub.requests import ObjectBody, Target, WriteOptions
 from muster.hub.status import StatusError
 from muster.hub.storage import Key
 from muster.values.json import JsonMapping, JsonObject
+from muster.values.json_members import list_at, object_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -153,7 +156,7 @@ _AGGREGATED: Mapping[str, tuple[str, Rules]] = {
 # A role that gathers others, and the roles it becomes part of itself.
 _GATHERING: Mapping[str, tuple[str, ...]] = {"admin": (), "edit": ("admin",), "view": ("edit",)}
 _BINDINGS: Mapping[str, tuple[str, ...]] = {
-    "cluster-admin": (MASTERS,),
+    "cluster-admin": (SYSTEM_MASTERS,),
     "system:basic-user": (AUTHENTICATED,),
     "system:discovery": (AUTHENTICATED,),
     "system:monitoring": ("system:monitoring",),
@@ -211,10 +214,10 @@ async def ensure_roles(api: Api, store: Store) -> None:
         options = WriteOptions(field_manager=SERVER)
         try:
             if record is None:
-                await api.create(ADMINISTRATOR, given, Given(obj), options)
+                await api.create(ADMINISTRATOR, given, ObjectBody(obj), options)
             elif (completed := with_what_it_lacks(decode(record.value), obj)) is not None:
                 there = replace(given, name=obj["metadata"]["name"])
-                await api.update(ADMINISTRATOR, there, Given(completed), options)
+                await api.update(ADMINISTRATOR, there, ObjectBody(completed), options)
         except StatusError as error:
             if error.code != 409:  # somebody else has written it meanwhile
                 raise
@@ -226,28 +229,25 @@ def with_what_it_lacks(present: JsonObject, wanted: JsonMapping) -> JsonObject |
     What an administrator has added stays. A binding to another role is the administrator's own.
     """
     metadata = present["metadata"]
-    if (metadata.get("annotations") or {}).get(AUTO_UPDATE) == "false" or present.get("roleRef") != wanted.get(
-        "roleRef"
-    ):
+    if annotations_of(present).get(AUTO_UPDATE) == "false" or present.get("roleRef") != wanted.get("roleRef"):
         return None
     lacking: JsonObject = {}
-    noted = {
-        field: {**(wanted["metadata"].get(field) or {}), **(metadata.get(field) or {})}
-        for field in ("labels", "annotations")
-    }
-    if any(noted[field] != (metadata.get(field) or {}) for field in noted):
+    written = {"labels": labels_of(present), "annotations": annotations_of(present)}
+    noted = {field: {**object_at(wanted["metadata"], field), **texts} for field, texts in written.items()}
+    if noted != written:
         lacking["metadata"] = {**metadata, **{field: texts for field, texts in noted.items() if texts}}
     if "aggregationRule" in wanted:
-        selectors = (present.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
+        selectors = list_at(present, "aggregationRule", "clusterRoleSelectors")
         missing = [each for each in wanted["aggregationRule"]["clusterRoleSelectors"] if each not in selectors]
         if missing:
             lacking["aggregationRule"] = {"clusterRoleSelectors": [*selectors, *missing]}
     elif missing := [each for each in wanted.get("rules", ()) if _is_uncovered(each, present)]:
-        lacking["rules"] = [*(present.get("rules") or []), *missing]
-    if missing := [each for each in wanted.get("subjects", ()) if each not in (present.get("subjects") or [])]:
-        lacking["subjects"] = [*(present.get("subjects") or []), *missing]
+        lacking["rules"] = [*list_at(present, "rules"), *missing]
+    subjects = list_at(present, "subjects")
+    if missing := [each for each in wanted.get("subjects", ()) if each not in subjects]:
+        lacking["subjects"] = [*subjects, *missing]
     return {**present, **lacking} if lacking else None
 
 
 def _is_uncovered(rule: JsonMapping, role: JsonMapping) -> bool:
-    return bool(uncovered(rules_of(role), rules_of({"rules": [rule]})))
+    return bool(uncovered(rules_of(read_role(role)), rules_of(read_role({"rules": [rule]}))))

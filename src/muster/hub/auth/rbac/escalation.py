@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from muster.api.metadata import name_of
+from muster.api.rbac import read_binding, read_role
 from muster.hub import status
 from muster.hub.auth.rbac.authorizer import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 from muster.hub.auth.rbac.grants import RoleKey
@@ -23,7 +25,7 @@ from muster.hub.auth.rbac.rules import (
     rules_of,
     uncovered,
 )
-from muster.hub.auth.tokens import MASTERS
+from muster.hub.auth.tokens import SYSTEM_MASTERS
 from muster.hub.heavy_work import HEAVY, HeavyWork
 from muster.hub.requests import Admitted, Attributes
 from muster.values.json import JsonMapping, JsonObject
@@ -32,6 +34,7 @@ from muster.values.quoting import go_quote
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from muster.api.rbac import Role
     from muster.hub.auth.rbac.authorizer import RbacAuthorizer
     from muster.hub.requests import AdmissionRequest
 
@@ -51,7 +54,7 @@ class EscalationGuard:
     async def mutate(self, request: AdmissionRequest) -> Admitted:
         """Changes nothing; it is asked here because a real server asks before it validates."""
         resource = request.target.resource.key
-        if resource not in _CHECKED or request.new is None or MASTERS in request.user.groups:
+        if resource not in _CHECKED or request.new is None or SYSTEM_MASTERS in request.user.groups:
             return Admitted()
         if request.old is not None and _only_for_collector(request.old, request.new):
             return Admitted()
@@ -73,20 +76,21 @@ class EscalationGuard:
         )
         if (await self._authorizer.authorize(request.user, escalate)).allowed:
             return
-        await self._confirm(request, rules_of(role))
-        if _is_aggregated(role) or (request.old is not None and _is_aggregated(request.old)):
+        given = read_role(role)
+        await self._confirm(request, rules_of(given))
+        if _is_aggregated(given) or (request.old is not None and _is_aggregated(read_role(request.old))):
             owned = self._authorizer.policy.rules_for(request.user, "")
             if uncovered(owned, _FULL_AUTHORITY):
                 raise _refused(request, "must have cluster-admin privileges to use the aggregationRule")
 
     async def _check_binding(self, request: AdmissionRequest, binding: JsonMapping) -> None:
-        reference = binding.get("roleRef") or {}
-        kind, name = reference.get("kind"), str(reference.get("name") or "")
+        reference = read_binding(binding).role_ref
+        kind, name = reference.kind, reference.name
         namespace = request.target.namespace
         if kind not in ("ClusterRole", "Role") or (kind == "Role" and not namespace):
             return  # validation refuses it
         plural = "clusterroles" if kind == "ClusterRole" else "roles"
-        bind = Attributes("bind", str(reference.get("apiGroup") or GROUP), "*", plural, namespace=namespace, name=name)
+        bind = Attributes("bind", reference.api_group, "*", plural, namespace=namespace, name=name)
         if (await self._authorizer.authorize(request.user, bind)).allowed:
             return
         role = RoleKey("" if kind == "ClusterRole" else namespace, name)
@@ -117,14 +121,12 @@ class EscalationGuard:
 
 
 def _refused(request: AdmissionRequest, sentence: str) -> status.StatusError:
-    new = request.new or {}
-    name = (new.get("metadata") or {}).get("name") or request.target.name
-    return status.refused(GROUP, request.target.resource.plural, name, sentence)
+    name = name_of(request.new)
+    return status.refused(GROUP, request.target.resource.plural, name or request.target.name, sentence)
 
 
-def _is_aggregated(role: JsonMapping) -> bool:
-    rule = role.get("aggregationRule")
-    return isinstance(rule, dict) and bool(rule.get("clusterRoleSelectors"))
+def _is_aggregated(role: Role) -> bool:
+    return role.aggregation_rule is not None and bool(role.aggregation_rule.cluster_role_selectors)
 
 
 def _only_for_collector(old: JsonMapping, new: JsonMapping) -> bool:

@@ -39,17 +39,17 @@ class RoleKey(NamedTuple):
 class Question:
     """What is asked, with everything precomputed that does not depend on a role."""
 
-    __slots__ = ("asked", "keys")
+    __slots__ = ("attributes", "keys")
 
-    def __init__(self, asked: Attributes) -> None:
-        self.asked = asked
-        verbs = (asked.verb, ALL)
+    def __init__(self, attributes: Attributes) -> None:
+        self.attributes = attributes
+        verbs = (attributes.verb, ALL)
         self.keys: tuple[AnyGrant, ...]
-        if asked.path:
-            self.keys = tuple(product(verbs, (asked.path, ALL)))
+        if attributes.path:
+            self.keys = tuple(product(verbs, (attributes.path, ALL)))
             return
-        forms = resource_forms(asked.resource, asked.subresource)
-        self.keys = tuple(product(verbs, (asked.group, ALL), forms, (None, asked.name)))
+        forms = resource_forms(attributes.resource, attributes.subresource)
+        self.keys = tuple(product(verbs, (attributes.group, ALL), forms, (None, attributes.name)))
 
 
 class RoleTable:
@@ -77,16 +77,16 @@ class RoleTable:
             self.prefixes.append(rule)
 
     def allows(self, question: Question) -> bool:
-        return not self.grants.isdisjoint(question.keys) or self._scanned(question.asked)
+        return not self.grants.isdisjoint(question.keys) or self._scanned(question.attributes)
 
-    def _scanned(self, asked: Attributes) -> bool:
-        if asked.path:
+    def _scanned(self, attributes: Attributes) -> bool:
+        if attributes.path:
             for rule in self.prefixes:
-                if (ALL in rule.verbs or asked.verb in rule.verbs) and any(
-                    url_covers(url, asked.path) for url in rule.urls
+                if (ALL in rule.verbs or attributes.verb in rule.verbs) and any(
+                    url_covers(url, attributes.path) for url in rule.urls
                 ):
                     return True
-        return any(allows(rule, asked) for rule in self.wide)
+        return any(allows(rule, attributes) for rule in self.wide)
 
     @property
     def needs_scan(self) -> bool:

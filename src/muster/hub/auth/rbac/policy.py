@@ -7,19 +7,23 @@ what the roles they select hold at the moment of the decision.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from muster.api.rbac import read_binding, read_role
 from muster.hub.auth.rbac.grants import Holdings, Question, RoleKey, RoleTable
 from muster.hub.auth.rbac.rules import Rule, rules_of
 from muster.values.json import JsonMapping
-from muster.values.labels import InvalidSelectorError, from_label_selector
+from muster.values.labels import InvalidSelectorError, object_selector
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from muster.api.rbac import Role
+    from muster.api.rbac import Subject as NamedSubject
     from muster.hub.requests import Attributes, User
     from muster.values.labels import Selector
 
@@ -92,9 +96,9 @@ class Policy:
 
     def put_role(self, obj: JsonMapping) -> None:
         """A Role or ClusterRole as it is now."""
-        metadata = obj["metadata"]
-        key = RoleKey(metadata.get("namespace") or "", metadata["name"])
-        role = _Role(rules_of(obj), metadata.get("labels") or {}, None if key.namespace else _selectors(obj))
+        found = read_role(obj)
+        key = RoleKey(found.metadata.namespace, found.metadata.name)
+        role = _Role(rules_of(found), found.metadata.labels, None if key.namespace else _selectors(found))
         self._roles[key] = role
         self._aggregated.discard(key)
         if role.selectors is not None:
@@ -216,11 +220,11 @@ class Policy:
 
     # --- Asking ---------------------------------------------------------------------------------------------------
 
-    def decide(self, user: User, asked: Attributes) -> Binding | None:
+    def decide(self, user: User, attributes: Attributes) -> Binding | None:
         """The first binding that allows it."""
-        question = Question(asked)
+        question = Question(attributes)
         subjects = _subjects(user)
-        for namespace in _places(asked.namespace):
+        for namespace in _places(attributes.namespace):
             found = {
                 binder
                 for subject in subjects
@@ -269,11 +273,11 @@ class Policy:
             found.extend(self._bindings[key] for key in sorted(keys))
         return found
 
-    def who_can(self, asked: Attributes) -> Iterator[Binding]:
+    def who_can(self, attributes: Attributes) -> Iterator[Binding]:
         """Every binding that allows it to somebody."""
-        question = Question(asked)
+        question = Question(attributes)
         for key, binding in sorted(self._bindings.items()):
-            if key.namespace and key.namespace != asked.namespace:
+            if key.namespace and key.namespace != attributes.namespace:
                 continue
             role = self._roles.get(binding.role)
             if role is not None and role.table.allows(question):
@@ -300,17 +304,15 @@ def _subjects(user: User) -> frozenset[Subject]:
     return frozenset((Subject(USER, user.name), *(Subject(GROUP_SUBJECT, group) for group in user.groups)))
 
 
-def _selectors(role: JsonMapping) -> tuple[Selector, ...] | None:
+def _selectors(role: Role) -> tuple[Selector, ...] | None:
     """The selectors of an aggregated role. One that is not valid selects nothing."""
-    rule = role.get("aggregationRule")
-    if not isinstance(rule, dict):
+    if role.aggregation_rule is None:
         return None
     found = []
-    for spec in rule.get("clusterRoleSelectors") or ():
-        try:
-            found.append(from_label_selector(spec))
-        except InvalidSelectorError:
-            continue
+    for spec in role.aggregation_rule.cluster_role_selectors:
+        requirements = ((each.key, each.operator, each.values) for each in spec.match_expressions)
+        with contextlib.suppress(InvalidSelectorError):
+            found.append(object_selector(spec.match_labels, requirements))
     return tuple(found)
 
 
@@ -319,10 +321,9 @@ def _selects(selectors: Iterable[Selector], key: RoleKey, role: _Role) -> bool:
 
 
 def _binding(obj: JsonMapping) -> Binding:
-    metadata = obj["metadata"]
-    key = BindingKey(metadata.get("namespace") or "", metadata["name"])
-    reference = obj.get("roleRef") or {}
-    kind, name = reference.get("kind"), str(reference.get("name") or "")
+    given = read_binding(obj)
+    key = BindingKey(given.metadata.namespace, given.metadata.name)
+    kind, name = given.role_ref.kind, given.role_ref.name
     if kind == "ClusterRole":
         role = RoleKey("", name)
     elif kind == "Role" and key.namespace:
@@ -330,7 +331,7 @@ def _binding(obj: JsonMapping) -> Binding:
     else:
         role = RoleKey("", "")  # refers to nothing that could hold a rule
     subjects, shown = [], []
-    for each in obj.get("subjects") or ():
+    for each in given.subjects:
         subject, text = _subject(each, key.namespace)
         if subject is not None:
             subjects.append(subject)
@@ -338,13 +339,12 @@ def _binding(obj: JsonMapping) -> Binding:
     return Binding(key, role, tuple(subjects), tuple(shown))
 
 
-def _subject(subject: JsonMapping, namespace: str) -> tuple[Subject | None, str]:
-    kind, name = subject.get("kind"), str(subject.get("name") or "")
+def _subject(given: NamedSubject, namespace: str) -> tuple[Subject | None, str]:
+    kind, name = given.kind, given.name
     if kind in (USER, GROUP_SUBJECT):
         return Subject(kind, name), f"{kind} {go_quote(name)}"
-    if kind == SERVICE_ACCOUNT:
-        home = str(subject.get("namespace") or "") or namespace
-        if home:
-            shown = go_quote(f"{name}/{home}")
-            return Subject(USER, f"system:serviceaccount:{home}:{name}"), f"{kind} {shown}"
+    home = given.namespace or namespace
+    if kind == SERVICE_ACCOUNT and home:
+        shown = go_quote(f"{name}/{home}")
+        return Subject(USER, f"system:serviceaccount:{home}:{name}"), f"{kind} {shown}"
     return None, ""

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from muster.values.json import JsonMapping, JsonObject
+from muster.values.json import JsonObject
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from muster.api.rbac import Role
     from muster.hub.requests import Attributes
 
 ALL = "*"
@@ -54,30 +55,28 @@ class Rule:
         return f"{{{', '.join(shown)}}}"
 
 
-def rules_of(role: JsonMapping) -> tuple[Rule, ...]:
-    """The rules of a Role or ClusterRole object."""
-    found = []
-    for each in role.get("rules") or ():
-        if isinstance(each, dict):
-            members = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
-            found.append(Rule(*(tuple(map(str, each.get(member) or ())) for member in members)))
-    return tuple(found)
+def rules_of(role: Role) -> tuple[Rule, ...]:
+    """The rules that are written in a Role or ClusterRole."""
+    return tuple(
+        Rule(each.verbs, each.api_groups, each.resources, each.resource_names, each.non_resource_urls)
+        for each in role.rules
+    )
 
 
 # --- What a rule allows -------------------------------------------------------------------------------------------
 
 
-def allows(rule: Rule, asked: Attributes) -> bool:
+def allows(rule: Rule, attributes: Attributes) -> bool:
     """Whether the rule allows it, word for word as Kubernetes defines it."""
-    if ALL not in rule.verbs and asked.verb not in rule.verbs:
+    if ALL not in rule.verbs and attributes.verb not in rule.verbs:
         return False
-    if asked.path:
-        return any(url_covers(url, asked.path) for url in rule.urls)
-    if ALL not in rule.groups and asked.group not in rule.groups:
+    if attributes.path:
+        return any(url_covers(url, attributes.path) for url in rule.urls)
+    if ALL not in rule.groups and attributes.group not in rule.groups:
         return False
-    if not any(each in rule.resources for each in resource_forms(asked.resource, asked.subresource)):
+    if not any(each in rule.resources for each in resource_forms(attributes.resource, attributes.subresource)):
         return False
-    return not rule.names or asked.name in rule.names
+    return not rule.names or attributes.name in rule.names
 
 
 def resource_forms(resource: str, subresource: str) -> tuple[str, ...]:

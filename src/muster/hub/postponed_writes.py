@@ -1,7 +1,7 @@
 """What every start wants to write, and does not have to: on a full or read-only disk it is done later, by itself.
 
-A hub that cannot write still answers reads. `app` and `access` hand their first writes to `Later`, which does them at
-once where it can, and else says so and tries again until it can.
+A hub that cannot write still answers reads. `app` and `access` hand their first writes to `PostponedWrites`, which does
+them at once where it can, and else says so and tries again until it can.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNAVAILABLE = 503
 _NO_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 
 
-class Later:
+class PostponedWrites:
     """`do` something now or later; `close` gives up what has not been possible."""
 
     def __init__(self, pause: float = _PAUSE) -> None:

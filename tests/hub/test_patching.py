@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from muster.hub.requests import Given, PatchType, WriteOptions
+from muster.hub.requests import ObjectBody, PatchType, WriteOptions
 from tests.hub.a_hub import ADMIN, CLUSTERS, GROUP, SETS, Object, a_hub, cluster, complaint, config_map, refusal, story
 from tests.hub.test_replacement import owners
 
@@ -27,7 +27,7 @@ async def test_applying_creates_and_owns_only_what_was_written() -> None:
             ADMIN,
             target,
             PatchType.APPLY,
-            Given(config(labels={"a": "1"}, hubAcceptsClient=True)),
+            ObjectBody(config(labels={"a": "1"}, hubAcceptsClient=True)),
             WriteOptions(field_manager="m1"),
         )
         assert answer.code == 201

@@ -143,6 +143,9 @@ def test_a_changed_object_is_shown_as_the_real_servers_struct() -> None:
         ("2026-11-01T11:00:00Z", "Z", ".000000"),
         ("2026-11-01T11:00:00.1234567Z", "7Z", "Z07:00"),
         ("yesterday", "yesterday", "2006"),
+        ("2026-13-45T99:99:99.123456Z", "2026-13-45T99:99:99.123456Z", "2006"),
+        ("2026-11-01T11:00:00.123456+99:99", "+99:99", "Z07:00"),
+        ("2026-11-01T11:00:00.123456.5Z", ".5Z", "Z07:00"),
     ],
 )
 def test_a_time_to_the_microsecond_has_six_digits_and_no_other_form(text: str, wrong: str, wanted: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from muster.hub.api import Api
-from muster.hub.auth.administrators_only import MastersAuthorizer
+from muster.hub.auth.administrators_only import AdministratorsOnlyAuthorizer
 from muster.hub.limits import ObjectLimits
-from muster.hub.requests import Given, Target, WriteOptions
+from muster.hub.requests import ObjectBody, Target, WriteOptions
 from muster.hub.status import StatusError
 from muster.hub.storage import Store
 from tests.hub.a_hub import ADMIN, story
@@ -17,13 +17,13 @@ from tests.hub.custom.a_kind import definition
 @story
 async def test_a_hub_takes_so_many_custom_kinds() -> None:
     async with Store.open(None) as store:
-        api = Api(store, MastersAuthorizer(), limits=ObjectLimits(custom_kinds=1))
+        api = Api(store, AdministratorsOnlyAuthorizer(), limits=ObjectLimits(custom_kinds=1))
         await api.start()
         kind = api.kinds["customresourcedefinitions.apiextensions.k8s.io"]
         target = Target(kind, kind.storage_version)
 
         async def define(body: dict[str, Any]) -> None:
-            await api.create(ADMIN, target, Given(body), WriteOptions())
+            await api.create(ADMIN, target, ObjectBody(body), WriteOptions())
 
         await define(definition())
         refusal = ""

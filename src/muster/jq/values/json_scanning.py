@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from muster.jq.values.encoding import InvalidJsonError, quote_byte, read_scalar
+from muster.jq.values.encoding import quote_byte
+from muster.jq.values.json_reading import InvalidJsonError, read_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,11 +13,12 @@ import json
 import re
 import zlib
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Final, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
 from muster.errors import InvalidObjectError
+from muster.reasons import Code, Reason
 from muster.resolution.catalog.registry_bundle import read_bundle_directory
 from muster.values.json import Json
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from muster.reasons import Parameter
     from muster.resolution.catalog.blobs import CatalogBuilder
 
-Fault: TypeAlias = Callable[[str, str], None]  # told where something cannot be read, and why
+Fault: TypeAlias = Callable[[str, Reason], None]  # told where something cannot be read, and why
 SUFFIXES: Final = (".json", ".ndjson", ".yaml", ".yml")
 _MOST_BLOB: Final = 64 * 1024 * 1024  # bytes of one blob
 _YAML_LIMITS: Final = YamlLimits(values=_MOST_BLOB, size=_MOST_BLOB)
@@ -36,29 +38,45 @@ _CHUNK: Final = 1024 * 1024
 _SCHEMA: Final = re.compile(rb'\{\s*"schema"\s*:')
 
 
-def read_path(path: Path, builder: CatalogBuilder, advance: Callable[[], None] = lambda: None) -> None:
-    """Read a file or everything in a directory. Raises InvalidObjectError only if there is nothing to read."""
+class Named(NamedTuple):
+    """A file or directory, and what it is called where somebody is told of it: a server's paths are its own matter."""
+
+    path: Path
+    name: str
+
+    def below(self, path: Path) -> Named:
+        return Named(path, f"{self.name}{str(path).removeprefix(str(self.path))}")
+
+
+def read_path(
+    path: Path, builder: CatalogBuilder, advance: Callable[[], None] = lambda: None, *, name: str = ""
+) -> None:
+    """Read a file or everything in a directory. Raises InvalidObjectError only if there is nothing to read.
+
+    Faults speak of the path, or of `name` in its place.
+    """
+    root = Named(path, name or str(path))
     if not path.exists():
-        raise InvalidObjectError(str(path), "no such file or directory")
-    for file in _files(path, builder):
+        raise InvalidObjectError(root.name, "no such file or directory")
+    for file in _files(root, builder):
         try:
-            if file.is_dir():
+            if file.path.is_dir():
                 _read_bundle(file, builder)
                 advance()
             else:
-                with file.open("rb") as stream:
-                    read_stream(str(file), stream, builder, advance)
+                with file.path.open("rb") as stream:
+                    read_stream(file.path.name, stream, builder, advance, name=file.name)
         except OSError as error:
-            builder.fault(str(file), error.strerror or str(error))
+            builder.fault(file.name, _unreadable(error))
     if not builder.blobs and not builder.places and not builder.faults:
-        raise InvalidObjectError(str(path), f"no blobs: no file here ends in {', '.join(SUFFIXES)}, or all are empty")
+        raise InvalidObjectError(root.name, f"no blobs: no file here ends in {', '.join(SUFFIXES)}, or all are empty")
 
 
 def read_stream(
-    name: str, stream: IO[bytes], builder: CatalogBuilder, advance: Callable[[], None] = lambda: None
+    file: str, stream: IO[bytes], builder: CatalogBuilder, advance: Callable[[], None] = lambda: None, *, name: str = ""
 ) -> None:
-    """Read one file; the ending of its name says what it is."""
-    for where, blob in blobs_of(name, stream, builder.fault):
+    """Read one file; the ending of it says what it is. Faults speak of it by `name`, if that is another one."""
+    for where, blob in blobs_of(file, stream, builder.fault, name=name):
         if isinstance(blob, bytes):
             builder.add_text(blob, where)
         else:
@@ -66,15 +84,19 @@ def read_stream(
         advance()
 
 
-def blobs_of(name: str, stream: IO[bytes], fault: Fault) -> Iterator[tuple[str, Json]]:
+def blobs_of(file: str, stream: IO[bytes], fault: Fault, *, name: str = "") -> Iterator[tuple[str, Json]]:
     """The objects of a file with where they begin: as JSON text if that is what it has, else as values."""
-    plain = name.removesuffix(".gz")
-    text = cast("IO[bytes]", gzip.GzipFile(fileobj=stream)) if plain != name else stream
+    plain, told = file.removesuffix(".gz"), name or file
+    text = cast("IO[bytes]", gzip.GzipFile(fileobj=stream)) if plain != file else stream
     is_json = plain.endswith((".json", ".ndjson"))
     try:
-        yield from _json_blobs(name, text, fault) if is_json else _yaml_blobs(name, text, fault)
+        yield from _json_blobs(told, text, fault) if is_json else _yaml_blobs(told, text, fault)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        fault(name, f"not a whole gzip file: {error}")
+        fault(told, Reason(Code.GZIP_BROKEN, parameters={"message": str(error)}))
+
+
+def _unreadable(error: OSError) -> Reason:
+    return Reason(Code.FILE_UNREADABLE, parameters={"message": error.strerror or str(error)})
 
 
 def is_catalog_file(name: str) -> bool:
@@ -104,26 +126,24 @@ def content_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _files(path: Path, builder: CatalogBuilder) -> Iterator[Path]:
+def _files(place: Named, builder: CatalogBuilder) -> Iterator[Named]:
     """Files with blobs, and directories that are bundles, in a fixed order."""
-    if path.is_file():
-        yield path
-        return
-    if (path / "manifests").is_dir() and (path / "metadata").is_dir():
-        yield path
+    path = place.path
+    if path.is_file() or ((path / "manifests").is_dir() and (path / "metadata").is_dir()):
+        yield place
         return
     try:
         children = sorted(path.iterdir())
     except OSError as error:
-        builder.fault(str(path), error.strerror or str(error))
+        builder.fault(place.name, _unreadable(error))
         return
     for child in children:
         if child.name.startswith("."):
             continue
         if child.is_dir():
-            yield from _files(child, builder)
+            yield from _files(place.below(child), builder)
         elif is_catalog_file(child.name):
-            yield child
+            yield place.below(child)
 
 
 def _json_blobs(name: str, stream: IO[bytes], fault: Fault) -> Iterator[tuple[str, bytes]]:
@@ -182,7 +202,7 @@ def _checked(name: str, started: int, text: bytes, fault: Fault) -> Iterator[tup
     """The text if it is one JSON value, its parts if it is several; else a fault."""
     where = f"{name}:{started}"
     if len(text) > _MOST_BLOB:
-        fault(where, f"a blob of more than {_MOST_BLOB} bytes")
+        fault(where, Reason(Code.BLOB_TOO_LARGE, parameters={"most": _MOST_BLOB}))
     elif _is_whole(text):
         yield where, text
     else:
@@ -204,7 +224,8 @@ def _several(name: str, started: int, text: bytes, fault: Fault) -> Iterator[tup
             _, end = decoder.raw_decode(rest, place)
         except (ValueError, RecursionError) as error:
             at = started + getattr(error, "lineno", 1) - 1
-            fault(f"{name}:{at}", f"not valid JSON: {getattr(error, 'msg', error)} (the blob begins in line {line})")
+            told: dict[str, Parameter] = {"message": str(getattr(error, "msg", error)), "line": line}
+            fault(f"{name}:{at}", Reason(Code.JSON_INVALID, parameters=told))
             return
         yield f"{name}:{line}", rest[place:end].encode()
         place = end
@@ -223,7 +244,7 @@ def _yaml_blobs(name: str, stream: IO[bytes], fault: Fault) -> Iterator[tuple[st
         if size <= _MOST_BLOB:
             lines.append(line)
         elif lines:
-            fault(f"{name}:{started}", f"a document of more than {_MOST_BLOB} bytes")
+            fault(f"{name}:{started}", Reason(Code.DOCUMENT_TOO_LARGE, parameters={"most": _MOST_BLOB}))
             lines = []
     yield from _yaml_document(name, started, b"".join(lines), fault)
 
@@ -232,7 +253,8 @@ def _yaml_document(name: str, started: int, text: bytes, fault: Fault) -> Iterat
     try:
         value = _yaml_value(text)
     except YamlError as error:
-        fault(f"{name}:{started + max(error.line - 1, 0)}", f"not valid YAML: {error.problem}")
+        line = started + max(error.line - 1, 0)
+        fault(f"{name}:{line}", Reason(Code.YAML_INVALID, parameters={"message": error.problem}))
         return
     if value is not None:
         yield f"{name}:{started}", value
@@ -244,45 +266,45 @@ def _yaml_value(text: bytes) -> Json:
     return None if document is None else document.value
 
 
-def _read_bundle(directory: Path, builder: CatalogBuilder) -> None:
+def _read_bundle(directory: Named, builder: CatalogBuilder) -> None:
     """A registry+v1 bundle directory."""
+    metadata = directory.path / "metadata"
     try:
-        csv = _manifest(directory / "manifests")
-        annotations = _optional(directory / "metadata" / "annotations.yaml")
-        read = read_bundle_directory(
-            csv,
-            annotations,
-            _optional(directory / "metadata" / "dependencies.yaml"),
-            _optional(directory / "metadata" / "properties.yaml"),
+        csv = _manifest(directory.below(directory.path / "manifests"))
+        annotations, dependencies, properties = (
+            _optional(directory.below(metadata / name))
+            for name in ("annotations.yaml", "dependencies.yaml", "properties.yaml")
         )
+        read = read_bundle_directory(csv, annotations, dependencies, properties)
     except InvalidObjectError as error:
-        builder.fault(str(directory), str(error))
+        told = {"message": str(error)}
+        builder.fault(directory.name, Reason(Code.BUNDLE_DIRECTORY_INVALID, parameters=told))
         return
     edge = {"replaces": read.replaces, "skips": list(read.skips), "skipRange": read.skip_range}
-    builder.add_bundle(read.bundle, dict.fromkeys(read.channels, edge), str(directory))
+    builder.add_bundle(read.bundle, dict.fromkeys(read.channels, edge), directory.name)
     builder.set_default_channel(read.bundle.package, read.default_channel)
 
 
-def _manifest(directory: Path) -> Json:
-    for file in sorted(directory.iterdir()):
+def _manifest(directory: Named) -> Json:
+    for file in sorted(directory.path.iterdir()):
         if file.suffix in (".yaml", ".yml", ".json"):
-            value = _yaml_file(file)
+            value = _yaml_file(directory.below(file))
             if isinstance(value, dict) and value.get("kind") == "ClusterServiceVersion":
                 return value
-    raise InvalidObjectError(str(directory), "no ClusterServiceVersion among the manifests")
+    raise InvalidObjectError(directory.name, "no ClusterServiceVersion among the manifests")
 
 
-def _optional(file: Path) -> Json:
-    return _yaml_file(file) if file.exists() else None
+def _optional(file: Named) -> Json:
+    return _yaml_file(file) if file.path.exists() else None
 
 
-def _yaml_file(file: Path) -> Json:
+def _yaml_file(file: Named) -> Json:
     """The one document of a file of a bundle. Raises InvalidObjectError with file and line."""
     try:
-        with file.open("rb") as stream:
+        with file.path.open("rb") as stream:
             return _yaml_value(stream.read(_MOST_BLOB))
     except OSError as error:
-        raise InvalidObjectError(str(file), error.strerror or str(error)) from error
+        raise InvalidObjectError(file.name, error.strerror or str(error)) from error
     except YamlError as error:
-        where = f"{file}:{error.line}" if error.line else str(file)
+        where = f"{file.name}:{error.line}" if error.line else file.name
         raise InvalidObjectError(where, f"not valid YAML: {error.problem}") from error

@@ -32,6 +32,7 @@ from muster.selection import Snapshot, select
 from tests.builders import a_cluster, a_placement
 from tests.cli.explaining import called, written
 from tests.golden import fleets
+from tests.golden.operators import spoken
 from tests.golden.readers import Reading
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def recordings() -> Iterator[tuple[str, str]]:
     yield "history.jsonl", _json(_moves())
     yield "history.txt", _texts(_histories())
     yield "commands.txt", _texts(_commands())
+    yield "resolve.txt", _texts(spoken())
 
 
 def _texts(parts: Iterator[tuple[str, str]]) -> str:

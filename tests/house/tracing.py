@@ -53,4 +53,4 @@ def tracing() -> Iterator[Traced]:
         yield traced
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]  # the documented way to end it
+        threading.setprofile(None)

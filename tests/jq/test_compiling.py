@@ -8,8 +8,8 @@ import pytest
 
 from muster.errors import InvalidExpressionError
 from muster.jq import compile_query
-from muster.jq.resolving.resolve import MAX_DIAGNOSTICS
-from muster.jq.syntax.parser import MAX_TOKENS
+from muster.jq.resolving.names import MAX_DIAGNOSTICS
+from muster.jq.syntax.token_reader import MAX_TOKENS
 
 LARGE = {
     "pipes": "|".join(["."] * (MAX_TOKENS // 2 - 5)),

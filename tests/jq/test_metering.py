@@ -20,10 +20,11 @@ SHARED = {"shared/json_faults": Path(json_faults.__file__)}
 COMPILING = frozenset(
     (
         "builtins/__init__", "builtins/definitions",
-        "generating/__init__", "generating/cardinality", "generating/common", "generating/expressions",
-        "generating/generator", "generating/scope", "generating/single_outputs", "generating/special_builtins",
-        "generating/writer", "resolving/resolve", "resolving/resolved",
-        "syntax/lexer", "syntax/parser", "syntax/printer", "syntax/tree",
+        "generating/__init__", "generating/cardinality", "generating/base", "generating/expressions",
+        "generating/generator", "generating/scope", "generating/single_outputs", "generating/inlined_builtins",
+        "generating/writer", "resolving/constant_paths", "resolving/names", "resolving/operators", "resolving/resolve",
+        "resolving/resolved", "syntax/lexer", "syntax/module_headers", "syntax/parser", "syntax/patterns",
+        "syntax/printer", "syntax/terms", "syntax/token_reader", "syntax/tree",
     )
 )  # fmt: skip
 """Modules that see queries, never values. Their own limits are in test_compiling.py."""
@@ -55,8 +56,8 @@ BOUNDED = {
     "values/dates._directive": "the flags of one directive, once each; format_moment charges the pattern",
     "values/dates._field": "nine directives",
     "values/dates._zone_offset": "three numbers",
-    "running/single_output.DirectEvaluator.one_logic": "parts of the query; each is charged by `one`",
-    "running/single_output.DirectEvaluator.one_pipe": "parts of the query; each is charged by `one`",
+    "running/single_output.SimpleEvaluator.one_logic": "parts of the query; each is charged by `one`",
+    "running/single_output.SimpleEvaluator.one_pipe": "parts of the query; each is charged by `one`",
     "values/encoding._last_rune": "four bytes",
     "values/encoding.encode_float": "17 digits",
     "values/encoding.encode_integer": "charged by encode_scalar, which alone calls it",
@@ -71,13 +72,14 @@ BOUNDED = {
     "running/reference.Evaluator._with_arguments": "parameters of the query",
     "values/regexes._tester": "a plain pattern; `test` charges the text",
     "values/regexes._in_gos_words": "a dozen sentences",
-    "values/operations.to_int": "one number",
-    "values/operations._clamped": "three numbers",
-    "running/reference.Evaluator._stages": "stages of the query; each is charged by `one`",
+    "values/numbers.to_int": "one number",
+    "values/indexing._clamped": "three numbers",
+    "running/control_flow.ControlFlow._stages": "stages of the query; each is charged by `one`",
     "values/dates._within_datetime": "two numbers",
     "values/encoding.quote_as_go": "one text, which texts.quoted charges",
     "values/regexes._refused_by_go": "a pattern, which compile_regex charges",
     "program.Program._arguments": "the variables of the query",
+    "program._written_nodes": "the nodes of the query",
     "program.compile_query": "the variables of the query",
 }
 """Module and function: why its work ends without the meter."""
@@ -93,6 +95,14 @@ GOING_OVER_METHODS = frozenset(
     )
 )  # fmt: skip
 FORBIDDEN = frozenset(("repr", "hash", "print", "eval", "vars", "deepcopy", "copy", "dumps", "loads", "format"))
+RULES = tuple(
+    f"running/{name}."
+    for name in (
+        "binding.Binding", "control_flow.ControlFlow", "making.Making", "reference.Evaluator", "rules.RuleEvaluator",
+        "updating.Updating",
+    )
+)  # fmt: skip
+"""The rules of the plain evaluator."""
 ALLOWED = {"values/encoding.encode_string": {"dumps"}, "values/encoding.encode_float": {"repr"}}
 """One text, one number."""
 
@@ -172,9 +182,7 @@ def _is_meter(node: ast.expr) -> bool:
 def pays_by_yielding(name: str, function: ast.FunctionDef) -> bool:
     """Rules of the plain evaluator: whatever they yield is a step that stack.py charges, so each turn must yield."""
     loops = [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
-    return name.startswith("running/reference.Evaluator.") and all(
-        any(isinstance(node, ast.Yield) for node in ast.walk(loop)) for loop in loops
-    )
+    return name.startswith(RULES) and all(any(isinstance(node, ast.Yield) for node in ast.walk(loop)) for loop in loops)
 
 
 def test_what_goes_over_something_uses_the_meter() -> None:
@@ -204,7 +212,7 @@ def compares_anything(function: ast.FunctionDef) -> bool:
     anything = {
         each.arg
         for each in (*function.args.posonlyargs, *function.args.args)
-        if isinstance(each.annotation, ast.Name) and each.annotation.id == "Any"
+        if isinstance(each.annotation, ast.Name) and each.annotation.id in ("Any", "Value")
     }
     return any(
         isinstance(node, ast.Compare)
@@ -218,10 +226,10 @@ def compares_anything(function: ast.FunctionDef) -> bool:
 
 
 COMPARING = {
-    "values/operations.compare": "texts, charged before",
-    "values/operations._compare_numbers": "values/numbers",
-    "values/operations.equal": "scalars, charged before",
-    "values/operations.modulo": "numbers: its first lines refuse anything else",
+    "values/ordering.compare": "texts, charged before",
+    "values/ordering._compare_numbers": "numbers",
+    "values/ordering.equal": "scalars, charged before",
+    "values/arithmetic.modulo": "numbers: its first lines refuse anything else",
     "builtins/collections.contains": "numbers, and texts charged before",
     "builtins/collections.has": "a text, charged before",
 }

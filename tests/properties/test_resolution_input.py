@@ -7,18 +7,19 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from muster.reasons import sentence
 from muster.resolution import CatalogBuilder, Property, Request, Requirement, Want, resolve
-from muster.resolution.catalog.lint import lint_catalogs
 from muster.resolution.constraints.forms import (
     InvalidConstraintError,
-    described,
     normal_form,
     shipped_form,
-    upstream_text,
 )
 from muster.resolution.constraints.matching import Matcher
+from muster.resolution.constraints.reasons import what_is_asked
 from muster.resolution.constraints.spellings import read_any_spelling, read_requirement
 from muster.resolution.constraints.upstream_spelling import read_upstream
+from muster.resolution.lint import lint_catalogs
+from muster.resolution.telling.upstream_words import constraint_text
 
 SETTINGS = settings(max_examples=150, deadline=None)
 KEYS = st.sampled_from(
@@ -61,8 +62,8 @@ def test_a_property_is_a_requirement_or_none_or_refused(prop: Property) -> None:
             Matcher().check(requirement.constraint)
         except InvalidConstraintError:
             continue
-        assert isinstance(described(requirement.constraint), str)
-        assert isinstance(upstream_text(requirement.constraint), str)
+        assert sentence(what_is_asked(requirement.constraint))
+        assert isinstance(constraint_text(requirement.constraint), str)
         if read is read_requirement and prop.type.startswith("olm.constraint"):
             again = read_requirement(Property("olm.constraint", shipped_form(requirement)))
             assert isinstance(again, Requirement)

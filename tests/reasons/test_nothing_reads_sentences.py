@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SOURCE: Final = Path(__file__).resolve().parents[2] / "src" / "muster"
-WORDING: Final = SOURCE / "reasons" / "words.py"
+WORDING: Final = tuple(sorted((SOURCE / "reasons").glob("*words.py")))
 PACKAGES: Final = (
     "admission",
     "classification",
@@ -24,15 +24,18 @@ PACKAGES: Final = (
     "hub",
     "placement",
     "reasons",
+    "resolution",
     "selectors",
 )
 MODULES: Final = [
     *(path for name in PACKAGES for path in sorted((SOURCE / name).rglob("*.py"))),
+    SOURCE / "catalog_files.py",
     SOURCE / "selection.py",
 ]
 #: Attributes and calls that give sentences. `reason` is one on some objects and a code on others: it may be compared
 #: with a code, and never be cut up or searched.
-SENTENCES: Final = frozenset({"message", "summary", "cut", "bare", "notes"})
+LISTS: Final = frozenset({"notes", "asked_by", "details", "problems"})
+SENTENCES: Final = LISTS | {"message", "summary", "cut", "bare", "upstream_text", "why"}
 MAKERS: Final = frozenset({"sentence", "told", "meant", "close_to"})
 #: What reads a text.
 READING: Final = frozenset(
@@ -66,24 +69,40 @@ OF_OTHERS: Final = {
 }
 
 
-def sentences_read(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Places at which a sentence is read: the line, and what is read there."""
+def sentences_read(tree: ast.AST, named: frozenset[str] = frozenset()) -> Iterator[tuple[int, str]]:
+    """Places at which a sentence is read: the line, and what is read there. `named` are variables that hold one."""
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr=method), args=args) if method in READING:
                 for each in (value, *args):
-                    if is_sentence(each, also_reason=True):
+                    if is_sentence(each, named, also_reason=True):
                         yield node.lineno, ast.unparse(each)
             case ast.Compare(left=left, ops=ops, comparators=right):
                 searched = any(isinstance(op, ast.In | ast.NotIn) for op in ops)
                 for each in (left, *right):
-                    if is_sentence(each, also_reason=searched) and not is_emptiness(node):
+                    if is_sentence(each, named, also_reason=searched) and not is_emptiness(node):
                         yield node.lineno, ast.unparse(each)
-            case ast.Subscript(value=value) if is_sentence(value, also_reason=True) and not is_cut(node):
+            case ast.Subscript(value=value) if is_sentence(value, named, also_reason=True) and not is_cut(node):
                 yield node.lineno, ast.unparse(value)
+        if not named and (each_of_them := loop_names(node)):
+            yield from sentences_read(node, each_of_them)
 
 
-def is_sentence(node: ast.AST, *, also_reason: bool) -> bool:
+def loop_names(node: ast.AST) -> frozenset[str]:
+    """The names under which a loop goes through sentences."""
+    loops: list[tuple[ast.AST, ast.AST]] = []
+    if isinstance(node, ast.For):
+        loops = [(node.target, node.iter)]
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+        loops = [(each.target, each.iter) for each in node.generators]
+    return frozenset(
+        target.id
+        for target, through in loops
+        if isinstance(target, ast.Name) and isinstance(through, ast.Attribute) and through.attr in SENTENCES
+    )
+
+
+def is_sentence(node: ast.AST, named: frozenset[str], *, also_reason: bool) -> bool:
     match node:
         case ast.Attribute(attr=name):
             return name in SENTENCES or (also_reason and name == "reason")
@@ -92,7 +111,7 @@ def is_sentence(node: ast.AST, *, also_reason: bool) -> bool:
         case ast.Call(func=ast.Name(id=name)):
             return name in MAKERS
         case ast.Name(id=name):
-            return name in {"message", "sentence"}
+            return name in {"message", "sentence"} | named
     return False
 
 
@@ -101,15 +120,21 @@ def is_emptiness(node: ast.Compare) -> bool:
 
 
 def is_cut(node: ast.Subscript) -> bool:
-    """`text[:n]`: long texts are cut, by nobody who reads them. `message["type"]` is none of ours at all."""
+    """`text[:n]`: long texts are cut, by nobody who reads them. `message["type"]` is none of ours at all.
+
+    A list gives its items to whoever asks.
+    """
+    if isinstance(node.value, ast.Attribute) and node.value.attr in LISTS:
+        return True
     is_key = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
     return is_key or (isinstance(node.slice, ast.Slice) and node.slice.lower is None)
 
 
-def fragments(path: Path) -> frozenset[str]:
-    """The words between the gaps of all sentences that a module makes, as far as nobody says them by chance."""
+def fragments(*paths: Path) -> frozenset[str]:
+    """The words between the gaps of all sentences that modules make, as far as nobody says them by chance."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    nodes = (node for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value.strip(" :;,()'"))
     return frozenset(text for text in found if " " in text)
@@ -145,8 +170,8 @@ def test_no_module_reads_a_sentence() -> None:
 
 
 def test_nothing_is_compared_with_words_that_reasons_are_worded_with() -> None:
-    words = fragments(WORDING)
-    assert "is not tolerated" in words  # the scan sees something
+    words = fragments(*WORDING)
+    assert {"is not tolerated", "it is deprecated"} <= words  # the scan sees something
     found = [
         (str(path.relative_to(SOURCE)), line, text)
         for path in MODULES
@@ -166,6 +191,9 @@ def test_nothing_is_compared_with_words_that_reasons_are_worded_with() -> None:
         "if report.summary == 'selected': pass",
         "kind = check.reason.partition(':')[0]",
         "if 'did you' in meant(name, known): pass",
+        "roots = [step for step in steps if any('you want' in each for each in step.asked_by)]",
+        "if any(asked.startswith('you want ') for asked in step.asked_by): pass",
+        "if step.passed_over[0].why == 'it is deprecated': pass",
     ],
 )
 def test_the_scan_finds_such_code(code: str) -> None:

@@ -13,7 +13,20 @@ from hypothesis import strategies as st
 
 from muster.cli.references.reasons import reference
 from muster.errors import FailureKind
-from muster.reasons import CODES, Code, Reason, Subject, bare, bounded, sentence, words
+from muster.reasons import (
+    CODES,
+    Code,
+    Reason,
+    Subject,
+    bare,
+    bounded,
+    catalog_words,
+    operator_words,
+    requirement_words,
+    sentence,
+    words,
+)
+from muster.reasons.operator_codes import OPERATOR_CODES
 from muster.reasons.redaction import words_of
 from muster.reasons.words import KINDS
 
@@ -39,8 +52,9 @@ def test_the_page_of_codes_is_generated() -> None:
 
 def test_what_words_are_made_of_is_what_is_documented() -> None:
     """A parameter or value that a sentence uses is on the page."""
-    source = inspect.getsource(words)
+    source = "".join(map(inspect.getsource, (words, operator_words, requirement_words, catalog_words)))
     used = set(re.findall(r"""(?:parameters|values|clusters)(?:\.get\(|\[)["'](\w+)["']""", source))
+    used |= set(re.findall(r"""names\(reason, ["'](\w+)["']""", source))
     told = {
         name.strip()
         for each in CODES.values()
@@ -117,3 +131,17 @@ def test_lists_are_bounded() -> None:
 @given(st.text(st.sampled_from("ab-. _é😀/'Z0"), max_size=40))
 def test_words_are_those_that_a_name_of_an_object_could_be(text: str) -> None:
     assert [word for word in words_of(text) if word] == re.findall(r"[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?", text)
+
+
+@pytest.mark.parametrize("code", sorted(OPERATOR_CODES))
+def test_what_is_documented_of_a_code_of_operators_is_enough_to_word_it(code: Code) -> None:
+    """Programs make such reasons too; a sentence needs nothing that the page does not tell of."""
+    told = OPERATOR_CODES[code]
+    carried = [name.strip() for name in told.parameters.split(",") if name.strip()]
+    parts = (Reason(Code.LABEL_ASKED, parameters={"label": "gold"}),) * 2 if told.parts else ()
+    lists = {"versions", "messages", "kinds", "ranges", "chains", "entries", "wants", "faults", "bundles", "packages"}
+    subject = {name.strip(): "of" for name in told.subject.split(",") if name.strip()}
+    parameters = {name: ("x",) if name in lists else "x" for name in carried}
+    words = sentence(Reason(code, Subject(**subject), parameters, parts=parts))  # type: ignore[arg-type]
+    assert words
+    assert words != code

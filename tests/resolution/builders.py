@@ -123,3 +123,16 @@ def blobs(*requirements: dict[str, Any], versions: int = 2) -> list[dict[str, An
             more = requirements if package == "a" and number == versions else ()
             made.append({"schema": "olm.bundle", "name": name, "package": package, "properties": [own, *more]})
     return made
+
+
+DIAMOND = a_catalog(
+    bundle("a", "1.0.0", needs("d", "<2.0.0")),
+    bundle("a", "1.1.0", needs("d", "<2.0.0")),
+    bundle("b", "1.0.0", needs("d", ">=2.0.0")),
+    bundle("d", "1.0.0"),
+    bundle("d", "1.5.0"),
+    bundle("d", "2.0.0"),
+    bundle("b", "0.9.0", channel="old"),
+)
+
+"""Two wants whose needs of d exclude each other."""

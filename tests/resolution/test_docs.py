@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 import muster.resolution
 from muster.api import find
+from muster.api.reading import Reader
+from muster.api.resolution import ResolutionSpec
 from muster.api.validation import prepare, validate_object
 from muster.cli.resolve.command import app
 from muster.resolution import to_status as answered
@@ -85,7 +87,7 @@ def test_the_resolution_of_the_guide_is_valid() -> None:
     resource, version = find("resolution.muster.dev", "v1alpha1", "resolutions") or pytest.fail("no such kind")
     assert prepare(resource, version, obj) == []
     assert validate_object(resource, version, obj) == []
-    assert spec_causes(obj["spec"]) == []
+    assert spec_causes(Reader(ResolutionSpec).demanded(obj["spec"])) == []
 
 
 def test_the_surface_is_what_it_says() -> None:

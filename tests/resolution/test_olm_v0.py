@@ -105,7 +105,9 @@ def test_packages_and_deprecation_in_upstreams_words() -> None:
 )
 def test_one_bad_constraint_that_is_reached_fails_everything(requirement: dict[str, Any], refusal: str) -> None:
     catalog = a_catalog(bundle("a", "1.0.0", requirement), bundle("a", "2.0.0"))
-    assert asked(catalog) == Refused(refusal)
+    outcome = asked(catalog)
+    assert isinstance(outcome, Refused)
+    assert outcome.text == refusal
 
 
 def test_several_faults_are_one_error() -> None:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from muster.admission.placement import shortened
 from muster.admission.write import NOTHING, UPDATE, Finding, invalid_object, spec_of
-from muster.values.json import JsonMapping
+from muster.api.reading import Reader
+from muster.api.resolution import ResolutionSpec
+from muster.values.causes import invalid_without_value
+from muster.values.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from muster.admission.write import Write
 
 _MOST_WARNINGS: Final = 5
+_SPECS: Final = Reader(ResolutionSpec)
 
 
 def spec_checked(write: Write) -> Finding:
@@ -30,22 +34,25 @@ def spec_checked(write: Write) -> Finding:
         return NOTHING
     from muster.resolution.from_object import spec_causes  # most writes need no resolver, and it takes a while to load
 
-    if causes := spec_causes(spec):
+    read = _SPECS.fitted(spec)
+    if isinstance(read, Fault):
+        return invalid_object([invalid_without_value(f"spec.{read.path}" if read.path else "spec", read.message)])
+    unread = (invalid_without_value(f"spec.{each.path}", each.message) for each in read.faults)
+    if causes := [*spec_causes(read.obj), *unread]:
         return invalid_object(causes)
     warnings: list[str] = []
-    for warning in _catalog_faults(spec):
+    for warning in _catalog_faults(read.obj):
         if len(warnings) == _MOST_WARNINGS:
             break
         warnings.append(shortened(warning))
     return Finding(warnings=tuple(warnings))
 
 
-def _catalog_faults(spec: JsonMapping) -> Iterator[str]:
+def _catalog_faults(spec: ResolutionSpec) -> Iterator[str]:
     from muster.resolution import catalog_from_blobs
 
-    for catalog in spec.get("catalogs") or ():
-        if not catalog.get("inline"):
-            continue
-        built = catalog_from_blobs(catalog["name"], catalog["inline"])
-        yield from (f"catalog {catalog['name']}: {fault}" for fault in built.faults)
-        yield from (f"catalog {catalog['name']}: {broken.fault}" for broken in built.broken.values())
+    for catalog in spec.catalogs:
+        if blobs := catalog.blobs():
+            built = catalog_from_blobs(catalog.name, blobs)
+            yield from (f"catalog {catalog.name}: {fault}" for fault in built.faults)
+            yield from (f"catalog {catalog.name}: {broken}" for broken in built.broken.values())

@@ -31,6 +31,18 @@ class CatalogSource(Node, frozen=True):
     inline: msgspec.Raw = msgspec.Raw(b"")  # blobs; they are many, and most readers pass them on
     config_map: ConfigMapCatalog | None = None
 
+    @property
+    def is_inline(self) -> bool:
+        return bytes(self.inline) not in (b"", b"null")
+
+    def blobs(self) -> list[Json]:
+        """The blobs that are written here. What is no list of them, or nests too deep to be read, has none."""
+        try:
+            found = msgspec.json.decode(self.inline) if self.is_inline else []
+        except RecursionError:
+            return []
+        return found if isinstance(found, list) else []
+
 
 class WantedPackage(Part, frozen=True):
     """A package that is wanted."""
@@ -74,17 +86,18 @@ class PassedOverBundle(Part, frozen=True):
     """A bundle that was preferred to the one chosen, and why it could not be."""
 
     name: str = ""
-    channel: str = ""
+    channel: str = msgspec.field(default_factory=str)
     why: str = ""
+    code: str = ""
 
 
 class PlannedOperator(Node, frozen=True):
-    """A bundle of the plan, and why it is in it."""
+    """A bundle of the plan, and why it is in it. Package and version are written even when they are not known."""
 
     action: str = ""
     name: str = ""
-    package: str = ""
-    version: str = ""
+    package: str = msgspec.field(default_factory=str)
+    version: str = msgspec.field(default_factory=str)
     channel: str = ""
     catalog: str = ""
     replaces: str = ""
@@ -93,15 +106,27 @@ class PlannedOperator(Node, frozen=True):
     passed_over: tuple[PassedOverBundle, ...] = ()
 
 
+class ResolutionReason(Part, frozen=True):
+    """A reason for programs: whether it is a fact, note, fix or problem, its code, and what it is about."""
+
+    of: str = ""
+    code: str = ""
+    package: str = ""
+    bundle: str = ""
+
+
 class ResolutionStatus(Node, frozen=True):
+    """What came of it. How many operators are planned is written even when there are none, and so is the message."""
+
     observed_generation: int = 0
     conditions: tuple[Condition, ...] = ()
-    message: str = ""
+    message: str = msgspec.field(default_factory=str)
     plan: tuple[PlannedOperator, ...] = ()
-    planned: int = 0
+    planned: int = msgspec.field(default_factory=int)
     notes: tuple[str, ...] = ()
     fixes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    reasons: tuple[ResolutionReason, ...] = ()
     input_digest: str = ""
 
 
@@ -211,6 +236,7 @@ _STATUS = parts.obj(
                                 "name": parts.string("The bundle's name."),
                                 "channel": parts.string("Its channel."),
                                 "why": parts.string("Why it could not be."),
+                                "code": parts.string("The same for programs."),
                             },
                         ),
                         "What was preferred to it; the first few.",
@@ -223,6 +249,19 @@ _STATUS = parts.obj(
         "notes": parts.array(_TEXTS, "Every fall-back that would otherwise be silent."),
         "fixes": parts.array(_TEXTS, "Changes that would help; each was tried."),
         "problems": parts.array(_TEXTS, "What in the catalogs cannot be used, and where; the first few."),
+        "reasons": parts.array(
+            parts.obj(
+                "A reason.",
+                ("of", "code"),
+                {
+                    "of": parts.string("fact, note, fix or problem."),
+                    "code": parts.string("Its code, which is stable."),
+                    "package": parts.string("The package it is about."),
+                    "bundle": parts.string("The bundle it is about."),
+                },
+            ),
+            "The same for programs: facts of a conflict, and each of the notes, fixes and problems in their order.",
+        ),
         "inputDigest": parts.string("A digest of everything that was decided from."),
     },
 )

@@ -11,7 +11,7 @@ from muster.jq.budgets import Host, Limits, Meter
 from muster.jq.errors import HaltError, JqError
 from muster.jq.program import Explanation, Program, Recorded, compile_query
 from muster.jq.resolving.reads import Kind, ReadPath, Where, project
-from muster.jq.values.encoding import InvalidJsonError
+from muster.jq.values.json_reading import InvalidJsonError
 from muster.jq.values.printing import decode_prefix, decoded_json, from_json, pretty_json, short_json, to_json
 
 __all__ = [

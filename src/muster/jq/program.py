@@ -156,7 +156,7 @@ class Program:
         """Run by the plain evaluator and keep what every part of the query gave, up to a number of values."""
         parts: list[Recorded] = []
         text = self.source.text
-        written = r.written_nodes(self.query.body)
+        written = _written_nodes(self.query.body)
 
         def record(node: r.Node, result: Value) -> None:
             if len(parts) < at_most and node in written and node.span.end > node.span.start:
@@ -179,6 +179,24 @@ class Program:
             return [variables[name] for name in self.query.globals]
         except KeyError as missing:
             raise EvaluationError(f"variable defined but not bound: ${missing.args[0]}") from None
+
+
+def _written_nodes(body: r.Node) -> set[r.Node]:
+    """The nodes that stand in the query's own text, not in the definitions of builtins.
+
+    Of several that stand for the same piece of text only the outermost, whose values are those of the text.
+    """
+    found: dict[Span, r.Node] = {}
+    functions: set[r.Function] = set()
+    work = [body]
+    while work:
+        node = work.pop()
+        found.setdefault(node.span, node)  # parents come before their children
+        work.extend(r.children(node))
+        if isinstance(node, r.CallFunction) and not node.function.builtin and node.function not in functions:
+            functions.add(node.function)
+            work.append(node.function.body)
+    return set(found.values())
 
 
 def _as_evaluation_error(error: Exception, limits: Limits) -> EvaluationError:

@@ -1,4 +1,6 @@
-"""Every code that a reason can have, with what it means and what it carries. The page of codes is made of it.
+"""Every code that a reason can have; and, for placements and hosts, what it means and what it carries.
+
+The codes of operators are explained in `operator_codes.py`. The page of codes is made of both.
 
 Codes are stable: programs in other languages decide by them. A code keeps its meaning, and one that is no longer used
 is taken out, never given to another meaning; new ones may come, and reasons may carry more than before.
@@ -107,6 +109,137 @@ class Code(StrEnum):
     QUERY_BUDGET_EXCEEDED = "QueryBudgetExceeded"
     QUERY_NOT_BOOLEAN = "QueryNotBoolean"
     QUERY_PAUSED = "QueryPaused"
+    # Operators: what a constraint asks of a bundle.
+    RULE_ASKED = "RuleAsked"
+    PACKAGE_ASKED = "PackageAsked"
+    API_ASKED = "ApiAsked"
+    LABEL_ASKED = "LabelAsked"
+    PROPERTY_ASKED = "PropertyAsked"
+    ALL_ASKED = "AllAsked"
+    ANY_ASKED = "AnyAsked"
+    NONE_ASKED = "NoneAsked"
+    # Operators: who asks for one.
+    WANTED = "Wanted"
+    INSTALLED_UNOWNED = "InstalledUnowned"
+    OPERATOR_NEEDED = "OperatorNeeded"
+    OPERATOR_WISHED = "OperatorWished"
+    # Operators: why one that was preferred cannot be.
+    BUNDLE_DEPRECATED = "BundleDeprecated"
+    BUNDLE_UNREADABLE = "BundleUnreadable"
+    PACKAGE_NOT_ALLOWED = "PackageNotAllowed"
+    NEED_UNMET = "NeedUnmet"
+    NEED_BLOCKED = "NeedBlocked"
+    PACKAGE_TAKEN = "PackageTaken"
+    API_TAKEN = "ApiTaken"
+    NEEDS_CONFLICT = "NeedsConflict"
+    # Operators: notes beside a plan.
+    NO_UPDATE_FITS = "NoUpdateFits"
+    NO_DIRECT_UPDATE = "NoDirectUpdate"
+    FALLS_BACK = "FallsBack"
+    OTHER_CHANNEL = "OtherChannel"
+    WISH_UNMET = "WishUnmet"
+    WISH_DOES_NOT_FIT = "WishDoesNotFit"
+    DEPRECATION_NOTED = "DeprecationNoted"
+    # Operators: facts that cannot all hold.
+    WANT_POSSIBLE = "WantPossible"
+    WANT_IMPOSSIBLE = "WantImpossible"
+    VERSIONS_NEED = "VersionsNeed"
+    VERSIONS_NEED_UNMET = "VersionsNeedUnmet"
+    VERSIONS_NEED_MORE = "VersionsNeedMore"
+    OFFERED = "Offered"
+    ONE_VERSION_ONLY = "OneVersionOnly"
+    ONE_PROVIDER_ONLY = "OneProviderOnly"
+    INSTALLED_STAYS = "InstalledStays"
+    UPDATE_TAKES_PLACE = "UpdateTakesPlace"
+    VERSIONS_DEPRECATED = "VersionsDeprecated"
+    VERSIONS_UNUSABLE = "VersionsUnusable"
+    # Operators: why nothing can meet a want.
+    RANGE_INVALID = "RangeInvalid"
+    CATALOGS_EMPTY = "CatalogsEmpty"
+    CATALOG_HAS_NONE = "CatalogHasNone"
+    PACKAGE_NOT_FOUND = "PackageNotFound"
+    CHANNEL_NOT_FOUND = "ChannelNotFound"
+    START_NOT_FOUND = "StartNotFound"
+    CHANNEL_BROKEN = "ChannelBroken"
+    NO_UPDATE_IN_RANGE = "NoUpdateInRange"
+    NO_VERSION_IN_RANGE = "NoVersionInRange"
+    # Operators: what belongs to a fact, and what came nearest.
+    AUTHOR_SAYS = "AuthorSays"
+    PROVIDERS = "Providers"
+    VERSIONS_PRESENT = "VersionsPresent"
+    PACKAGE_UNKNOWN = "PackageUnknown"
+    APIS_PRESENT = "ApisPresent"
+    LABELS_PRESENT = "LabelsPresent"
+    PROPERTY_DIFFERS = "PropertyDiffers"
+    RULE_FALSE = "RuleFalse"
+    RULE_FAILED = "RuleFailed"
+    MEMBER_MET = "MemberMet"
+    MEMBER_UNMET = "MemberUnmet"
+    NOT_A_CANDIDATE = "NotACandidate"
+    # Operators: changes that would help.
+    DROP_WANTS = "DropWants"
+    UNINSTALL = "Uninstall"
+    ALLOW_PACKAGE = "AllowPackage"
+    ALLOW_VERSION = "AllowVersion"
+    BEGIN_ELSEWHERE = "BeginElsewhere"
+    USE_CHANNEL = "UseChannel"
+    # Operators: outcomes without an answer.
+    NOT_DECIDED = "NotDecided"
+    INPUT_REFUSED = "InputRefused"
+    # Operators: one package in the light of a plan.
+    BUNDLE_CHOSEN = "BundleChosen"
+    OTHERS_PREFERRED = "OthersPreferred"
+    NOTHING_ASKS = "NothingAsks"
+    NO_CATALOG_HAS = "NoCatalogHas"
+    LESS_PREFERRED = "LessPreferred"
+    CANNOT_BE = "CannotBe"
+    MORE_LESS_PREFERRED = "MoreLessPreferred"
+    # Operators: findings in constraints and channels.
+    CONSTRAINT_INVALID = "ConstraintInvalid"
+    CONSTRAINT_MEANINGLESS = "ConstraintMeaningless"
+    CONSTRAINT_LARGE = "ConstraintLarge"
+    CONSTRAINT_DEEP = "ConstraintDeep"
+    FIELD_SPELLING = "FieldSpelling"
+    SEVERAL_KINDS = "SeveralKinds"
+    EMPTY_LIST = "EmptyList"
+    RANGE_HYPHEN = "RangeHyphen"
+    RANGE_EMPTY = "RangeEmpty"
+    RANGE_HAS_PRERELEASES = "RangeHasPrereleases"
+    TOP_LEVEL_NOT = "TopLevelNot"
+    MEETS_ITSELF = "MeetsItself"
+    NOTHING_MEETS = "NothingMeets"
+    RANGES_CONTRADICT = "RangesContradict"
+    CHANNEL_UNORDERED = "ChannelUnordered"
+    # Operators: faults in catalogs.
+    CHANNEL_WITHOUT_HEAD = "ChannelWithoutHead"
+    CHANNEL_WITH_SEVERAL_HEADS = "ChannelWithSeveralHeads"
+    CHANNEL_CYCLE = "ChannelCycle"
+    CHANNEL_TWICE = "ChannelTwice"
+    ENTRIES_UNREADABLE = "EntriesUnreadable"
+    ENTRIES_TWICE = "EntriesTwice"
+    ENTRY_WITHOUT_BUNDLE = "EntryWithoutBundle"
+    BUNDLE_WITHOUT_CHANNEL = "BundleWithoutChannel"
+    BUNDLE_TWICE = "BundleTwice"
+    BUNDLE_UNUSABLE = "BundleUnusable"
+    BUNDLE_DIRECTORY_INVALID = "BundleDirectoryInvalid"
+    VALUE_TOO_DEEP = "ValueTooDeep"
+    PACKAGE_TWICE = "PackageTwice"
+    DEPRECATIONS_UNREADABLE = "DeprecationsUnreadable"
+    BLOB_UNREADABLE = "BlobUnreadable"
+    BLOB_NOT_JSON = "BlobNotJson"
+    BLOB_TOO_LARGE = "BlobTooLarge"
+    BLOB_WITHOUT_SCHEMA = "BlobWithoutSchema"
+    DOCUMENT_TOO_LARGE = "DocumentTooLarge"
+    JSON_INVALID = "JsonInvalid"
+    YAML_INVALID = "YamlInvalid"
+    FILE_UNREADABLE = "FileUnreadable"
+    GZIP_BROKEN = "GzipBroken"
+    GZIP_INVALID = "GzipInvalid"
+    UNPACKED_TOO_LARGE = "UnpackedTooLarge"
+    FILE_NAME_UNKNOWN = "FileNameUnknown"
+    CATALOG_UNAVAILABLE = "CatalogUnavailable"
+    INSTALLED_UNREADABLE = "InstalledUnreadable"
+    INSTALLED_AMBIGUOUS = "InstalledAmbiguous"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +259,7 @@ _SELECTOR, _SETS, _FILTER, _PICK = "Selectors", "Cluster sets", "Filters", "The 
 _WHOLE, _NOTE, _CONDITION, _QUERY = "Placements and moves", "Notes", "Conditions", "Queries of classifications"
 _C = Code
 
-CODES: Final[Mapping[Code, Documented]] = {
+PLACEMENT_CODES: Final[Mapping[Code, Documented]] = {
     _C.EXPRESSIONS_TRUE: Documented(_SELECTOR, "Every expression is true."),
     _C.EXPRESSION_TRUE: Documented(_SELECTOR, "The expression is true.", "expression"),
     _C.EXPRESSION_FALSE: Documented(

@@ -33,6 +33,9 @@ class Subject(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     field: str = ""  # of the placement
     cluster: str = ""
     cluster_set: str = ""
+    package: str = ""  # of operators, with one of its channels or bundles
+    channel: str = ""
+    bundle: str = ""
 
 
 NOTHING = Subject()

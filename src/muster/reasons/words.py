@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from muster.errors import FailureKind
 from muster.reasons.codes import Code
+from muster.reasons.operator_words import OPERATOR_WORDS
 from muster.reasons.redaction import HIDDEN
-from muster.values.json import Json
+from muster.reasons.templates import about, always, either, filled, names
 from muster.values.messages import condition_message, listed
 
 if TYPE_CHECKING:
@@ -56,30 +57,6 @@ def sentence(reason: Reason) -> str:
     return reason.code if words is None else words(reason)
 
 
-def _always(text: str) -> Callable[[Reason], str]:
-    return lambda _: text
-
-
-def _filled(template: str) -> Callable[[Reason], str]:
-    """A sentence whose gaps are parameters, which are always there."""
-    return lambda reason: template.format(**reason.parameters)
-
-
-def _about(template: str) -> Callable[[Reason], str]:
-    """A sentence whose gaps are the subject's."""
-    return lambda reason: template.format(subject=reason.subject, **reason.parameters)
-
-
-def _or(found: str, hidden: str, name: str) -> Callable[[Reason], str]:
-    """A sentence with one value in it, and the one without."""
-
-    def words(reason: Reason) -> str:
-        value = reason.values.get(name)
-        return hidden if value is None else found.format(value)
-
-    return words
-
-
 # ---------------------------------------------------------------------------------------------------------- selectors
 
 
@@ -87,7 +64,7 @@ def _condition(reason: Reason) -> str:
     """What did not hold, as it was written."""
     subject, given = reason.subject, reason.parameters
     if isinstance(given.get("expressions"), tuple):
-        return " && ".join(f"'{text}'" for text in _names(reason, "expressions"))
+        return " && ".join(f"'{text}'" for text in names(reason, "expressions"))
     if subject.expression:
         return f"'{subject.expression}'"
     if subject.requirement:
@@ -176,13 +153,13 @@ def _no_set_bound(reason: Reason) -> str:
 def _named_sets_not_bound(reason: Reason) -> str:
     if _is_of_one(reason):
         return "none of the cluster sets that the placement names is bound to its namespace"
-    wanted, namespace = listed(_names(reason, "sets")), reason.parameters["namespace"]
+    wanted, namespace = listed(names(reason, "sets")), reason.parameters["namespace"]
     return f"none of the cluster sets that the placement names ({wanted}) is bound to {namespace}"
 
 
 def _in_no_set(reason: Reason) -> str:
     if not _is_of_one(reason):
-        return f"in none of the cluster sets {listed(_names(reason, 'sets'))}"
+        return f"in none of the cluster sets {listed(names(reason, 'sets'))}"
     reasons = [f"{each.subject.cluster_set}: {sentence(each)}" for each in reason.parts]
     return f"it is in none of the placement's cluster sets ({listed(reasons, '; ')})"
 
@@ -296,11 +273,11 @@ def _other(reason: Reason) -> str:
 
 
 def _no_intersection(reason: Reason) -> str:
-    return f"None of ManagedClusterSets [{listed(_names(reason, 'sets'), ',')}] is bound to placement namespace"
+    return f"None of ManagedClusterSets [{listed(names(reason, 'sets'), ',')}] is bound to placement namespace"
 
 
 def _all_empty(reason: Reason) -> str:
-    return f"All ManagedClusterSets [{listed(_names(reason, 'sets'), ',')}] have no member ManagedCluster"
+    return f"All ManagedClusterSets [{listed(names(reason, 'sets'), ',')}] have no member ManagedCluster"
 
 
 def _broken_sets(reason: Reason) -> str:
@@ -333,105 +310,101 @@ def _evaluation_errors(reason: Reason) -> str:
 
 
 def _joined(reason: Reason, name: str) -> str:
-    return ", ".join(_names(reason, name))
-
-
-def _names(reason: Reason, name: str) -> list[str]:
-    found: Json = reason.parameters[name]
-    return list(found)
+    return ", ".join(names(reason, name))
 
 
 _WORDS: Final[Mapping[str, Callable[[Reason], str]]] = {
-    Code.EXPRESSIONS_TRUE: _always("every expression is true"),
+    Code.EXPRESSIONS_TRUE: always("every expression is true"),
     Code.EXPRESSION_TRUE: lambda reason: f"{_condition(reason)} is true",
     Code.EXPRESSION_FALSE: _is_false,
     Code.EXPRESSION_FAILED: _has_failed,
     Code.EXPRESSION_NOT_BOOLEAN: _is_no_boolean,
-    Code.REQUIREMENTS_HOLD: _filled("every {noun} requirement holds"),
+    Code.REQUIREMENTS_HOLD: filled("every {noun} requirement holds"),
     Code.REQUIREMENT_HOLDS: _condition,
     Code.REQUIREMENT_FAILS: _does_not_hold,
-    Code.SELECTOR_NULL: _filled("the {noun} selector is null, which selects nothing"),
-    Code.SELECTOR_FAILS: _filled("{selector} does not hold"),
+    Code.SELECTOR_NULL: filled("the {noun} selector is null, which selects nothing"),
+    Code.SELECTOR_FAILS: filled("{selector} does not hold"),
     Code.SELECTOR_HOLDS: _all_of_it,
-    Code.SELECTOR_SAYS: _or("{}", "does not match", "text"),
-    Code.IDENTITY_LISTED: _always("its identity is listed"),
-    Code.IDENTITY_NOT_LISTED: _or("{} is not among the identities listed", "does not match", "identity"),
+    Code.SELECTOR_SAYS: either("{}", "does not match", "text"),
+    Code.IDENTITY_LISTED: always("its identity is listed"),
+    Code.IDENTITY_NOT_LISTED: either("{} is not among the identities listed", "does not match", "identity"),
     Code.PURPOSES_DIFFER: _purposes,
-    Code.SET_LABEL_MATCHES: _filled("label {key} names the set"),
+    Code.SET_LABEL_MATCHES: filled("label {key} names the set"),
     Code.SET_LABEL_DIFFERS: _set_label,
     Code.IN_BOUND_SET: _bound_set,
     Code.NOT_IN_BOUND_SET: _bound_set,
     Code.SET_UNUSABLE: _unusable,
-    Code.SET_NOT_NAMED: _always("has the cluster and is bound, but spec.clusterSets does not name it"),
-    Code.SET_NOT_BOUND: _about(
+    Code.SET_NOT_NAMED: always("has the cluster and is bound, but spec.clusterSets does not name it"),
+    Code.SET_NOT_BOUND: about(
         "has the cluster, but no ManagedClusterSetBinding {namespace}/{subject.cluster_set} lets the placement see it"
     ),
     Code.NO_SET_BOUND: _no_set_bound,
     Code.NAMED_SETS_NOT_BOUND: _named_sets_not_bound,
     Code.IN_NO_SET: _in_no_set,
-    Code.NOT_BY_RULE: _filled("without {rule}"),
+    Code.NOT_BY_RULE: filled("without {rule}"),
     Code.CLUSTER_DELETING: _deleting,
     Code.NO_PREDICATE_HOLDS: _no_predicate,
     Code.TAINT_NOT_TOLERATED: _taint,
     Code.TAINTS_TOLERATED: _taints("{taints}, tolerated"),
     Code.TAINTS_TOLERATED_UNTIL: _taints("{taints}, tolerated until {until}"),
     Code.TAINTS_DISLIKED: _taints("{taints}: ranks after clusters without it"),
-    Code.NO_TAINTS: _always("none"),
+    Code.NO_TAINTS: always("none"),
     Code.FILTER_OBJECTS: _filter_objects,
-    Code.FILTER_PASSES: _always("passes"),
-    Code.FILTER_NOT_ASKED: _filled("removed by {filter}, which was not asked why for each of so many"),
-    Code.FILTER_NOT_INSTALLED: _always("removed by a filter that is not installed here"),
-    Code.SELECTED: _always("selected"),
+    Code.FILTER_PASSES: always("passes"),
+    Code.FILTER_NOT_ASKED: filled("removed by {filter}, which was not asked why for each of so many"),
+    Code.FILTER_NOT_INSTALLED: always("removed by a filter that is not installed here"),
+    Code.SELECTED: always("selected"),
     Code.NOT_PICKED: _not_picked,
     Code.TOPOLOGY_MISSING: lambda reason: f"fits, but {_no_topology(reason)}",
     Code.SPREAD_OVER: lambda reason: f"they are spread over {_joined(reason, 'topologies')}",
     Code.SPREAD_UNEVENLY: lambda reason: (
         f"fits and scores high enough, but would spread the placement unevenly over {_joined(reason, 'topologies')}"
     ),
-    Code.TAINT_DISLIKED: _filled(
+    Code.TAINT_DISLIKED: filled(
         "it has a PreferNoSelect taint that is not tolerated, and the {others} without one come first"
     ),
     Code.SCORE_TOO_LOW: _score,
-    Code.RANK_TOO_LOW: _filled("fits, but ranks below the {wanted} that are wanted"),
+    Code.RANK_TOO_LOW: filled("fits, but ranks below the {wanted} that are wanted"),
     Code.ALL_TAKEN: _all_taken,
     Code.NONE_TAKEN: _none_taken,
     Code.ABOVE_THE_CUT: _above,
     Code.BELOW_THE_CUT: _below,
     Code.TAKEN_IN_SPREAD: _spread,
     Code.LEFT_OUT_OF_SPREAD: _spread,
-    Code.PLACEMENT_MISCONFIGURED: _filled("the placement is misconfigured: {fault}"),
-    Code.NO_SUCH_CLUSTER: _always("there is no such cluster"),
-    Code.FITS: _always("fits"),
-    Code.FITS_NOT_PICKED: _always("fits, not picked"),
-    Code.PICKED: _always("picked"),
-    Code.NOT_KNOWN: _always("not known"),
-    Code.MATCHES_PREDICATE: _about("matches predicate {subject.predicate}"),
-    Code.MATCHES_ALWAYS: _always("matches: no predicate restricts the placement"),
-    Code.WAS_SELECTED: _always("was selected until now"),
-    Code.SCORER_WARNS: _or("{}", "a scorer warns of some clusters; those who may get them are told", "text"),
-    Code.EXPRESSIONS_TAKE_LONG: _always(
+    Code.PLACEMENT_MISCONFIGURED: filled("the placement is misconfigured: {fault}"),
+    Code.NO_SUCH_CLUSTER: always("there is no such cluster"),
+    Code.FITS: always("fits"),
+    Code.FITS_NOT_PICKED: always("fits, not picked"),
+    Code.PICKED: always("picked"),
+    Code.NOT_KNOWN: always("not known"),
+    Code.MATCHES_PREDICATE: about("matches predicate {subject.predicate}"),
+    Code.MATCHES_ALWAYS: always("matches: no predicate restricts the placement"),
+    Code.WAS_SELECTED: always("was selected until now"),
+    Code.SCORER_WARNS: either("{}", "a scorer warns of some clusters; those who may get them are told", "text"),
+    Code.EXPRESSIONS_TAKE_LONG: always(
         "its expressions take long: near misses, failures and single clusters are not explained"
     ),
-    Code.PLACEMENT_DELETING: _always("the placement is being deleted: its decisions go with it"),
-    Code.SCHEDULING_DISABLED: _filled(
+    Code.PLACEMENT_DELETING: always("the placement is being deleted: its decisions go with it"),
+    Code.SCHEDULING_DISABLED: filled(
         "scheduling is disabled by the annotation {annotation}: the decisions stay as they are"
     ),
-    Code.NO_BINDINGS: _always("No valid ManagedClusterSetBindings found in placement namespace"),
+    Code.NO_BINDINGS: always("No valid ManagedClusterSetBindings found in placement namespace"),
     Code.NO_INTERSECTION: _no_intersection,
     Code.ALL_SETS_EMPTY: _all_empty,
-    Code.NO_CLUSTER_MATCHED: _always("No ManagedCluster matches any of the cluster predicate"),
-    Code.NOT_ALL_SCHEDULED: _filled("{unscheduled} cluster decisions unscheduled"),
-    Code.ALL_SCHEDULED: _always("All cluster decisions scheduled"),
-    Code.CONFIGURED: _always("Placement configurations check pass"),
+    Code.NO_CLUSTER_MATCHED: always("No ManagedCluster matches any of the cluster predicate"),
+    Code.NOT_ALL_SCHEDULED: filled("{unscheduled} cluster decisions unscheduled"),
+    Code.ALL_SCHEDULED: always("All cluster decisions scheduled"),
+    Code.CONFIGURED: always("Placement configurations check pass"),
     Code.MISCONFIGURED: lambda reason: condition_message(str(reason.parameters["fault"])),
     Code.SETS_SKIPPED: _broken_sets,
     Code.MEMBERS_KEPT: _broken_sets,
     Code.EVALUATION_ERRORS: _evaluation_errors,
-    Code.QUERY_MATCHES: _always("the query says true"),
-    Code.QUERY_DOES_NOT_MATCH: _always("the query says false"),
-    Code.QUERY_INVALID: _filled("{message}"),
-    Code.QUERY_FAILED: _or("{}", "the query failed", "message"),
-    Code.QUERY_BUDGET_EXCEEDED: _or("{}", "the query ran into a limit", "message"),
-    Code.QUERY_NOT_BOOLEAN: _or("{}", "the query gave something else than true or false", "message"),
-    Code.QUERY_PAUSED: _or("{}", "the query is paused", "message"),
+    Code.QUERY_MATCHES: always("the query says true"),
+    Code.QUERY_DOES_NOT_MATCH: always("the query says false"),
+    Code.QUERY_INVALID: filled("{message}"),
+    Code.QUERY_FAILED: either("{}", "the query failed", "message"),
+    Code.QUERY_BUDGET_EXCEEDED: either("{}", "the query ran into a limit", "message"),
+    Code.QUERY_NOT_BOOLEAN: either("{}", "the query gave something else than true or false", "message"),
+    Code.QUERY_PAUSED: either("{}", "the query is paused", "message"),
+    **OPERATOR_WORDS,
 }

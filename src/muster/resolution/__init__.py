@@ -1,6 +1,6 @@
 """Operator resolution: which operators to install so that everything asked for works together, and why.
 
-`resolve(Request(...))` is the door; its outcome is Resolved (with a plan), Impossible (with a story and fixes),
+`resolve(Request(...))` is where to begin; its outcome is Resolved (with a plan), Impossible (with a story and fixes),
 Undecided, or, in the dialect of OLM v0, Refused. Catalogs come from `CatalogBuilder`. Pure: reading files, clocks and
 printing belong to the callers.
 """

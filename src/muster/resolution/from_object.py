@@ -10,18 +10,20 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from muster.cel import CompileBudget
 from muster.resolution.catalog.properties import Property
 from muster.resolution.constraints.forms import InvalidConstraintError
 from muster.resolution.constraints.matching import Matcher, checked_requirement
 from muster.resolution.request import Dialect, Installed, OptionalPolicy, Request, Want
 from muster.values.causes import Cause, forbidden, invalid, invalid_without_value, too_many
-from muster.values.json import Json, JsonMapping, JsonObject
+from muster.values.json import Json
 from muster.values.semver import InvalidVersionError, parse, parse_tolerant
 from muster.values.semver_range import parse_range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from muster.api.resolution import GivenProperty, ResolutionSpec, WantedPackage
     from muster.resolution.catalog.bundles import Bundle
@@ -94,7 +96,7 @@ def _completed(given: Installed, known: Bundle | None) -> Installed:
 # --- what is wrong
 
 
-def spec_causes(spec: JsonMapping) -> list[Cause]:
+def spec_causes(spec: ResolutionSpec) -> list[Cause]:
     """Everything that is wrong with a spec beyond its schema, in the words of the command line."""
     found: list[Cause] = []
     checking = _Constraints()
@@ -106,36 +108,33 @@ def spec_causes(spec: JsonMapping) -> list[Cause]:
     return found
 
 
-def _catalogs(spec: JsonMapping) -> Iterator[Cause]:
-    for place, catalog in enumerate(_listed(spec, "catalogs")):
-        if "inline" in catalog and "configMap" in catalog:
+def _catalogs(spec: ResolutionSpec) -> Iterator[Cause]:
+    for place, catalog in enumerate(spec.catalogs):
+        if catalog.is_inline and catalog.config_map is not None:
             yield forbidden(f"spec.catalogs[{place}].configMap", "may not be given together with inline")
 
 
-def _wants(spec: JsonMapping) -> Iterator[Cause]:
-    catalogs = {str(catalog.get("name")) for catalog in _listed(spec, "catalogs")}
-    for place, want in enumerate(_listed(spec, "wants")):
+def _wants(spec: ResolutionSpec) -> Iterator[Cause]:
+    catalogs = {catalog.name for catalog in spec.catalogs}
+    for place, want in enumerate(spec.wants):
         path = f"spec.wants[{place}]"
-        wanted, pin = want.get("range") or "", want.get("pin") or ""
-        if wanted and pin:
+        if want.range and want.pin:
             yield forbidden(f"{path}.pin", "may not be given together with range")
-        if wanted and (problem := _problem(parse_range, wanted)):
-            yield invalid(f"{path}.range", wanted, problem)
-        if pin and (problem := _problem(parse, pin)):
-            yield invalid(f"{path}.pin", pin, problem)
-        catalog = want.get("catalog")
-        if catalog and catalogs and catalog not in catalogs:
-            yield invalid(f"{path}.catalog", catalog, "is none of spec.catalogs")
+        if want.range and (problem := _problem(parse_range, want.range)):
+            yield invalid(f"{path}.range", want.range, problem)
+        if want.pin and (problem := _problem(parse, want.pin)):
+            yield invalid(f"{path}.pin", want.pin, problem)
+        if want.catalog and catalogs and want.catalog not in catalogs:
+            yield invalid(f"{path}.catalog", want.catalog, "is none of spec.catalogs")
 
 
-def _installed(spec: JsonMapping) -> Iterator[Cause]:
-    for place, each in enumerate(_listed(spec, "installed")):
-        version = each.get("version") or ""
-        if version and (problem := _problem(parse_tolerant, version)):
-            yield invalid(f"spec.installed[{place}].version", version, problem)
+def _installed(spec: ResolutionSpec) -> Iterator[Cause]:
+    for place, each in enumerate(spec.installed):
+        if each.version and (problem := _problem(parse_tolerant, each.version)):
+            yield invalid(f"spec.installed[{place}].version", each.version, problem)
 
 
-def _problem(read: Json, text: str) -> str:
+def _problem(read: Callable[[str], object], text: str) -> str:
     try:
         read(text)
     except InvalidVersionError as error:
@@ -148,15 +147,15 @@ class _Constraints:
 
     def __init__(self) -> None:
         self._matcher = Matcher(budget=CompileBudget())
-        self._seen: set[str] = set()
+        self._seen: set[bytes] = set()
 
-    def causes(self, spec: JsonMapping) -> Iterator[Cause]:
+    def causes(self, spec: ResolutionSpec) -> Iterator[Cause]:
         for path, properties in _property_lists(spec):
             for place, raw in enumerate(properties):
                 if not isinstance(raw, dict) or not isinstance(raw.get("type"), str):
                     yield invalid_without_value(f"{path}.properties[{place}]", "a property has a type and a value")
                     continue
-                text = repr(raw)
+                text = msgspec.json.encode(raw)
                 if text in self._seen:
                     continue
                 try:
@@ -170,20 +169,16 @@ class _Constraints:
                     return
 
 
-def _property_lists(spec: JsonMapping) -> Iterator[tuple[str, list[Json]]]:
-    for place, catalog in enumerate(_listed(spec, "catalogs")):
-        for number, blob in enumerate(_listed(catalog, "inline")):
-            if blob.get("schema") == "olm.bundle" and isinstance(blob.get("properties"), list):
-                yield f"spec.catalogs[{place}].inline[{number}]", blob["properties"]
-    for place, each in enumerate(_listed(spec, "installed")):
-        if isinstance(each.get("properties"), list):
-            yield f"spec.installed[{place}]", each["properties"]
-
-
-def _listed(mapping: JsonMapping, name: str) -> list[JsonObject]:
-    """The mappings of a list; what has another shape is the schema's matter."""
-    found = mapping.get(name)
-    return [each if isinstance(each, dict) else {} for each in found] if isinstance(found, list) else []
+def _property_lists(spec: ResolutionSpec) -> Iterator[tuple[str, list[Json]]]:
+    """As they are written: what stands in a blob is anybody's."""
+    for place, catalog in enumerate(spec.catalogs):
+        for number, blob in enumerate(catalog.blobs()):
+            if isinstance(blob, dict) and blob.get("schema") == "olm.bundle":
+                properties = blob.get("properties")
+                if isinstance(properties, list):
+                    yield f"spec.catalogs[{place}].inline[{number}]", properties
+    for place, each in enumerate(spec.installed):
+        yield f"spec.installed[{place}]", [{"type": given.type, "value": given.value} for given in each.properties]
 
 
 def _dotted(pointer: str) -> str:

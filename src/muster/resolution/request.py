@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from muster.errors import InvalidObjectError
-from muster.resolution.catalog.bundles import EXISTING, CatalogKey, Entry, make_bundle
+from muster.resolution.catalog.bundles import DEFAULT_NAMESPACE, EXISTING, CatalogKey, Entry, make_bundle
 from muster.resolution.catalog.properties import PACKAGE, Property, package_of
 from muster.values.semver import InvalidVersionError
 from muster.values.semver_range import parse_range
@@ -19,7 +19,6 @@ from muster.values.semver_range import parse_range
 if TYPE_CHECKING:
     from muster.resolution.catalog.catalog import Catalog
 
-DEFAULT_NAMESPACE: Final = "default"
 CLUSTER: Final = "cluster"  # the name of the virtual bundle that carries the facts of the cluster
 
 

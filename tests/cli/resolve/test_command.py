@@ -54,6 +54,9 @@ def test_a_plan_is_printed_for_machines(catalog: Path) -> None:
     assert value["outcome"] == "resolved"
     assert [(step["action"], step["name"]) for step in value["plan"]] == [("install", "a.v2"), ("install", "d.v2")]
     assert yaml.safe_load(run("-c", catalog, "-w", "a", "-o", "yaml").stdout) == value
+    assert value["plan"][0]["reasons"] == {
+        "askedBy": [{"code": "Wanted", "subject": {"package": "a"}, "parameters": {"want": "a"}}]
+    }
 
 
 def test_no_answer_exits_with_1_and_tells_why_and_what_helps(tmp_path: Path) -> None:
@@ -73,6 +76,14 @@ def test_no_answer_exits_with_1_and_tells_why_and_what_helps(tmp_path: Path) -> 
     ]
     value = json.loads(run("-c", file, "-w", "a@>=2.0.0", "-o", "json").stdout)
     assert (value["outcome"], value["fixes"]) == ("impossible", ["allow a 1.0.0"])
+    assert value["reasons"] == {
+        "fixes": [{"code": "AllowVersion", "subject": {"package": "a"}, "parameters": {"version": "1.0.0"}}],
+        "faults": [],
+    }
+    assert [each["reason"]["code"] for each in value["facts"]] == ["WantPossible", "VersionsNeedUnmet"]
+    assert value["facts"][1]["reasons"]["details"] == [
+        {"code": "VersionsPresent", "subject": {"package": "d"}, "parameters": {"versions": ["1.0.0 to 2.0.0"]}}
+    ]
 
 
 def test_upstreams_words_are_had_in_compatibility_mode(tmp_path: Path) -> None:
@@ -240,13 +251,26 @@ def test_a_range_that_cannot_be_read_is_bad_input(catalog: Path) -> None:
 
 def test_programs_get_every_outcome(catalog: Path, tmp_path: Path) -> None:
     late = run("-c", catalog, "-w", "a", "--time-limit", "-1", "-o", "json")
-    assert json.loads(late.stdout) == {"outcome": "undecided", "text": "not decided in -1 s"}
+    why = {"code": "NotDecided", "parameters": {"seconds": "-1"}}
+    assert json.loads(late.stdout) == {"outcome": "undecided", "text": "not decided in -1 s", "reason": why}
     old = run("-c", catalog, "-w", "nope", "--compat", "olm-v0", "-o", "json")
     assert json.loads(old.stdout)["text"].startswith("constraints not satisfiable: no operators found in package nope")
     file = tmp_path / "bad.json"
     file.write_text("\n".join(map(json.dumps, blobs({"type": "olm.constraint", "value": {"cell": {}}}))))
     refused = run("-c", file, "-w", "a", "--compat", "olm-v0", "-o", "json")
     assert json.loads(refused.stdout)["outcome"] == "refused"
+    assert json.loads(refused.stdout)["reason"] == {
+        "code": "InputRefused",
+        "parameters": {"faults": ['parse olm.constraint: json: unknown field "cell"']},
+    }
+
+
+def test_programs_get_an_explanation_as_reasons(catalog: Path) -> None:
+    value = json.loads(run("-c", catalog, "-w", "a", "--explain", "d", "-o", "json").stdout)
+    assert value["reason"] == {"code": "BundleChosen", "subject": {"package": "d", "bundle": "d.v2"}}
+    assert [each["code"] for each in value["reasons"]["askedBy"]] == ["OperatorNeeded"]
+    assert [each["code"] for each in value["reasons"]["others"]] == ["LessPreferred"]
+    assert value["text"] + "\n" == run("-c", catalog, "-w", "a", "--explain", "d").stdout
 
 
 def test_a_picture_on_standard_output_comes_alone(catalog: Path) -> None:

@@ -262,7 +262,7 @@ def _sorted(case: dict[str, Any]) -> dict[str, Any]:
     try:
         found = sorted_channel(entries, first.get("package", ""), first.get("channel", ""))
     except BrokenChannelError as error:
-        return {"error": error.fault}
+        return {"error": str(error)}
     return {"order": [entry.name for entry in found]}
 
 

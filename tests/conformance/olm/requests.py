@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muster.reasons import Code, Reason
 from muster.resolution.catalog.bundles import CatalogKey, Entry, make_bundle
 from muster.resolution.catalog.catalog import Catalog, Fault, index_catalog
+from muster.resolution.catalog.dependencies import from_dependency
 from muster.resolution.catalog.properties import Property
-from muster.resolution.constraints.spellings import from_dependency
 from muster.resolution.request import Dialect, Installed, Request, Want
 from muster.resolution.resolve import Impossible, Outcome, Refused, Resolved
 
@@ -48,7 +49,8 @@ def an_entry(raw: dict[str, Any], key: CatalogKey) -> Entry | None:
 def a_catalog(raw: dict[str, Any]) -> Catalog:
     key = CatalogKey(raw["name"], raw["namespace"])
     entries = [an_entry(each, key) for each in raw["bundles"]]
-    faults = [Fault(key.name, "a dependency cannot be read")] if None in entries else []
+    unread = Reason(Code.CATALOG_UNAVAILABLE, parameters={"message": "a dependency cannot be read"})
+    faults = [Fault(key.name, unread)] if None in entries else []
     return index_catalog(
         key,
         [entry for entry in entries if entry is not None],

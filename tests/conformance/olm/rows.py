@@ -7,9 +7,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from muster.resolution.catalog.dependencies import from_dependency
 from muster.resolution.constraints.forms import InvalidConstraintError, shipped_form
 from muster.resolution.constraints.matching import Matcher
-from muster.resolution.constraints.spellings import from_dependency, read_any_spelling
+from muster.resolution.constraints.spellings import read_any_spelling
 from muster.resolution.constraints.upstream_spelling import read_upstream
 from muster.resolution.request import Dialect
 from muster.resolution.resolve import Impossible, Refused, Resolved, resolve

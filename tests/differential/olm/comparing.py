@@ -18,7 +18,8 @@ from muster.resolution.constraints.upstream_spelling import parse_upstream
 from muster.resolution.request import Dialect
 from muster.resolution.resolve import Impossible, Refused, Resolved, resolve
 from muster.resolution.solving.clauses import Clause, Kind
-from muster.resolution.solving.reasons import Deprecated, Needs, OnePackage, OneProvider, Wanted, upstream_text
+from muster.resolution.solving.reasons import Deprecated, Needs, OnePackage, OneProvider, Wanted
+from muster.resolution.telling.upstream_words import clause_text
 from tests.conformance.olm.requests import UNREADABLE, a_request, shown
 from tests.differential.lockstep import Outcome, answer_of
 from tests.differential.olm.constraints import PACKAGES
@@ -256,7 +257,7 @@ def _requires(prop: dict[str, Any]) -> bool:
 
 def _said(ours: Impossible, theirs: list[dict[str, Any]]) -> bool:
     identifiers = ours.problem.identifiers()
-    mine = {_canonical(upstream_text(clause, identifiers)) for clause in ours.conflict}
+    mine = {_canonical(clause_text(clause, identifiers)) for clause in ours.conflict}
     return mine in [{_canonical(each) for each in one.get("reasons") or ()} for one in theirs]
 
 
@@ -276,7 +277,7 @@ def _judge_words(ours: Impossible, theirs: list[dict[str, Any]], outcome: Outcom
     identifiers = ours.problem.identifiers()
     # Who excludes whom cannot be asked for alone: it is compared wherever upstream tells of it.
     told = [clause for clause in ours.conflict if not isinstance(clause.reason, OnePackage | OneProvider)]
-    missing = {_canonical(upstream_text(clause, identifiers)) for clause in told} - sentences
+    missing = {_canonical(clause_text(clause, identifiers)) for clause in told} - sentences
     if missing:
         outcome.differences.append(f"words: {sorted(missing)} instead of one of {sorted(sentences)}")
     else:

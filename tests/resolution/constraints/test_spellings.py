@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from muster.reasons import sentence
+from muster.resolution.catalog.dependencies import from_dependency
 from muster.resolution.catalog.properties import Property
 from muster.resolution.constraints.forms import InvalidConstraintError, normal_form, shipped_form
-from muster.resolution.constraints.spellings import MOST_BYTES, from_dependency, read_any_spelling, read_requirement
+from muster.resolution.constraints.spellings import MOST_BYTES, read_any_spelling, read_requirement
 
 RULE = 'properties.exists(p, p.type == "certified")'
 PLAIN = {"kind": "cel", "cel": {"rule": RULE}, "message": "m", "action": {"id": "require", "optional": False}}
@@ -167,8 +169,8 @@ def test_text_that_is_no_json_is_refused(text: str, reason: str) -> None:
     ],
 )
 def test_what_is_odd_is_taken_with_a_warning(value: Any, warning: str) -> None:
-    (text,) = read(value).warnings
-    assert warning in text
+    (warned,) = read(value).warnings
+    assert warning in sentence(warned.reason)
 
 
 def test_a_property_may_be_null_and_its_key_in_any_case() -> None:
@@ -185,7 +187,7 @@ def test_nesting_is_limited() -> None:
         return value
 
     assert read(nested(10)).warnings == ()
-    assert "nested more than 10 levels" in read(nested(32)).warnings[0]
+    assert "nested more than 10 levels" in sentence(read(nested(32)).warnings[0].reason)
     assert "more than 32 levels deep" in refusal(nested(33))
 
 

@@ -11,7 +11,9 @@ _INTRODUCTION = """# Reasons
 
 Generated from the codes; a test keeps it so. Every answer that says why, of a command with `-o json`, over HTTP and
 from Python, has a reason beside the sentence: `why` beside `reason`, `summary` and `message`, `cutWhy` beside `cut`,
-`remarks` beside `notes`. Sentences are for people and may change; programs decide by the code.
+`remarks` beside `notes`. `muster resolve -o json` has `reason` beside a text, and beside a list of texts its reasons in
+`reasons`, under the name of the list and in its order. Sentences are for people and may change; programs decide by the
+code.
 
 ```json
 {"code": "NoPredicateHolds",
@@ -33,7 +35,7 @@ from Python, has a reason beside the sentence: `why` beside `reason`, `summary` 
 
 What is empty is left out, and so is what the reader may not see. A subject has `stage`, `check`, `predicate` (from 1),
 `requirement`, `expression` and the `position` in it (in code points), `field` of the placement, `cluster`,
-`clusterSet`, as far as they apply.
+`clusterSet`, and for operators `package`, `channel` and `bundle`, as far as they apply.
 
 **Codes are stable.** A code keeps its meaning. New codes may come, and a reason may carry more than before: pass over
 what you do not know. A code that is no longer used is taken out with a note in the change log, and never given to

@@ -16,10 +16,13 @@ from muster.cli.resolve.output import Output, print_value
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.progress import Progress
 from muster.errors import InvalidObjectError
+from muster.reasons import sentence
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from muster.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +46,8 @@ def constraints_command(
 ) -> None:
     """Print constraints in one spelling, with what is wrong with them. Exits with 1 if one cannot be read."""
     from muster.resolution import InvalidConstraintError, normal_form, property_from, shipped_form
+    from muster.resolution.catalog.dependencies import from_dependency
     from muster.resolution.constraints.matching import Matcher, checked_requirement
-    from muster.resolution.constraints.spellings import from_dependency
 
     printed: list[JsonObject] = []
     failed = False
@@ -52,15 +55,15 @@ def constraints_command(
         try:
             prop = property_from(given.raw)
             read = from_dependency(prop) if given.dependency else None
-            requirement = checked_requirement(read or prop, 0, Matcher())
+            requirement = checked_requirement(prop if read is None else read, 0, Matcher())
             if requirement is None:
                 continue
         except InvalidConstraintError as error:
             failed = True
             sys.stderr.write(f"{file}#{given.at(error.path)}: {error.reason}\n")
             continue
-        for warning in requirement.warnings:
-            sys.stderr.write(f"{file}#{given.at(warning)}\n")
+        for pointer, reason in requirement.warnings:
+            sys.stderr.write(f"{file}#{given.at(pointer)}: {sentence(reason)}\n")
         if shipped:
             printed.append({"type": "olm.constraint", "value": shipped_form(requirement)})
         else:
@@ -92,8 +95,12 @@ def _values(file: str) -> list[Json]:
     from muster.catalog_files import blobs_of
 
     faults: list[InvalidObjectError] = []
+
+    def fault(where: str, reason: Reason) -> None:
+        faults.append(InvalidObjectError(where, sentence(reason)))
+
     with Path(file).open("rb") as stream:
-        found = [blob for _, blob in blobs_of(file, stream, lambda *at: faults.append(InvalidObjectError(*at)))]
+        found = [blob for _, blob in blobs_of(file, stream, fault)]
     if faults:
         raise faults[0]
     return [msgspec.json.decode(blob) if isinstance(blob, bytes) else blob for blob in found]
@@ -105,11 +112,11 @@ def _of_document(value: Json) -> Iterator[_Given]:
     elif isinstance(value, dict) and "type" in value:
         yield _Given(value, "", dependency=True)
     elif isinstance(value, dict):
-        bundle = str(value.get("name") or "")
+        name = value.get("name")
         for key in ("properties", "dependencies"):
-            listed = value.get(key) if isinstance(value.get(key), list) else []
-            for place, raw in enumerate(listed or ()):
-                yield _Given(raw, f"/{key}/{place}", bundle, dependency=key == "dependencies")
+            listed = value.get(key)
+            for place, raw in enumerate(listed if isinstance(listed, list) else ()):
+                yield _Given(raw, f"/{key}/{place}", str(name) if name else "", dependency=key == "dependencies")
 
 
 def lint_command(
@@ -117,7 +124,7 @@ def lint_command(
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print.")] = Output.TREE,
 ) -> None:
     """Find unreadable, contradictory and useless constraints and broken channels. Exits with 1 if there are errors."""
-    from muster.resolution.catalog.lint import Severity, lint_catalogs
+    from muster.resolution.lint import Severity, lint_catalogs
 
     builders = read_catalogs(catalog, ())
     catalogs = [builder.build() for builder in builders]
@@ -127,7 +134,6 @@ def lint_command(
     if output is Output.TREE:
         sys.stdout.writelines(f"{finding}\n" for finding in findings)
     else:
-        rows = [{"where": each.where, "severity": each.severity.value, "text": each.text} for each in findings]
-        print_value(rows, output)
+        print_value([each.to_json() for each in findings], output)
     if any(each.severity is Severity.ERROR for each in findings):
         raise typer.Exit(int(Exit.NO))

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
+import msgspec
 import typer
 
 from muster.cli.inputs.catalogs import read_catalogs
@@ -18,6 +19,8 @@ from muster.cli.resolve.output import Output, drawn, failure_lines, fault_lines,
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import yaml_text
 from muster.errors import InvalidObjectError
+from muster.reasons import Code, Reason, sentence
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,8 +90,8 @@ def resolve_command(
     from muster.resolution import Impossible, Resolved, resolve
     from muster.resolution.telling.lock import locked_request
 
-    request = _request(catalog or [], want or [], installed, priority or [], fact or [], optional, compat)
-    request = replace(request, wants=_starting(request.wants, starting or []))
+    request = _request(_all(catalog), _all(want), installed, _all(priority), _all(fact), optional, compat)
+    request = replace(request, wants=_starting(request.wants, _all(starting)))
     if strict and (faults := [fault for each in request.catalogs for fault in each.faults]):
         raise InvalidObjectError("", "; ".join(map(str, faults)))
     old_lock = _old_lock(lock) if lock else None
@@ -112,6 +115,11 @@ def resolve_command(
         _write(graph, drawn(outcome.plan, graph))
     if lock and not locked:
         _write_lock(outcome, lock, old_lock)
+
+
+def _all(given: list[str] | None) -> list[str]:
+    """The values of an option that may be given several times."""
+    return given if given is not None else []
 
 
 def _request(
@@ -181,20 +189,22 @@ def _fact(text: str) -> Property:
 
 def _installed(name: str) -> list[Installed]:
     """Installed bundles from a file."""
-    from muster.resolution import Installed, property_from
-
     value = load_one(name)
     listed = value.get("operators", value.get("installed")) if isinstance(value, dict) else value
     if not isinstance(listed, list):
         raise InvalidObjectError(name, "a list of installed bundles, or a lock file, was expected")
-    found = []
-    for place, raw in enumerate(listed):
-        if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
-            raise InvalidObjectError(f"{name}[{place}]", "an installed bundle is a mapping with a name")
-        properties = tuple(map(property_from, raw.get("properties") or ()))
-        package, version = str(raw.get("package") or ""), str(raw.get("version") or "")
-        found.append(Installed(raw["name"], version, package, properties, str(raw.get("owner") or "")))
-    return found
+    return [_installed_bundle(raw, f"{name}[{place}]") for place, raw in enumerate(listed)]
+
+
+def _installed_bundle(raw: Json, where: str) -> Installed:
+    from muster.resolution import Installed, property_from
+
+    if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
+        raise InvalidObjectError(where, "an installed bundle is a mapping with a name")
+    version, package, owner = (str(raw[key]) if raw.get(key) else "" for key in ("version", "package", "owner"))
+    properties = raw.get("properties")
+    given = tuple(map(property_from, properties)) if properties else ()
+    return Installed(raw["name"], version, package, given, owner)
 
 
 def _print_outcome(outcome: Outcome, output: Output, explain: str, time_limit: float) -> None:
@@ -203,7 +213,7 @@ def _print_outcome(outcome: Outcome, output: Output, explain: str, time_limit: f
     match outcome:
         case Resolved():
             if explain:
-                _print_explanation(outcome, explain, time_limit)
+                _print_explanation(outcome, explain, output, time_limit)
                 return
             for line in fault_lines(outcome.plan.faults):
                 sys.stderr.write(line + "\n")
@@ -212,46 +222,55 @@ def _print_outcome(outcome: Outcome, output: Output, explain: str, time_limit: f
             else:
                 print_value({"outcome": "resolved", **outcome.plan.to_json()}, output)
         case Undecided():
-            _print_no_answer("undecided", f"not decided in {time_limit:g} s", output)
-        case Refused(text=text):
-            _print_no_answer("refused", text, output)
+            late = Reason(Code.NOT_DECIDED, parameters={"seconds": f"{time_limit:g}"})
+            _print_no_answer("undecided", sentence(late), output, late)
+        case Refused(text=text, reason=reason):
+            _print_no_answer("refused", text, output, reason)
         case _:
             _print_failure(outcome, output, time_limit)
 
 
-def _print_explanation(outcome: Resolved, package: str, time_limit: float) -> None:
-    from muster.resolution.solving.sat import UndecidedError
+def _print_explanation(outcome: Resolved, package: str, output: Output, time_limit: float) -> None:
     from muster.resolution.telling.explain import explain_package
+    from muster.resolution.time_limits import UndecidedError
 
     deadline = time.monotonic() + time_limit
     try:
-        sys.stdout.write(explain_package(outcome, package, lambda: time.monotonic() < deadline) + "\n")
+        found = explain_package(outcome, package, lambda: time.monotonic() < deadline)
     except UndecidedError:
         sys.stderr.write(f"why was not found out in {time_limit:g} s\n")
+        return
+    if output is Output.TREE:
+        sys.stdout.write(f"{found}\n")
+    else:
+        print_value({"outcome": "resolved", **found.to_json()}, output)
 
 
-def _print_no_answer(kind: str, text: str, output: Output) -> None:
+def _print_no_answer(kind: str, text: str, output: Output, reason: Reason | None = None) -> None:
     """People read it on standard error; programs get the outcome where they expect it."""
     sys.stderr.write(f"{text}\n")
     if output is not Output.TREE:
-        print_value({"outcome": kind, "text": text}, output)
+        why = {} if reason is None else {"reason": msgspec.to_builtins(reason)}
+        print_value({"outcome": kind, "text": text, **why}, output)
 
 
-def _print_upstream(text: str, output: Output) -> None:
+def _print_upstream(outcome: Impossible, output: Output) -> None:
+    """The conflict in upstream's words; programs get it clause by clause."""
     if output is Output.TREE:
-        sys.stdout.write(f"{text}\n")
+        sys.stdout.write(f"{outcome.upstream_text}\n")
     else:
-        print_value({"outcome": "impossible", "text": text}, output)
+        told = {"facts": msgspec.to_builtins(outcome.reasons)}
+        print_value({"outcome": "impossible", "text": outcome.upstream_text, "reasons": told}, output)
 
 
 def _print_failure(outcome: Impossible, output: Output, time_limit: float) -> None:
     from muster.resolution import suggested_fixes, tell
-    from muster.resolution.solving.sat import UndecidedError
+    from muster.resolution.time_limits import UndecidedError
 
     deadline = time.monotonic() + time_limit
     try:
         if outcome.problem.request.upstream:
-            _print_upstream(outcome.upstream_text, output)
+            _print_upstream(outcome, output)
             return
         story = tell(outcome.problem, go_on=lambda: time.monotonic() < deadline)
     except UndecidedError:
@@ -263,8 +282,16 @@ def _print_failure(outcome: Impossible, output: Output, time_limit: float) -> No
     if output is Output.TREE:
         sys.stdout.writelines(f"{line}\n" for line in failure_lines(story, fixes))
     else:
-        value = {"outcome": "impossible", "facts": story.to_json(), "fixes": [fix.text for fix in fixes]}
-        print_value(value | {"faults": [str(fault) for fault in outcome.problem.faults]}, output)
+        faults = outcome.problem.faults
+        reasons = {"fixes": [fix.reason for fix in fixes], "faults": [fault.reason for fault in faults]}
+        value = {
+            "outcome": "impossible",
+            "facts": story.to_json(),
+            "fixes": [fix.text for fix in fixes],
+            "faults": [str(fault) for fault in faults],
+            "reasons": msgspec.to_builtins(reasons),
+        }
+        print_value(value, output)
 
 
 def _old_lock(name: str) -> Lock | None:

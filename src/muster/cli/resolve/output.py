@@ -32,9 +32,10 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     """A tree: what was asked for, and below it what that needs. An operator is described where it first appears."""
     by_name = {step.name: step for step in plan.steps}
     counts = {action: sum(step.action is action for step in plan.steps) for action in Action}
-    yield ", ".join(f"{count} to {action.value}" for action, count in counts.items() if count) or "nothing to do"
+    counted = ", ".join(f"{count} to {action.value}" for action, count in counts.items() if count)
+    yield counted or "nothing to do"
     shown: set[str] = set()
-    roots = [step for step in plan.steps if any(asked.startswith("you want") for asked in step.asked_by)]
+    roots = [step for step in plan.steps if step.wants]
     for step in [*roots, *plan.steps]:
         if step.name not in shown:
             yield from _branch(step, by_name, shown, "")

@@ -11,6 +11,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from prometheus_client import Counter, Histogram
 
 from muster.api.parts import PartialObject
@@ -27,6 +28,7 @@ from muster.controllers.runtime.queue import WorkQueue
 from muster.controllers.runtime.runner import keep_doing, work
 from muster.resolution.to_status import NOT_DECIDED, RESOLVED
 from muster.values.api_paths import object_path
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -163,8 +165,9 @@ class ResolutionController:
 
     async def _write(self, place: Place, snapshot: Snapshot, answer: Answer) -> None:
         present = snapshot.status
-        conditions = merged(present.get("conditions") or (), answer.conditions, self._clock())
-        status = {**answer.fields, "observedGeneration": snapshot.generation, "conditions": conditions}
+        conditions = merged(present.get("conditions", ()), answer.conditions, self._clock())
+        found: JsonObject = msgspec.json.decode(msgspec.json.encode(answer.status))  # lists, as it is compared
+        status = {**found, "observedGeneration": snapshot.generation, "conditions": conditions}
         if status == present:
             return
         gone = dict.fromkeys(present.keys() - status.keys())

@@ -102,4 +102,4 @@ class WorkerPool:
 
 
 def _undecided(why: str) -> Answer:
-    return finished(Verdict("Unknown", NOT_DECIDED, f"not decided: {why}"), {})
+    return finished(Verdict("Unknown", NOT_DECIDED, f"not decided: {why}"))

@@ -1,7 +1,7 @@
 """The process that resolves: jobs come in on standard input, answers go out on standard output.
 
 A process of its own, because a resolution is a long computation over other people's catalogs and rules: it must hold
-up no other controller, and it can be ended when it takes too long or too much memory. `resolution_pool` starts it.
+up no other controller, and it can be ended when it takes too long or too much memory. `pool.py` starts it.
 Catalogs that were read are kept, by what is in them, and shared by all resolutions that name them.
 """
 
@@ -24,16 +24,19 @@ from typing import IO, TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.reading import Reader
 from muster.api.resolution import ResolutionSpec
 from muster.catalog_files import content_digest, is_catalog_file, read_path, read_stream
 from muster.controllers.resolutions.jobs import LENGTH, CatalogInput, Job
 from muster.errors import InvalidObjectError
+from muster.reasons import Code, Reason
 from muster.resolution.catalog.blobs import CatalogBuilder
 from muster.resolution.catalog.catalog import Catalog, Fault
 from muster.resolution.from_object import request_of, spec_causes
 from muster.resolution.resolve import resolve
 from muster.resolution.to_status import CATALOG_PROBLEM, INVALID_SPEC, NOT_DECIDED, Answer, Verdict, answer, finished
 from muster.values.causes import sentence
+from muster.values.faults import Fault as Unreadable
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ _NICER: Final = 5  # the other controllers go first
 
 
 _JOBS: Final = msgspec.json.Decoder(Job)
-_SPECS: Final = msgspec.json.Decoder(ResolutionSpec)
+_SPECS: Final = Reader(ResolutionSpec)
 
 
 class Shelf:
@@ -87,13 +90,17 @@ class Shelf:
 
 def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic) -> Answer:
     """Read the catalogs, decide, and put the outcome into a status."""
-    raw: JsonObject = msgspec.json.decode(job.spec)
-    if causes := spec_causes(raw):
-        return finished(Verdict("False", INVALID_SPEC, sentence(causes)), {})
-    spec = _SPECS.decode(job.spec)
+    read = _SPECS.read(bytes(job.spec))
+    if isinstance(read, Unreadable) or read.faults:
+        fault = read if isinstance(read, Unreadable) else read.faults[0]
+        where = f"spec.{fault.path}" if fault.path else "spec"
+        return finished(Verdict("False", INVALID_SPEC, f"{where}: {fault.message}"))
+    spec = read.obj
+    if causes := spec_causes(spec):
+        return finished(Verdict("False", INVALID_SPEC, sentence(causes)))
     if not job.catalogs:
         return finished(
-            Verdict("False", CATALOG_PROBLEM, "there is no catalog to choose from: name one in spec.catalogs"), {}
+            Verdict("False", CATALOG_PROBLEM, "there is no catalog to choose from: name one in spec.catalogs")
         )
     digest = hashlib.sha256(job.spec)
     catalogs: list[Catalog] = []
@@ -102,7 +109,8 @@ def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic)
         try:
             catalog, content = _catalog(given, spec, shelf)
         except (InvalidObjectError, OSError) as error:
-            unavailable.append(Fault(f"catalog {given.name}", str(error)))
+            told = {"message": _without_path(error, given) if isinstance(error, OSError) else str(error)}
+            unavailable.append(Fault(f"catalog {given.name}", Reason(Code.CATALOG_UNAVAILABLE, parameters=told)))
             digest.update(f"\0{given.name}\0".encode())
             continue
         catalogs.append(replace(catalog, priority=given.priority))
@@ -111,8 +119,8 @@ def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic)
     outcome = resolve(request_of(spec, catalogs), lambda: clock() < deadline)
     explained = clock() + spec.time_limit_seconds
     found = answer(outcome, unavailable, lambda: clock() < explained, spec.time_limit_seconds)
-    fields = found.fields | {"inputDigest": f"sha256:{digest.hexdigest()}"}
-    return _without_paths(found._replace(fields=fields), job.catalogs)
+    status = msgspec.structs.replace(found.status, input_digest=f"sha256:{digest.hexdigest()}")
+    return found._replace(status=status)
 
 
 def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[Catalog, str]:
@@ -125,7 +133,10 @@ def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[C
             raise InvalidObjectError("", "the hub's settings name a file or directory that is not there")
         digest = shelf.content(path, given.fingerprint)
         size = sum(file.stat().st_size for file in path.rglob("*")) if path.is_dir() else path.stat().st_size
-        return shelf.catalog(given.name, digest, size, lambda builder: read_path(path, builder)), digest
+        # Where things are on the server is not the business of those who may read the status.
+        return shelf.catalog(
+            given.name, digest, size, lambda builder: read_path(path, builder, name=given.name)
+        ), digest
     if given.inline:
         written = next(each.inline for each in spec.catalogs if each.name == given.name)
         blobs = msgspec.json.decode(written, type=tuple[JsonObject, ...])
@@ -149,30 +160,25 @@ def _read_values(given: CatalogInput, builder: CatalogBuilder) -> None:
     for name, value in sorted(values.items()):
         where = f"{given.name}/{name}"
         if not is_catalog_file(name):
-            builder.fault(
-                where, "the name of a value says what it is: .json, .ndjson, .yaml or .yml, or one of them in .gz"
-            )
+            builder.fault(where, Reason(Code.FILE_NAME_UNKNOWN))
             continue
         if name.endswith(".gz"):
             try:
                 with gzip.GzipFile(fileobj=io.BytesIO(value)) as packed:
                     value = packed.read(_MOST_UNPACKED + 1)
             except (OSError, EOFError) as error:
-                builder.fault(where, f"not a gzip file: {error}")
+                builder.fault(where, Reason(Code.GZIP_INVALID, parameters={"message": str(error)}))
                 continue
             if len(value) > _MOST_UNPACKED:
-                builder.fault(where, f"more than {_MOST_UNPACKED} bytes when it is unpacked")
+                builder.fault(where, Reason(Code.UNPACKED_TOO_LARGE, parameters={"most": _MOST_UNPACKED}))
                 continue
         read_stream(where.removesuffix(".gz"), io.BytesIO(value), builder)
 
 
-def _without_paths(found: Answer, catalogs: list[CatalogInput]) -> Answer:
-    """Where things are on the server is not the business of those who may read the status."""
-    text = msgspec.json.encode(found).decode()
-    for given in catalogs:
-        if given.path:
-            text = text.replace(msgspec.json.encode(given.path).decode()[1:-1], given.name)
-    return msgspec.json.decode(text, type=Answer)
+def _without_path(error: OSError, given: CatalogInput) -> str:
+    """What the system says of a file of the server, which is called by its place in the catalog."""
+    file = str(error.filename) if error.filename else given.path
+    return f"[Errno {error.errno}] {error.strerror}: '{given.name}{file.removeprefix(given.path)}'"
 
 
 def main() -> None:
@@ -189,7 +195,7 @@ def main() -> None:
             del shelf
             shelf = Shelf()
             text = f"the catalogs take more than the {MOST_MEMORY // 1024**2} MB that resolving may use"
-            found = finished(Verdict("Unknown", NOT_DECIDED, text), {})
+            found = finished(Verdict("Unknown", NOT_DECIDED, text))
         encoded = msgspec.json.encode(found)
         sys.stdout.buffer.write(LENGTH.pack(len(encoded)) + encoded)
         sys.stdout.buffer.flush()

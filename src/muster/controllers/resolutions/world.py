@@ -91,7 +91,7 @@ class ResolutionWorld:
         self._forget_uses(place)
         # The blobs stay in the object, not here once more.
         sources = tuple(
-            msgspec.structs.replace(each, inline=msgspec.Raw(b"[]" if _is_inline(each) else b""))
+            msgspec.structs.replace(each, inline=msgspec.Raw(b"[]" if each.is_inline else b""))
             for each in new.obj.spec.catalogs
         )
         self._resolutions[place] = _Known(new.obj.metadata, sources, new.obj.spec.time_limit_seconds, new.encoded)
@@ -166,7 +166,7 @@ class ResolutionWorld:
 
     def _input(self, namespace: str, source: CatalogSource) -> CatalogInput:
         name, priority = source.name, source.priority
-        if _is_inline(source):
+        if source.is_inline:
             return CatalogInput(name, priority, inline=True)
         if source.config_map is None:
             if name not in self._paths:
@@ -202,10 +202,6 @@ class ResolutionWorld:
         )
 
 
-def _is_inline(source: CatalogSource) -> bool:
-    return bytes(source.inline) not in (b"", b"null")
-
-
 def _is_named(source: CatalogSource) -> bool:
     """Whether it is one of the hub's own."""
-    return not _is_inline(source) and source.config_map is None
+    return not source.is_inline and source.config_map is None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from muster.jq.values.operations import MIN_INT, go_int
+from muster.jq.values.numbers import MIN_INT, go_int
 
 _EULER = 0.5772156649015329
 _LARGE = 30.0

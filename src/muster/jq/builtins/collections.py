@@ -8,23 +8,11 @@ from muster.jq import error_texts as texts
 from muster.jq.budgets import SHORT_TEXT
 from muster.jq.error_texts import type_name
 from muster.jq.errors import JqError
+from muster.jq.values.arithmetic import add
 from muster.jq.values.encoding import encode_scalar, preview
-from muster.jq.values.operations import (
-    add,
-    bounded,
-    compare,
-    equal,
-    has_python_order,
-    is_number,
-    members,
-    positions,
-    sort_key,
-    sorted_keys,
-    sorted_values,
-    text_positions,
-    to_float,
-    to_int,
-)
+from muster.jq.values.indexing import members, positions, text_positions
+from muster.jq.values.numbers import bounded, is_number, to_float, to_int
+from muster.jq.values.ordering import compare, equal, has_python_order, sort_key, sorted_keys, sorted_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.jq import error_texts as texts
 from muster.jq.errors import JqError
-from muster.jq.values.operations import is_number, to_int
+from muster.jq.values.numbers import is_number, to_int
 from muster.jq.values.paths import delete_paths, get_path, set_path
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.jq import error_texts as texts
 from muster.jq.builtins.bessel import j0, j1, jn, terms, y0, y1, yn
-from muster.jq.values.operations import bounded, go_int, is_number, to_float, wrapped
+from muster.jq.values.numbers import bounded, go_int, is_number, to_float, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

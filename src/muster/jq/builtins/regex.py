@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from muster.jq import error_texts as texts
 from muster.jq.budgets import OBJECT_CELLS
+from muster.jq.values.arithmetic import add
 from muster.jq.values.encoding import without_surrogates
-from muster.jq.values.operations import add
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muster.jq import error_texts as texts
-from muster.jq.values.encoding import InvalidJsonError, read_json, to_json
+from muster.jq.values.arithmetic import split_text
+from muster.jq.values.encoding import to_json
 from muster.jq.values.formats import apply_format
-from muster.jq.values.numbers import MAX_DIGITS, TooManyDigitsError, is_number_text, parse_number
-from muster.jq.values.operations import bounded, is_number, split_text, to_int
+from muster.jq.values.json_reading import InvalidJsonError, read_json
+from muster.jq.values.numbers import (
+    MAX_DIGITS,
+    TooManyDigitsError,
+    bounded,
+    is_number,
+    is_number_text,
+    parse_number,
+    to_int,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

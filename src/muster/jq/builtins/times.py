@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from muster.jq import error_texts as texts
 from muster.jq.values.date_parsing import DateError, parse_moment
 from muster.jq.values.dates import Moment, broken_down, format_moment, moment_at, moment_of
-from muster.jq.values.operations import MIN_INT, go_int, is_number, to_float, to_int
+from muster.jq.values.numbers import MIN_INT, go_int, is_number, to_float, to_int
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
-"""Python code for a resolved query. `generate` is the only door; program.py calls it.
+"""Python code for a resolved query. program.py calls `generate`, and nobody anything else.
 
-Reading order: scope, cardinality, writer, generator, expressions, special, runtime.
+Reading order: scope, cardinality, writer, base, generator, single_outputs, expressions, inlined_builtins, runtime.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from muster.jq.generating import runtime
 from muster.jq.generating.generator import Generator
 from muster.jq.generating.writer import Module, TooLargeError
 from muster.jq.running.reference import Closure
-from muster.jq.values import operations as values
-from muster.jq.values import paths
+from muster.jq.values import arithmetic, indexing, ordering, paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,18 +29,20 @@ _NAMESPACE: dict[str, Value] = {
     "len": len,
     "next": next,
     **{
-        name: getattr(values, name)
-        for name in (
-            "add", "subtract", "multiply", "divide", "modulo", "equal", "not_equal", "less", "less_or_equal", "greater",
-            "greater_or_equal", "index", "slice_of", "members", "members_or_nothing", "range_values",
+        name: getattr(module, name)
+        for module, names in (
+            (arithmetic, ("add", "subtract", "multiply", "divide", "modulo")),
+            (ordering, ("equal", "not_equal", "less", "less_or_equal", "greater", "greater_or_equal")),
+            (indexing, ("index", "slice_of", "members", "members_or_nothing", "range_values")),
+            (
+                runtime,
+                (
+                    "MISSING", "array_or_null", "evaluate", "evaluate_paths", "keyed", "recurse_all", "recurse_by",
+                    "sorted_items", "string_key",
+                ),
+            ),
         )
-    },
-    **{
-        name: getattr(runtime, name)
-        for name in (
-            "MISSING", "array_or_null", "evaluate", "evaluate_paths", "keyed", "recurse_all", "recurse_by",
-            "sorted_items", "string_key",
-        )
+        for name in names
     },
     "get_path": paths.get_path,
     "set_path": paths.set_path,

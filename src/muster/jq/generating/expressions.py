@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from muster.jq.generating.common import Workshop as Generator
+    from muster.jq.generating.base import GeneratorBase as Generator
     from muster.jq.values.value import Value
 
 _OPERATORS = {

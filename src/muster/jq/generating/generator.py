@@ -1,9 +1,9 @@
 """Resolved query to Python source. A producer is written around its consumer: `.disks[] | select(…)` is one plain loop.
 
-`each` writes code that runs a consumer for every output; single.py has what needs no loop. Functions are written into
-their callers. What cannot be written well (recursion, computed paths) is handed to the reference evaluator with the
-variables it needs. The source holds only generated names; constants are data. special.py has builtins that are worth
-code of their own.
+`each` writes code that runs a consumer for every output; single_outputs.py has what needs no loop. Functions are
+written into their callers. What cannot be written well (recursion, computed paths) is handed to the reference evaluator
+with the variables it needs. The source holds only generated names; constants are data. inlined_builtins.py has builtins
+that are worth code of their own.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from muster.jq.budgets import OBJECT_CELLS
 from muster.jq.generating.cardinality import MANY, ONE
 from muster.jq.generating.expressions import truth
+from muster.jq.generating.inlined_builtins import inlined_outputs
 from muster.jq.generating.scope import TOP, Scope
 from muster.jq.generating.single_outputs import SingleOutputs
-from muster.jq.generating.special_builtins import each_special
 from muster.jq.resolving import resolved as r
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muster.jq.generating.common import Consumer
+    from muster.jq.generating.base import Consumer
 
 
 class Generator(SingleOutputs):
@@ -363,7 +363,7 @@ class Generator(SingleOutputs):
             argument = scope.arguments[node.slot]
             self.each(argument.node, argument.scope, value, consume, cheap=cheap)
             return
-        if each_special(self, node, scope, value, consume, cheap=cheap):
+        if inlined_outputs(self, node, scope, value, consume, cheap=cheap):
             return
         if self.counts.is_recursive(node.function):
             self.looped(f"evaluate({self.handover(node, scope, value)})", consume)

@@ -1,4 +1,4 @@
-"""What generated code calls beside values.py: loops with a stack of their own, the door to the reference evaluator."""
+"""What generated code calls beside values/: loops with a stack of their own, and the reference evaluator."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from muster.jq import error_texts as texts
 from muster.jq.running.reference import Evaluator
-from muster.jq.values.operations import members, sorted_keys
+from muster.jq.values.indexing import members
+from muster.jq.values.ordering import sorted_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.jq.budgets import OBJECT_CELLS
+from muster.jq.generating.base import GeneratorBase
 from muster.jq.generating.cardinality import MANY
-from muster.jq.generating.common import Workshop
 from muster.jq.generating.expressions import BOOLEAN, comparison, is_name, operator_call, truth
-from muster.jq.generating.special_builtins import modify_constant_path, modify_members, value_special
+from muster.jq.generating.inlined_builtins import inlined_value, modify_constant_path, modify_members
 from muster.jq.generating.writer import MAX_PARENTHESES, TooLargeError
 from muster.jq.resolving import resolved as r
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from muster.jq.generating.scope import Scope
 
 
-class SingleOutputs(Workshop):
+class SingleOutputs(GeneratorBase):
     """Writes nodes that have one output."""
 
     def value(self, node: r.Node, scope: Scope, value: str) -> str:
@@ -151,7 +151,7 @@ class SingleOutputs(Workshop):
         if isinstance(node, r.CallParameter):
             argument = scope.arguments[node.slot]
             return self.value(argument.node, argument.scope, value)
-        known = value_special(self, node, scope, value)
+        known = inlined_value(self, node, scope, value)
         if known is not None:
             return known
         found: list[str] = []

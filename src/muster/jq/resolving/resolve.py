@@ -7,50 +7,26 @@ Undefined names are reported together, twenty at most. Follows gojq in what `?` 
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from muster.errors import InvalidExpressionError
 from muster.jq.builtins import NATIVES, all_names, definition_of
 from muster.jq.builtins.strings import to_string
 from muster.jq.resolving import resolved as r
+from muster.jq.resolving.constant_paths import constant_path
+from muster.jq.resolving.names import Names, Scope, names_of
+from muster.jq.resolving.operators import OPERATORS, UNARY
 from muster.jq.syntax import tree
-from muster.jq.values import operations as values
 from muster.jq.values.encoding import encode_string
 from muster.jq.values.formats import FORMATS, apply_format
+from muster.jq.values.numbers import is_number
 from muster.source import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from muster.jq.values.value import Value
     from muster.source import Source, Span
-
-MAX_SLOTS = 2_000
-"""Each step of the plain evaluator may copy them."""
-MAX_LOOKS = 500_000
-MAX_DIAGNOSTICS = 20
-_LONGEST_MESSAGE = 300
-
-_OPERATORS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "+": ("_add", lambda meter, _input, left, right: values.add(meter, left, right)),
-    "-": ("_subtract", lambda meter, _input, left, right: values.subtract(meter, left, right)),
-    "*": ("_multiply", lambda meter, _input, left, right: values.multiply(meter, left, right)),
-    "/": ("_divide", lambda meter, _input, left, right: values.divide(meter, left, right)),
-    "%": ("_modulo", lambda meter, _input, left, right: values.modulo(meter, left, right)),
-    "==": ("_equal", lambda meter, _input, left, right: values.equal(meter, left, right)),
-    "!=": ("_notequal", lambda meter, _input, left, right: values.not_equal(meter, left, right)),
-    "<": ("_less", lambda meter, _input, left, right: values.less(meter, left, right)),
-    "<=": ("_lesseq", lambda meter, _input, left, right: values.less_or_equal(meter, left, right)),
-    ">": ("_greater", lambda meter, _input, left, right: values.greater(meter, left, right)),
-    ">=": ("_greatereq", lambda meter, _input, left, right: values.greater_or_equal(meter, left, right)),
-    "//=": ("_alternative", lambda _meter, _input, left, right: right if left is None or left is False else left),
-}
-_UNARY: dict[str, tuple[str, Callable[..., Any]]] = {
-    "-": ("_negate", values.negate),
-    "+": ("_plus", values.plus),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +38,14 @@ class ResolvedQuery:
     slots: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """One name and the scope around it."""
-
-    kind: str  # function, parameter, variable or label
-    name: str
-    arity: int
-    target: Value
-    outer: _Scope | None
-
-
 def resolve(program: tree.Program, source: Source, variables: Sequence[str] = ()) -> ResolvedQuery:
     """Raises InvalidExpressionError with every name that means nothing."""
     resolver = _Resolver(source)
-    scope: _Scope | None = None
+    scope: Scope | None = None
     slots: dict[str, int] = {}
     for name in variables:
         slots[name] = resolver.slot()
-        scope = _Scope("variable", name, 0, slots[name], scope)
+        scope = Scope("variable", name, 0, slots[name], scope)
     for module in program.imports:
         resolver.report(f"cannot load module: {encode_string(module.path)}", module.span)
     try:
@@ -96,39 +61,17 @@ def _simple(*nodes: r.Node) -> bool:
     return all(node.simple for node in nodes)
 
 
-class _Resolver:
+class _Resolver(Names):
+    """One query: its nodes, in which nothing is left to look up."""
+
     def __init__(self, source: Source) -> None:
-        self.source = source
-        self.diagnostics: list[Diagnostic] = []
-        self.counter: Iterator[int] = itertools.count()
+        super().__init__(source)
         self.builtins: dict[tuple[str, int], r.Function] = {}
         self.in_builtin = False
-        self.looks = 0
-
-    def slot(self) -> int:
-        number = next(self.counter)
-        if number > MAX_SLOTS:
-            raise self.too_large(f"query has more than {MAX_SLOTS:,} variables and parameters")
-        return number
-
-    def look(self) -> None:
-        """One name on the way to the one that is meant: definitions by the thousand make that long."""
-        self.looks += 1
-        if self.looks > MAX_LOOKS:
-            raise self.too_large("query has too many names")
-
-    def too_large(self, message: str) -> InvalidExpressionError:
-        return InvalidExpressionError(self.source, [Diagnostic(message)])
-
-    def report(self, message: str, span: Span) -> None:
-        if len(message) > _LONGEST_MESSAGE:
-            message = message[:_LONGEST_MESSAGE] + "…"
-        if len(self.diagnostics) < MAX_DIAGNOSTICS:
-            self.diagnostics.append(Diagnostic(message, span.start, max(span.end - span.start, 1)))
 
     # ── nodes ──
 
-    def node(self, query: tree.Query, scope: _Scope | None) -> r.Node:
+    def node(self, query: tree.Query, scope: Scope | None) -> r.Node:
         span = query.span
         match query:
             case tree.Identity():
@@ -182,7 +125,7 @@ class _Resolver:
                 return self.fold(query, scope)
             case tree.Label(name=name, body=body):
                 slot = self.slot()
-                return r.Label(slot, self.node(body, _Scope("label", name, 0, slot, scope)), span)
+                return r.Label(slot, self.node(body, Scope("label", name, 0, slot, scope)), span)
             case tree.Break(name=name):
                 found = self.find("label", name, 0, scope)
                 if found is None:
@@ -194,13 +137,13 @@ class _Resolver:
             case _:
                 assert_never(query)
 
-    def slice(self, query: tree.Slice, scope: _Scope | None) -> r.Node:
+    def slice(self, query: tree.Slice, scope: Scope | None) -> r.Node:
         target = self.node(query.target, scope)
         start = r.Const(None) if query.start is None else self.node(query.start, scope)
         end = r.Const(None) if query.end is None else self.node(query.end, scope)
         return r.Slice(target, start, end, query.span, _simple(target, start, end))
 
-    def optional(self, target: tree.Query, scope: _Scope | None, span: Span) -> r.Node:
+    def optional(self, target: tree.Query, scope: Scope | None, span: Span) -> r.Node:
         """`a.b?` protects the last step alone: its errors are dropped, those of `a` are not."""
         if isinstance(target, tree.Index | tree.Slice | tree.Iterate) and not isinstance(target.target, tree.Identity):
             step = replace(target, target=tree.Identity(target.span))
@@ -208,7 +151,7 @@ class _Resolver:
             return r.Pipe(parts, span, simple=False)
         return r.Try(self.node(target, scope), None, span)
 
-    def text(self, query: tree.Text, scope: _Scope | None) -> r.Node:
+    def text(self, query: tree.Text, scope: Scope | None) -> r.Node:
         constant = query.constant
         if constant is not None:
             return r.Const(constant, query.span)
@@ -219,7 +162,7 @@ class _Resolver:
                 piece = r.Const(part, query.span)
             else:
                 value = self.node(part, scope)
-                shown = self.format(query.format or "@text", (), part.span)
+                shown = self.format(query.format if query.format is not None else "@text", (), part.span)
                 piece = r.Pipe((value, shown), part.span, _simple(value, shown))
             result = piece if result is None else self.native("+", (result, piece), query.span)
         return result if result is not None else r.Const("", query.span)
@@ -233,19 +176,19 @@ class _Resolver:
         return r.Native("format", apply_format, (r.Const(name[1:], span),), span, simple=True)
 
     def native(self, operator: str, args: tuple[r.Node, ...], span: Span) -> r.Node:
-        name, function = _OPERATORS[operator]
+        name, function = OPERATORS[operator]
         return r.Native(name, function, args, span, _simple(*args))
 
-    def unary(self, query: tree.Unary, scope: _Scope | None) -> r.Node:
-        if isinstance(query.operand, tree.Literal) and values.is_number(query.operand.value):
+    def unary(self, query: tree.Unary, scope: Scope | None) -> r.Node:
+        if isinstance(query.operand, tree.Literal) and is_number(query.operand.value):
             value = query.operand.value
             return r.Const(-value if query.operator == "-" else value, query.span)
         operand = self.node(query.operand, scope)
-        name, function = _UNARY[query.operator]
+        name, function = UNARY[query.operator]
         step = r.Native(name, function, (), query.span, simple=True)
         return r.Pipe((operand, step), query.span, _simple(operand))
 
-    def binary(self, query: tree.Binary, scope: _Scope | None) -> r.Node:
+    def binary(self, query: tree.Binary, scope: Scope | None) -> r.Node:
         span = query.span
         match query.operator:
             case "and" | "or":
@@ -265,7 +208,7 @@ class _Resolver:
             case operator:
                 return self.native(operator, (self.node(query.left, scope), self.node(query.right, scope)), span)
 
-    def logic(self, query: tree.Binary, scope: _Scope | None) -> r.Node:
+    def logic(self, query: tree.Binary, scope: Scope | None) -> r.Node:
         """A chain of one operator is one node, however long."""
         parts: list[r.Node] = []
         at: tree.Query = query
@@ -276,15 +219,15 @@ class _Resolver:
         parts.reverse()
         return r.Logic(tuple(parts), query.operator == "and", query.span, _simple(*parts))
 
-    def assign(self, query: tree.Binary, scope: _Scope | None) -> r.Node:
+    def assign(self, query: tree.Binary, scope: Scope | None) -> r.Node:
         value = self.node(query.right, scope)
-        path = _constant_path(query.left)
+        path = constant_path(query.left)
         if path is not None:
             args = (r.Const(path, query.left.span), value)
             return r.Native("setpath", NATIVES["setpath", 2], args, query.span, _simple(value))
         return r.Assign(self.node(query.left, scope), value, query.span)
 
-    def object(self, query: tree.Object, scope: _Scope | None) -> r.Node:
+    def object(self, query: tree.Object, scope: Scope | None) -> r.Node:
         if not query.entries:
             return r.Const({}, query.span)
         entries: list[tuple[r.Node, r.Node | None]] = []
@@ -300,23 +243,23 @@ class _Resolver:
 
     # ── binding ──
 
-    def bind(self, query: tree.Bind, scope: _Scope | None) -> r.Node:
+    def bind(self, query: tree.Bind, scope: Scope | None) -> r.Node:
         source = self.node(query.source, scope)
         slots: dict[str, int] = {}
         for pattern in query.patterns:
-            for name in _names(pattern):
+            for name in names_of(pattern):
                 if name not in slots:
                     slots[name] = self.slot()
         inner = self.with_variables(slots, scope)
         patterns = tuple(self.pattern(pattern, slots, inner) for pattern in query.patterns)
         return r.Bind(source, patterns, tuple(slots.values()), self.node(query.body, inner), query.span)
 
-    def with_variables(self, slots: dict[str, int], scope: _Scope | None) -> _Scope | None:
+    def with_variables(self, slots: dict[str, int], scope: Scope | None) -> Scope | None:
         for name, slot in slots.items():
-            scope = _Scope("variable", name, 0, slot, scope)
+            scope = Scope("variable", name, 0, slot, scope)
         return scope
 
-    def pattern(self, pattern: tree.Pattern, slots: dict[str, int], scope: _Scope | None) -> r.Pattern:
+    def pattern(self, pattern: tree.Pattern, slots: dict[str, int], scope: Scope | None) -> r.Pattern:
         match pattern:
             case tree.VariablePattern(name=name):
                 return r.SlotPattern(slots[name])
@@ -332,9 +275,9 @@ class _Resolver:
                         found.append((self.node(entry.key, scope), None, inner))
                 return r.FieldsPattern(tuple(found))
 
-    def fold(self, query: tree.Reduce | tree.Foreach, scope: _Scope | None) -> r.Node:
+    def fold(self, query: tree.Reduce | tree.Foreach, scope: Scope | None) -> r.Node:
         source = self.node(query.source, scope)
-        slots = {name: self.slot() for name in _names(query.pattern)}
+        slots = {name: self.slot() for name in names_of(query.pattern)}
         inner = self.with_variables(slots, scope)
         pattern = self.pattern(query.pattern, slots, inner)
         start = self.node(query.start, scope)
@@ -346,7 +289,7 @@ class _Resolver:
 
     # ── functions ──
 
-    def define(self, query: tree.Define, scope: _Scope | None) -> r.Node:
+    def define(self, query: tree.Define, scope: Scope | None) -> r.Node:
         for definition in query.definitions:
             scope = self.function(definition, scope)
         if query.body is None:
@@ -354,31 +297,23 @@ class _Resolver:
             return r.Empty(query.span)
         return self.node(query.body, scope)
 
-    def function(self, definition: tree.Definition, scope: _Scope | None, *, builtin: bool = False) -> _Scope:
+    def function(self, definition: tree.Definition, scope: Scope | None, *, builtin: bool = False) -> Scope:
         parameters = tuple(
             r.Parameter(self.slot(), self.slot() if name.startswith("$") else None) for name in definition.parameters
         )
         function = r.Function(definition.name, parameters, builtin)
-        named = _Scope("function", definition.name, len(parameters), function, scope)
+        named = Scope("function", definition.name, len(parameters), function, scope)
         if builtin:
             self.builtins[definition.name, len(parameters)] = function
-        inner: _Scope = named
+        inner: Scope = named
         for name, parameter in zip(definition.parameters, parameters, strict=True):
-            inner = _Scope("parameter", name.lstrip("$"), 0, parameter.slot, inner)
+            inner = Scope("parameter", name.lstrip("$"), 0, parameter.slot, inner)
             if parameter.value_slot is not None:
-                inner = _Scope("variable", name[1:], 0, parameter.value_slot, inner)
+                inner = Scope("variable", name[1:], 0, parameter.value_slot, inner)
         function.body = self.node(definition.body, inner)
         return named
 
-    def find(self, kind: str, name: str, arity: int, scope: _Scope | None) -> _Scope | None:
-        while scope is not None:
-            self.look()
-            if scope.name == name and scope.arity == arity and scope.kind == kind:
-                return scope
-            scope = scope.outer
-        return None
-
-    def variable(self, name: str, scope: _Scope | None, span: Span) -> r.Node:
+    def variable(self, name: str, scope: Scope | None, span: Span) -> r.Node:
         found = self.find("variable", name, 0, scope)
         if found is not None:
             return r.Variable(found.target, span)
@@ -388,7 +323,7 @@ class _Resolver:
         return r.Empty(span)
 
     def call(
-        self, name: str, args: tuple[tree.Query, ...], scope: _Scope | None, span: Span, *, builtin: bool = False
+        self, name: str, args: tuple[tree.Query, ...], scope: Scope | None, span: Span, *, builtin: bool = False
     ) -> r.Node:
         at = None if builtin else scope
         while at is not None:
@@ -436,53 +371,3 @@ class _Resolver:
             self.in_builtin = before
             function = self.builtins[name, len(args)]
         return r.CallFunction(function, args, span)
-
-
-def _names(pattern: tree.Pattern) -> Iterator[str]:
-    match pattern:
-        case tree.VariablePattern(name=name):
-            yield name
-        case tree.ArrayPattern(items=items):
-            for item in items:
-                yield from _names(item)
-        case tree.ObjectPattern(entries=entries):
-            for entry in entries:
-                if isinstance(entry.key, tree.Variable):
-                    yield entry.key.name
-                if entry.value is not None:
-                    yield from _names(entry.value)
-
-
-def _constant_path(query: tree.Query) -> list[Value] | None:
-    """The path of `.a[0]["b"][1:2]`, where every step is constant. As in gojq, `(.)[0]` is none."""
-    path: list[Value] = []
-    start = query.span.start
-    while isinstance(query, tree.Index | tree.Slice):
-        key: Value
-        if isinstance(query, tree.Index):
-            key = _constant_key(query.key)
-            if key is None:
-                return None
-        else:
-            key = {"start": None, "end": None}
-            for name, bound in (("start", query.start), ("end", query.end)):
-                if bound is not None:
-                    key[name] = _constant_key(bound)
-                    if key[name] is None:
-                        return None
-        path.append(key)
-        start = query.span.start
-        query = query.target
-    return path[::-1] if path and isinstance(query, tree.Identity) and query.span.start == start else None
-
-
-def _constant_key(query: tree.Query) -> Value:
-    match query:
-        case tree.Text(format=None):
-            return query.constant
-        case tree.Literal(value=value) if values.is_number(value):
-            return value
-        case tree.Unary(operator=operator, operand=tree.Literal(value=value)) if values.is_number(value):
-            return -value if operator == "-" else value
-        case _:
-            return None

@@ -301,35 +301,10 @@ class CallParameter:
 
 
 Node: TypeAlias = (
-    Identity
-    | Const
-    | Variable
-    | Empty
-    | Index
-    | Slice
-    | Iterate
-    | Pipe
-    | Comma
-    | Alternative
-    | Logic
-    | If
-    | Try
-    | Bind
-    | Reduce
-    | Foreach
-    | Label
-    | Break
-    | MakeObject
-    | MakeArray
-    | Native
-    | Range
-    | Last
-    | PathsOf
-    | Assign
-    | Modify
-    | CallFunction
-    | CallParameter
-)
+    Identity | Const | Variable | Empty | Index | Slice | Iterate | Pipe | Comma | Alternative | Logic | If
+    | Try | Bind | Reduce | Foreach | Label | Break | MakeObject | MakeArray | Native | Range | Last | PathsOf
+    | Assign | Modify | CallFunction | CallParameter
+)  # fmt: skip
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -371,24 +346,6 @@ def children(node: Node) -> tuple[Node, ...]:
             return (target, update)
         case _:
             return ()
-
-
-def written_nodes(body: Node) -> set[Node]:
-    """The nodes that stand in the query's own text, not in the definitions of builtins.
-
-    Of several that stand for the same piece of text only the outermost, whose values are those of the text.
-    """
-    found: dict[Span, Node] = {}
-    functions: set[Function] = set()
-    work = [body]
-    while work:
-        node = work.pop()
-        found.setdefault(node.span, node)  # parents come before their children
-        work.extend(children(node))
-        if isinstance(node, CallFunction) and not node.function.builtin and node.function not in functions:
-            functions.add(node.function)
-            work.append(node.function.body)
-    return set(found.values())
 
 
 def pattern_keys(pattern: Pattern) -> tuple[Node, ...]:

@@ -1,6 +1,6 @@
-"""The part of the reference evaluator that needs no generators: nodes with exactly one output that call no function.
+"""The part of the plain evaluator that needs no generators: nodes with exactly one output that call no function.
 
-The resolver marks them as `simple`. reference.py has all other rules and builds on this.
+The resolver marks them as `simple`. rules.py and everything above it build on this.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from muster.jq import error_texts as texts
 from muster.jq.budgets import OBJECT_CELLS, Meter
 from muster.jq.resolving import resolved as r
-from muster.jq.values.operations import index, slice_of
+from muster.jq.values.indexing import index, slice_of
 from muster.jq.values.value import Value
 
 Env: TypeAlias = Mapping[int, Value]
@@ -22,7 +22,7 @@ def truthy(value: Value) -> bool:
     return value is not None and value is not False
 
 
-class DirectEvaluator:
+class SimpleEvaluator:
     """Computes simple nodes at once."""
 
     def __init__(self, meter: Meter, record: Callable[[r.Node, Value], None] | None = None) -> None:
@@ -87,11 +87,11 @@ _ONES: Mapping[type, Callable[..., Any]] = {
     r.Identity: lambda _self, _node, _env, value: value,
     r.Const: lambda _self, node, _env, _value: node.value,
     r.Variable: lambda _self, node, env, _value: env[node.slot],
-    r.Index: DirectEvaluator.one_index,
-    r.Slice: DirectEvaluator.one_slice,
-    r.Pipe: DirectEvaluator.one_pipe,
-    r.Logic: DirectEvaluator.one_logic,
-    r.If: DirectEvaluator.one_if,
-    r.MakeObject: DirectEvaluator.one_object,
-    r.Native: DirectEvaluator.one_native,
+    r.Index: SimpleEvaluator.one_index,
+    r.Slice: SimpleEvaluator.one_slice,
+    r.Pipe: SimpleEvaluator.one_pipe,
+    r.Logic: SimpleEvaluator.one_logic,
+    r.If: SimpleEvaluator.one_if,
+    r.MakeObject: SimpleEvaluator.one_object,
+    r.Native: SimpleEvaluator.one_native,
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
-from muster.jq.values.operations import wrapped
+from muster.jq.values.numbers import wrapped
 
 if TYPE_CHECKING:
     from muster.jq.budgets import Meter

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from muster.jq.values.encoding import InvalidJsonError, read_scalar
+from muster.jq.values.json_reading import InvalidJsonError, read_scalar
 from muster.values.json_faults import JsonFaultError, end_of_value
 
 if TYPE_CHECKING:

@@ -1,10 +1,20 @@
-"""Texts to numbers, as gojq reads them in queries and in `tonumber`. Used by the parser and the builtins."""
+"""Numbers as gojq has them: integers of any size and floats, how one becomes the other, and how texts become either.
+
+Used by the parser, the operations and the builtins.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from muster.jq.budgets import Meter
+    from muster.jq.values.value import Value
+
+MAX_INT = (1 << 63) - 1
+MIN_INT = -(1 << 63)
 _VALID = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z", re.ASCII)
 _DIGITS_AT_ONCE = 4000
 MAX_DIGITS = 40_000
@@ -42,3 +52,51 @@ def parse_integer(text: str) -> int:
     split = len(text) // 2
     shift: int = 10 ** (len(text) - split)
     return parse_integer(text[:split]) * shift + parse_integer(text[split:])
+
+
+def is_number(value: Value) -> bool:
+    kind = type(value)
+    return kind is int or kind is float
+
+
+def to_float(number: Value) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def to_int(number: Value) -> int:
+    """A number as an index: cut, and kept within 64 bits."""
+    if isinstance(number, float):
+        if number != number or number <= MIN_INT:
+            return MIN_INT
+        return MAX_INT if number >= MAX_INT else int(number)
+    return int(min(max(number, MIN_INT), MAX_INT))
+
+
+def to_int_ceil(number: Value) -> int:
+    if isinstance(number, float) and math.isfinite(number):
+        number = math.ceil(number)
+    return to_int(number)
+
+
+def go_int(number: float) -> int:
+    """A float as Go's `int(x)` cuts it on amd64: what does not fit, and not-a-number, is the smallest integer."""
+    return int(number) if MIN_INT <= number < MAX_INT else MIN_INT
+
+
+def wrapped(number: int) -> int:
+    """An integer as 64 bits with a sign hold it."""
+    return (number - MIN_INT) % (1 << 64) + MIN_INT
+
+
+def bounded(meter: Meter, number: int) -> int:
+    """An integer result, charged when it is long."""
+    if MIN_INT <= number <= MAX_INT:
+        return number
+    bits = number.bit_length()
+    if bits > meter.limits.integer_bits:
+        meter.exceeded("integer_bits")
+    meter.grow(bits >> 6)
+    return number

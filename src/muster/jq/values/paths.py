@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from muster.jq import error_texts as texts
 from muster.jq.errors import JqError
 from muster.jq.values.encoding import preview
-from muster.jq.values.operations import bounds, index, is_number, to_int
+from muster.jq.values.indexing import bounds, index
+from muster.jq.values.numbers import is_number, to_int
 
 if TYPE_CHECKING:
     from muster.jq.budgets import Meter

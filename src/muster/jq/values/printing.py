@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.jq.budgets import Limits, Meter
-from muster.jq.values import encoding
+from muster.jq.values import encoding, json_reading
 
 if TYPE_CHECKING:
     from muster.jq.values.value import Value
@@ -41,9 +41,9 @@ def decoded_json(value: Value) -> str:
 
 def from_json(text: str) -> Value:
     """One JSON value, nothing after it but white space. Raises InvalidJsonError."""
-    return encoding.read_whole_json(Meter(_DECODED), text)
+    return json_reading.read_whole_json(Meter(_DECODED), text)
 
 
 def decode_prefix(text: str, start: int) -> tuple[Value, int]:
     """The JSON value that begins at `start` (after white space), and where it ends. Raises InvalidJsonError."""
-    return encoding.read_json(Meter(_DECODED), text, start)
+    return json_reading.read_json(Meter(_DECODED), text, start)

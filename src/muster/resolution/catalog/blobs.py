@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from muster.resolution.catalog.bundles import Bundle, CatalogKey, Entry, make_bundle
+from muster.reasons import Code, Reason, Subject
+from muster.resolution.catalog.bundles import DEFAULT_NAMESPACE, Bundle, CatalogKey, Entry, make_bundle
 from muster.resolution.catalog.catalog import Fault, index_catalog
 from muster.resolution.catalog.properties import MOST_NESTED, PACKAGE, PAYLOADS, Property, nests_too_deep, package_of
-from muster.resolution.request import DEFAULT_NAMESPACE
 from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from muster.reasons import Parameter
     from muster.resolution.catalog.catalog import Catalog
 
 
@@ -87,18 +88,18 @@ class CatalogBuilder:
     _deprecations: dict[tuple[str, ...], str] = field(default_factory=dict)
     _places: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def fault(self, where: str, text: str) -> None:
-        self.faults.append(Fault(where, text))
+    def fault(self, where: str, reason: Reason) -> None:
+        self.faults.append(Fault(where, reason))
 
     def add_object(self, blob: Json, where: str = "") -> None:
         """A blob that was read from YAML, or made in a program."""
         try:
             text = _encode(blob)
         except (TypeError, ValueError) as error:
-            self.fault(where, f"not a blob of JSON values: {error}")
+            self.fault(where, Reason(Code.BLOB_NOT_JSON, parameters={"message": str(error)}))
             return
         except RecursionError:
-            self.fault(where, "not a blob of JSON values: it nests too deeply, or in itself")
+            self.fault(where, Reason(Code.BLOB_NOT_JSON, parameters={"message": "it nests too deeply, or in itself"}))
             return
         self.add_text(text, where)
 
@@ -107,7 +108,7 @@ class CatalogBuilder:
         try:
             blob = _blob.decode(text)
         except (msgspec.DecodeError, RecursionError) as error:
-            self.fault(where, f"unreadable blob: {error}")
+            self.fault(where, Reason(Code.BLOB_UNREADABLE, parameters={"message": str(error)}))
             return
         self.blobs += 1
         match blob.schema:
@@ -120,7 +121,7 @@ class CatalogBuilder:
             case "olm.deprecations":
                 self._add_deprecations(blob, where)
             case "":
-                self.fault(where, "a blob without a schema")
+                self.fault(where, Reason(Code.BLOB_WITHOUT_SCHEMA))
             case _:
                 pass  # other schemas are allowed and mean nothing here
 
@@ -149,7 +150,10 @@ class CatalogBuilder:
         for channel in self._channels.values():
             entries += self._entries(channel, key, used)
         for package, name in sorted(self._bundles.keys() - used):
-            self.fault(self._places.get((package, name), ""), f"bundle {name} is in no channel of package {package}")
+            self.fault(
+                self._places.get((package, name), ""),
+                Reason(Code.BUNDLE_WITHOUT_CHANNEL, Subject(package=package, bundle=name)),
+            )
         return index_catalog(
             key,
             entries,
@@ -169,55 +173,54 @@ class CatalogBuilder:
             if ("bundle", channel.package, each.name) in self._contradictory:
                 continue
             if found is None:
-                self.fault(
-                    channel.where,
-                    f"channel {channel.name} of package {channel.package} lists {each.name}, which no bundle is",
-                )
+                subject = Subject(package=channel.package, channel=channel.name, bundle=each.name)
+                self.fault(channel.where, Reason(Code.ENTRY_WITHOUT_BUNDLE, subject))
                 continue
             yield Entry(
                 found,
                 key,
                 channel.name,
                 default,
-                each.replaces or "",
-                tuple(each.skips or ()),
-                each.skip_range or "",
+                each.replaces if each.replaces is not None else "",
+                tuple(each.skips) if each.skips is not None else (),
+                each.skip_range if each.skip_range is not None else "",
             )
 
     def _add_package(self, blob: _Blob, where: str) -> None:
         known = self._defaults.setdefault(blob.name, blob.default_channel)
         if known != blob.default_channel:
-            self.fault(
-                where, f"package {blob.name} is there twice, with default channels {known} and {blob.default_channel}"
-            )
+            channels = {"first": known, "second": blob.default_channel}
+            self.fault(where, Reason(Code.PACKAGE_TWICE, Subject(package=blob.name), channels))
             self._defaults[blob.name] = min(known, blob.default_channel)
 
     def _add_channel(self, blob: _Blob, where: str) -> None:
+        subject = Subject(package=blob.package, channel=blob.name)
         try:
             entries = tuple(_channel_entries.decode(blob.entries))
         except msgspec.DecodeError as error:
-            self.fault(where, f"channel {blob.name} of package {blob.package}: unreadable entries: {error}")
+            self.fault(where, Reason(Code.ENTRIES_UNREADABLE, subject, {"message": str(error)}))
             return
         names = [each.name for each in entries]
         if len(set(names)) < len(names):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            self.fault(where, f"channel {blob.name} of package {blob.package} lists {', '.join(twice)} more than once")
+            twice = tuple(sorted({name for name in names if names.count(name) > 1}))
+            self.fault(where, Reason(Code.ENTRIES_TWICE, subject, {"entries": twice}))
             self._contradictory.add(("channel", blob.package, blob.name))
         key = (blob.package, blob.name)
         if key in self._channels and self._channels[key].entries != entries:
-            self.fault(where, f"channel {blob.name} of package {blob.package} is there twice, with different entries")
+            self.fault(where, Reason(Code.CHANNEL_TWICE, subject))
             self._contradictory.add(("channel", *key))
             return
         self._channels[key] = _Channel(blob.package, blob.name, entries, where)
 
     def _add_bundle(self, blob: _Blob, where: str) -> None:
         properties: list[Property] = []
-        for place, raw in enumerate(blob.properties or ()):
+        for place, raw in enumerate(blob.properties if blob.properties is not None else ()):
             if raw.type in PAYLOADS:
                 continue
             if (value := _property_value(raw)) is None:
-                text = f"bundle {blob.name} of package {blob.package}: the value of {raw.type} nests deeper than"
-                self.fault(f"{where}#/properties/{place}/value", f"{text} {MOST_NESTED} levels")
+                subject = Subject(package=blob.package, bundle=blob.name)
+                limit: dict[str, Parameter] = {"property": raw.type, "most": MOST_NESTED}
+                self.fault(f"{where}#/properties/{place}/value", Reason(Code.VALUE_TOO_DEEP, subject, limit))
                 self._contradictory.add(("bundle", blob.package, blob.name))
                 return
             properties.append(value)
@@ -232,9 +235,7 @@ class CatalogBuilder:
         key = (bundle.package, bundle.name)
         known = self._bundles.setdefault(key, bundle)
         if known is not bundle and known.text != bundle.text:
-            self.fault(
-                where, f"bundle {bundle.name} of package {bundle.package} is there twice, with different contents"
-            )
+            self.fault(where, Reason(Code.BUNDLE_TWICE, Subject(package=bundle.package, bundle=bundle.name)))
             self._contradictory.add(("bundle", *key))
         self._places.setdefault(key, where)
 
@@ -242,7 +243,8 @@ class CatalogBuilder:
         try:
             entries = _deprecation_entries.decode(blob.entries)
         except msgspec.DecodeError as error:
-            self.fault(where, f"unreadable deprecations of package {blob.package}: {error}")
+            subject = Subject(package=blob.package)
+            self.fault(where, Reason(Code.DEPRECATIONS_UNREADABLE, subject, {"message": str(error)}))
             return
         for each in entries:
             reference = each.reference

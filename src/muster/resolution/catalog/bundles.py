@@ -31,6 +31,7 @@ from muster.values.semver import InvalidVersionError, Version, parse, parse_tole
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+DEFAULT_NAMESPACE: Final = "default"
 EXISTING: Final = "@existing"  # the catalog of what is installed, in upstream's identifiers
 
 

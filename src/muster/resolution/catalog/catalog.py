@@ -9,16 +9,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from muster.reasons import sentence
 from muster.resolution.catalog.channels import BrokenChannelError, sorted_channel
 from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from muster.reasons import Reason
     from muster.resolution.catalog.bundles import Bundle, CatalogKey, Entry
     from muster.resolution.catalog.properties import Api
+
+_NONE_DEPRECATED: Final[Mapping[tuple[str, ...], str]] = MappingProxyType({})
+_NO_PLACES: Final[Mapping[tuple[str, str], str]] = MappingProxyType({})
 
 
 class ChannelKey(NamedTuple):
@@ -31,7 +37,11 @@ class Fault:
     """Something in a catalog that cannot be used: where, and what is wrong. Everything else goes on."""
 
     where: str
-    text: str
+    reason: Reason
+
+    @property
+    def text(self) -> str:
+        return sentence(self.reason)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.text}" if self.where else self.text
@@ -65,9 +75,10 @@ class Catalog:
     deprecations: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     places: Mapping[tuple[str, str], str] = field(default_factory=dict)  # as the builder of catalogs has them
 
-    def channel_fault(self, key: ChannelKey, text: str) -> Fault:
+    def channel_fault(self, key: ChannelKey, broken: BrokenChannelError) -> Fault:
         """A fault of a channel, where it was read."""
-        return Fault(self.places.get((key.package, f"channel {key.channel}"), "") or f"catalog {self.key.name}", text)
+        where = self.places.get((key.package, f"channel {key.channel}"), "")
+        return Fault(where or f"catalog {self.key.name}", broken.reason)
 
     def is_candidate(self, entry: Entry) -> bool:
         return entry not in self.left_over
@@ -101,8 +112,8 @@ def index_catalog(
     priority: int = 0,
     faults: Iterable[Fault] = (),
     unavailable: str = "",
-    deprecations: Mapping[tuple[str, ...], str] | None = None,
-    places: Mapping[tuple[str, str], str] | None = None,
+    deprecations: Mapping[tuple[str, ...], str] = _NONE_DEPRECATED,
+    places: Mapping[tuple[str, str], str] = _NO_PLACES,
 ) -> Catalog:
     """Put the entries in order and index them. The order in which they come does not matter."""
     groups: dict[tuple[bool, str, str], list[Entry]] = defaultdict(list)
@@ -139,8 +150,8 @@ def index_catalog(
         faults=tuple(faults),
         unavailable=unavailable,
         standing_in={package: _standing_in(found) for package, found in heads.items()},
-        deprecations=deprecations or {},
-        places=places or {},
+        deprecations=deprecations,
+        places=places,
     )
 
 

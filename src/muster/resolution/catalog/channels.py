@@ -1,7 +1,7 @@
 """The order inside a channel, and the edges along which installed bundles are updated.
 
 Version numbers play no part: a channel is ordered by who replaces whom, from its head, the one entry that nothing
-replaces or skips. Texts of faults are upstream's, because catalog authors search the web for them.
+replaces or skips. The words of its faults are upstream's, because catalog authors search the web for them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from muster.errors import MusterError
-from muster.values.quoting import go_quote
+from muster.reasons import Code, Reason, Subject, sentence
 from muster.values.semver import InvalidVersionError
 from muster.values.semver_range import VersionRange, parse_range
 
@@ -23,18 +23,19 @@ if TYPE_CHECKING:
 class BrokenChannelError(MusterError):
     """A channel whose entries have no single order."""
 
-    def __init__(self, package: str, channel: str, fault: str) -> None:
-        self.package = package
-        self.channel = channel
-        self.fault = fault
-        super().__init__(fault)
+    def __init__(self, reason: Reason) -> None:
+        self.reason = reason
+        super().__init__()
+
+    def __str__(self) -> str:
+        return sentence(self.reason)
 
 
 def sorted_channel(entries: Sequence[Entry], package: str = "", channel: str = "") -> list[Entry]:
     """The entries of one channel, head first, without those that another one skips."""
     if not entries:
         return []
-    where = f"in channel {go_quote(channel)} of package {go_quote(package)}"
+    subject = Subject(package=package, channel=channel)
     # By identity: two catalogs may have an entry of one name each, and only the last is found by it.
     by_name = {entry.name: entry for entry in entries}
     replaced: set[Entry] = set()
@@ -49,24 +50,15 @@ def sorted_channel(entries: Sequence[Entry], package: str = "", channel: str = "
         skipped.update(present)
     heads = [entry for entry in entries if entry not in replaced]
     if not heads:
-        raise BrokenChannelError(
-            package, channel, f"no channel heads (entries not replaced by another entry) found {where}"
-        )
-    chains = [_chain(head, replaces, skipped, package, channel, where) for head in heads]
+        raise BrokenChannelError(Reason(Code.CHANNEL_WITHOUT_HEAD, subject))
+    chains = [_chain(head, replaces, skipped, subject) for head in heads]
     if len(chains) > 1:
-        shown = ", ".join(_shown(chain) for chain in chains)
-        raise BrokenChannelError(
-            package,
-            channel,
-            "a unique replacement chain within a channel is required to determine the relative order between channel"
-            f" entries, but {len(chains)} replacement chains were found {where}: {shown}",
-        )
+        shown = tuple(_shown(chain) for chain in chains)
+        raise BrokenChannelError(Reason(Code.CHANNEL_WITH_SEVERAL_HEADS, subject, {"chains": shown}))
     return chains[0]
 
 
-def _chain(
-    head: Entry, replaces: dict[Entry, Entry], skipped: set[str], package: str, channel: str, where: str
-) -> list[Entry]:
+def _chain(head: Entry, replaces: dict[Entry, Entry], skipped: set[str], subject: Subject) -> list[Entry]:
     """From the head along `replaces`. An entry that is skipped is left out; the chain goes on behind it."""
     chain: list[Entry] = []
     seen: set[Entry] = set()
@@ -79,11 +71,7 @@ def _chain(
         if following is None:
             return chain
         if following in seen:
-            raise BrokenChannelError(
-                package,
-                channel,
-                f"a cycle exists in the chain of replacement beginning with {go_quote(head.name)} {where}",
-            )
+            raise BrokenChannelError(Reason(Code.CHANNEL_CYCLE, subject).about(bundle=head.name))
         current = following
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from muster.errors import InvalidObjectError
 from muster.resolution.catalog.bundles import Bundle, make_bundle
+from muster.resolution.catalog.dependencies import from_dependency
 from muster.resolution.catalog.properties import GVK, GVK_REQUIRED, PACKAGE, Property, property_from
-from muster.resolution.constraints.spellings import from_dependency
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def read_bundle_directory(
     """Put the parts together. Raises InvalidObjectError naming the part and what is wrong with it."""
     metadata, spec = _mapping(csv, "metadata", "the manifest"), _mapping(csv, "spec", "the manifest")
     said = _mapping(annotations, "annotations", "metadata/annotations.yaml")
-    name = str(metadata.get("name") or "")
-    package = str(said.get(_PACKAGE) or "")
+    name = _text(metadata, "name")
+    package = _text(said, _PACKAGE)
     if not name or not package:
         missing = "metadata.name" if not name else _PACKAGE
         raise InvalidObjectError("", f"the bundle has no {missing}")
-    version = str(spec.get("version") or "")
+    version = _text(spec, "version")
     found = [Property(PACKAGE, {"packageName": package, "version": version})]
     found += [Property(GVK, value) for value in _apis(spec, "owned")]
     for raw in _listed(properties, "properties", "metadata/properties.yaml"):
@@ -58,15 +58,15 @@ def read_bundle_directory(
             found.append(converted)
     if not required:
         found += [Property(GVK_REQUIRED, value) for value in _apis(spec, "required")]
-    channels = tuple(part.strip() for part in str(said.get(_CHANNELS) or "").split(",") if part.strip())
-    own = metadata.get("annotations")
-    skip_range = str(own.get("olm.skipRange") or "") if isinstance(own, dict) else ""
+    channels = tuple(part.strip() for part in _text(said, _CHANNELS).split(",") if part.strip())
+    default, own = _text(said, _DEFAULT), metadata.get("annotations")
+    skip_range = _text(own, "olm.skipRange") if isinstance(own, dict) else ""
     return RegistryBundle(
         make_bundle(name, package, version, found),
         channels or ("stable",),
-        str(said.get(_DEFAULT) or (channels[0] if channels else "stable")),
-        str(spec.get("replaces") or ""),
-        tuple(str(each) for each in spec.get("skips") or ()),
+        default or (channels[0] if channels else "stable"),
+        _text(spec, "replaces"),
+        tuple(map(str, _items(spec, "skips"))),
         skip_range,
     )
 
@@ -76,6 +76,18 @@ def _mapping(value: Json, key: str, what: str) -> JsonObject:
     if not isinstance(found, dict):
         raise InvalidObjectError("", f"{what} has no {key}")
     return found
+
+
+def _text(mapping: JsonObject, key: str) -> str:
+    """Empty where nothing, or nothing much, is said."""
+    value = mapping.get(key)
+    return str(value) if value else ""
+
+
+def _items(mapping: JsonObject, key: str) -> list[Json]:
+    """The items of a list; what is null or another thing has none."""
+    value = mapping.get(key)
+    return value if isinstance(value, list) else []
 
 
 def _listed(value: Json, key: str, what: str) -> list[Json]:
@@ -93,9 +105,9 @@ def _apis(spec: JsonObject, which: str) -> Iterator[dict[str, str]]:
     """The APIs of CRDs (named plural.group) and of API services."""
     for kind in ("customresourcedefinitions", "apiservicedefinitions"):
         section = spec.get(kind)
-        for each in (section.get(which) or ()) if isinstance(section, dict) else ():
+        for each in _items(section, which) if isinstance(section, dict) else ():
             if not isinstance(each, dict):
                 continue
-            plural = str(each.get("name") or "")
-            group = str(each.get("group") or "") if kind == "apiservicedefinitions" else plural.partition(".")[2]
-            yield {"group": group, "version": str(each.get("version") or ""), "kind": str(each.get("kind") or "")}
+            plural = _text(each, "name")
+            group = _text(each, "group") if kind == "apiservicedefinitions" else plural.partition(".")[2]
+            yield {"group": group, "version": _text(each, "version"), "kind": _text(each, "kind")}

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
 from muster.errors import InvalidObjectError
 from muster.values.json import Json, JsonObject
-from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
+    from muster.reasons import Reason
     from muster.resolution.catalog.properties import Api
 
 
@@ -124,6 +124,13 @@ class Origin:
         return f"{self.pointer}/value{path}"
 
 
+class Warned(NamedTuple):
+    """What deserves a warning in a requirement that can be read: where, as a JSON pointer, and why."""
+
+    pointer: str
+    reason: Reason
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """A constraint that some bundle must meet; an optional one is met if that changes nothing else."""
@@ -131,7 +138,7 @@ class Requirement:
     constraint: Constraint
     optional: bool = False
     origin: Origin = field(default=Origin(0, ""), compare=False)
-    warnings: tuple[str, ...] = field(default=(), compare=False)
+    warnings: tuple[Warned, ...] = field(default=(), compare=False)
 
 
 def value_text(value: Json) -> str:
@@ -182,56 +189,9 @@ def _content(constraint: Constraint, nested: Json) -> tuple[str, JsonObject]:
             assert_never(constraint)
 
 
-def described(constraint: Constraint) -> str:
-    """What the constraint asks of a bundle, for people; follows "an operator"."""
-    match constraint:
-        case CelConstraint(rule=rule):
-            return f"for which {rule}"
-        case PackageConstraint(name=name, version_range=wanted):
-            return f"of package {name} in {wanted}"
-        case ApiConstraint(api=api):
-            return f"that provides {api}"
-        case LabelConstraint(label=label):
-            return f"with the label {label}"
-        case PropertyConstraint(name=name, value_text=text):
-            return f"with the property {name} = {text}"
-        case AllConstraint(members=members):
-            return " and ".join(map(described, members)) or "of any kind"
-        case AnyConstraint(members=members):
-            joined = " or ".join(map(described, members)) or "that cannot be"
-            return f"({joined})" if len(members) > 1 else joined
-        case NotConstraint(members=members):
-            return " and ".join(f"other than one {described(member)}" for member in members) or "of any kind"
-        case _:
-            assert_never(constraint)
-
-
 def messages(constraint: Constraint) -> list[str]:
     """The authors' messages, outermost first."""
     own = [constraint.message] if constraint.message else []
     if isinstance(constraint, AllConstraint | AnyConstraint | NotConstraint):
         return own + [text for member in constraint.members for text in messages(member)]
     return own
-
-
-def upstream_text(constraint: Constraint) -> str:
-    """The constraint in the words of the Operator Lifecycle Manager, which leaves out the word not."""
-    match constraint:
-        case CelConstraint(rule=rule, message=message):
-            return f"with constraint: {go_quote(rule)} and message: {go_quote(message or '')}"
-        case PackageConstraint(name=name, version_range=wanted):
-            return f"with package: {name} and with version in range: {wanted}"
-        case ApiConstraint(api=api):
-            return f"providing an API with group: {api.group}, version: {api.version}, kind: {api.kind}"
-        case LabelConstraint(label=label):
-            return f"with label: {label}"
-        case PropertyConstraint(name=name, value_text=text):
-            return f"with property: {name} and value: {text}"
-        case AllConstraint(members=members):
-            return " and ".join(map(upstream_text, members))
-        case AnyConstraint(members=members):
-            return " or ".join(map(upstream_text, members))
-        case NotConstraint(members=members):
-            return " and not ".join(map(upstream_text, members))
-        case _:
-            assert_never(constraint)

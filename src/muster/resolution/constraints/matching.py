@@ -16,7 +16,7 @@ from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import InvalidConstraintError
 from muster.resolution.constraints.rules import compile_rule, outcome, variables_of
 from muster.resolution.constraints.spellings import as_written, read_requirement
-from muster.resolution.solving.sat import GoOn, UndecidedError, always
+from muster.resolution.time_limits import GoOn, UndecidedError, always
 from muster.values.json import JsonObject
 from muster.values.semver import InvalidVersionError
 from muster.values.semver_range import parse_range

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from muster.reasons import Code, Reason
 from muster.values.semver import parse
 from muster.values.semver_range import VersionRange, parse_range
 
@@ -19,17 +20,17 @@ _PROBES: Final = tuple(
 )
 
 
-def range_traps(text: str) -> Iterator[str]:
+def range_traps(text: str) -> Iterator[Reason]:
     """What people are likely to misread in a range that can be read."""
     parsed = parse_range(text)
     if _HYPHEN.search(text):
-        yield f"the range {text!r} is no hyphen range: write >=a <=b"
+        yield Reason(Code.RANGE_HYPHEN, parameters={"range": text})
     if _NEGATED_WILDCARD.search(text) and _matches_nothing(parsed):
-        yield f"the range {text!r} matches nothing: an excluded wildcard is not what it looks like"
+        yield Reason(Code.RANGE_EMPTY, parameters={"range": text})
     for bound in _RELEASE_BOUND.findall(text):
         pre = parse(f"{bound}-0")
         if pre in parsed:
-            yield f"the range {text!r} contains pre-releases of {bound}, such as {bound}-rc.1"
+            yield Reason(Code.RANGE_HAS_PRERELEASES, parameters={"range": text, "version": bound})
 
 
 def _matches_nothing(wanted: VersionRange) -> bool:

@@ -14,21 +14,17 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.reasons import Code, Parameter, Reason
+from muster.resolution.catalog.dependencies import from_dependency
 from muster.resolution.catalog.properties import (
     CEL_CONSTRAINT,
     CONSTRAINT,
-    GVK,
-    GVK_REQUIRED,
-    LABEL,
-    LABEL_REQUIRED,
-    PACKAGE,
-    PACKAGE_REQUIRED,
     Api,
     Property,
     folded,
 )
 from muster.resolution.constraints import forms as c
-from muster.resolution.constraints.forms import InvalidConstraintError, Origin, Requirement
+from muster.resolution.constraints.forms import InvalidConstraintError, Origin, Requirement, Warned
 from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
@@ -94,52 +90,17 @@ def _requirement(prop: Property, index: int) -> Requirement | None:
     return Requirement(constraint, optional, Origin(index, syntax), tuple(reading.warnings))
 
 
-def meaningless(prop: Property) -> str | None:
+def meaningless(prop: Property) -> Reason | None:
     """A warning about a property that looks like a constraint and is none; None for all others."""
     if prop.type.startswith(f"{CONSTRAINT}.") and prop.type != CEL_CONSTRAINT:
-        return f"properties of type {prop.type} mean nothing"
+        return Reason(Code.CONSTRAINT_MEANINGLESS, parameters={"property": prop.type})
     return None
 
 
 def read_any_spelling(prop: Property, index: int = 0) -> Requirement | None:
     """The same, and the types of dependencies.yaml as well."""
-    return read_requirement(from_dependency(prop) or prop, index)
-
-
-def from_dependency(dependency: Property) -> Property | None:
-    """An entry of dependencies.yaml as the property it becomes; None for types that mean nothing there."""
-    value = dependency.value
-    match dependency.type:
-        case "olm.gvk":
-            return msgspec.structs.replace(dependency, type=GVK_REQUIRED)
-        case "olm.package":
-            if isinstance(value, dict):
-                value = _as_property(value)
-            return Property(PACKAGE_REQUIRED, value, dependency.unreadable)
-        case "olm.label":
-            return msgspec.structs.replace(dependency, type=LABEL_REQUIRED)
-        case "olm.constraint" | "olm.constraint.cel":
-            return dependency
-        case _:
-            return None
-
-
-def _as_property(value: JsonObject) -> JsonObject:
-    """Where a dependency says version, the property says versionRange, which says nothing in a dependency. A second
-    spelling of a key stays a second one."""
-    result: JsonObject = {}
-    for key, item in value.items():
-        match folded(key):
-            case "version":
-                result["versionRange" if "versionRange" not in result else "VersionRange"] = item
-            case "versionrange":
-                continue
-            case _:
-                result[key] = item
-    return result
-
-
-DEPENDENCY_TYPES: Final = (GVK, PACKAGE, LABEL, CONSTRAINT, CEL_CONSTRAINT)
+    dependency = from_dependency(prop)
+    return read_requirement(prop if dependency is None else dependency, index)
 
 
 def _json_value(prop: Property, pointer: str) -> Json:
@@ -179,7 +140,7 @@ def _legacy(kind: str, value: Json, pointer: str) -> c.Constraint:
         found = fields.get(name.lower())
         if found is not None and not isinstance(found, str):
             raise InvalidConstraintError(f"{pointer}/{name}", f"{name} is a text, this is {_kind_of(found)}")
-        return found or ""
+        return found if found is not None else ""
 
     match kind:
         case "olm.gvk.required":
@@ -198,15 +159,16 @@ class _Reading:
     """One constraint being read; collects what deserves a warning."""
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self.warnings: list[Warned] = []
 
-    def warn(self, pointer: str, text: str) -> None:
-        self.warnings.append(f"{pointer}: {text}")
+    def warn(self, pointer: str, code: Code, **parameters: Parameter) -> None:
+        self.warnings.append(Warned(pointer, Reason(code, parameters=parameters)))
 
     def generic(self, value: Json, pointer: str) -> tuple[c.Constraint, bool, str]:
         size = len(msgspec.json.encode(value))
         if size > DOCUMENTED_BYTES:
-            self.warn(pointer, f"{size} bytes; {DOCUMENTED_BYTES} are documented as the most, {MOST_BYTES} are taken")
+            limits = {"documented": DOCUMENTED_BYTES, "most": MOST_BYTES}
+            self.warn(pointer, Code.CONSTRAINT_LARGE, bytes=size, **limits)
         fields = self._fields(value, pointer, _TOP_FIELDS)
         optional = self._action(fields, pointer)
         syntax = "specification" if "evaluator" in fields or "rule" in fields else "shipped"
@@ -243,7 +205,7 @@ class _Reading:
             if found in fields:
                 raise _twice(pointer, written[found], str(key))
             if key not in exact:
-                self.warn(f"{pointer}/{key}", f"write {found}, not {key}")
+                self.warn(f"{pointer}/{key}", Code.FIELD_SPELLING, field=found, written=str(key))
             fields[found], written[found] = item, str(key)
         return {name: item for name, item in fields.items() if item is not None}
 
@@ -251,7 +213,7 @@ class _Reading:
         if level > MOST_LEVELS:
             raise InvalidConstraintError(pointer, f"constraints are nested more than {MOST_LEVELS} levels deep")
         if level == DOCUMENTED_LEVELS + 1:
-            self.warn(pointer, f"nested more than {DOCUMENTED_LEVELS} levels deep, the documented limit")
+            self.warn(pointer, Code.CONSTRAINT_DEEP, documented=DOCUMENTED_LEVELS)
         message = self._message(self._synonym(fields, pointer, "failureMessage", "message"), pointer)
         rule = self._rule(fields, pointer)
         negated = self._synonym(fields, pointer, "not", "none")
@@ -264,7 +226,7 @@ class _Reading:
         if not given:
             raise InvalidConstraintError(pointer, "the constraint is empty: it has none of " + ", ".join(KINDS))
         if len(given) > 1:
-            self.warn(pointer, f"several kinds in one constraint ({', '.join(given)}): only {given[0]} counts")
+            self.warn(pointer, Code.SEVERAL_KINDS, kinds=tuple(given))
         return self._kind(given[0], contents[given[0]], message, pointer, level)
 
     def _rule(self, fields: JsonObject, pointer: str) -> str | None:
@@ -298,7 +260,7 @@ class _Reading:
             extra = ", ".join(sorted(key for key in value if key != written))
             raise InvalidConstraintError(pointer, f"the evaluator cel takes no more than its id, not {extra}")
         if written != "id":
-            self.warn(f"{pointer}/{written}", f"write id, not {written}")
+            self.warn(f"{pointer}/{written}", Code.FIELD_SPELLING, field="id", written=written)
         return str(value[written])
 
     def _action(self, fields: JsonObject, pointer: str) -> bool:
@@ -357,8 +319,7 @@ class _Reading:
         if not isinstance(members, list):
             raise InvalidConstraintError(f"{place}/constraints", f"a list was expected, this is {_kind_of(members)}")
         if not members:
-            meaning = "matches nothing" if kind == "any" else "matches every bundle"
-            self.warn(place, f"{kind} without constraints {meaning}")
+            self.warn(place, Code.EMPTY_LIST, kind=kind)
         return tuple(
             self._member(member, f"{place}/constraints/{number}", level) for number, member in enumerate(members)
         )

@@ -195,7 +195,8 @@ def _legacy(prop: Property) -> c.Constraint:
         )
     found = dict.fromkeys(names, "")
     known = {name.lower(): name for name in names}
-    for key, item in (value or {}).items():  # in their order: the first that does not fit is told, the last text counts
+    # In their order: the first that does not fit is told, the last text counts.
+    for key, item in value.items() if value is not None else ():
         name = known.get(folded(key), "")
         if not name or item is None:
             continue

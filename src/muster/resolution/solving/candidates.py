@@ -1,8 +1,7 @@
 """Who may meet a want or a requirement, and in which order they are preferred.
 
 For a want: entries of its package and channel, default channel first, head first; once something is installed only
-direct updates of it, and the installed bundle itself last. The four texts for a want that nothing can meet are
-upstream's, which people search the web for.
+direct updates of it, and the installed bundle itself last.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from muster.reasons import Code, Reason, Subject
 from muster.resolution.catalog.catalog import ChannelKey, Fault
 from muster.resolution.catalog.channels import sorted_channel, updates
 from muster.values.semver import InvalidVersionError
@@ -29,7 +29,7 @@ class WantCandidates:
     """What may meet a want; when nothing can, why."""
 
     entries: tuple[Entry, ...] = ()
-    impossible: str = ""
+    impossible: Reason | None = None
     may_stay: bool = True  # whether the installed bundle meets the want as well
     faults: tuple[Fault, ...] = ()
 
@@ -73,16 +73,17 @@ class Wanting:
     def candidates(self, want: Want, current: Entry | None) -> WantCandidates:
         wanted = _range(want.version_range)
         if isinstance(wanted, str):
-            return WantCandidates(impossible=f"the range {want.version_range!r} of {want.name} is no range: {wanted}")
+            told = {"want": want.name, "range": want.version_range, "message": wanted}
+            return WantCandidates(impossible=Reason(Code.RANGE_INVALID, _subject(want), told))
         key = want.catalog_key
         catalogs = [each for each in self._catalogs if key is None or self._is(each, want)]
         if self._upstream and key is None:
             catalogs.append(self._existing)  # a subscription that names no catalog looks at what is installed as well
         catalogs = catalog_order(catalogs, None, "" if self._upstream else self._namespace)
         starting = want.starting if current is None else ""
-        found, impossible = self._filtered(want, catalogs, starting)
-        if impossible:
-            return WantCandidates(impossible=impossible)
+        found = self._filtered(want, catalogs, starting)
+        if isinstance(found, Reason):
+            return WantCandidates(impossible=found)
         ordered, faults = self._ordered(found, catalogs, starting)
         if current is not None:
             ordered = [entry for entry in ordered if updates(entry, current)]
@@ -94,40 +95,35 @@ class Wanting:
             return WantCandidates(
                 impossible=self._nothing_left(want, ordered, faults, current), may_stay=False, faults=tuple(faults)
             )
-        return WantCandidates(tuple(fitting), "", may_stay, tuple(faults))
+        return WantCandidates(tuple(fitting), None, may_stay, tuple(faults))
 
     def _is(self, catalog: Catalog, want: Want) -> bool:
         if self._upstream or want.catalog_namespace:
             return catalog.key == want.catalog_key
         return catalog.key.name == want.catalog
 
-    def _filtered(self, want: Want, catalogs: Sequence[Catalog], starting: str) -> tuple[list[Entry], str]:
-        """The entries the want speaks of, or the text of the first filter that leaves none."""
-        referenced = f"in the catalog referenced by subscription {want.name}"
+    def _filtered(self, want: Want, catalogs: Sequence[Catalog], starting: str) -> list[Entry] | Reason:
+        """The entries the want speaks of, or the first filter that leaves none."""
+        subject, told = _subject(want), {"want": want.name}
         if not any(catalog.entries for catalog in catalogs):
             if not self._upstream and not want.catalog:
-                return [], "no catalog has any operator"
-            return [], (
-                f"no operators found from catalog {want.catalog} in namespace {want.catalog_namespace}"
-                f" referenced by subscription {want.name}"
-            )
-        found = []
+                return Reason(Code.CATALOGS_EMPTY)
+            named = {"catalog": want.catalog, "namespace": want.catalog_namespace}
+            return Reason(Code.CATALOG_HAS_NONE, subject, told | named)
+        found: list[Entry] = []
         for catalog in catalogs:
             numbers = catalog.by_package.get(want.package, ())
             found += [catalog.entries[n] for n in (numbers if self._upstream else catalog.preferred(numbers))]
         if not found:
-            return [], f"no operators found in package {want.package} {referenced}"
+            return Reason(Code.PACKAGE_NOT_FOUND, subject, told)
         found = [entry for entry in found if not want.channel or entry.channel == want.channel]
         if not found:
-            return [], f"no operators found in channel {want.channel} of package {want.package} {referenced}"
+            return Reason(Code.CHANNEL_NOT_FOUND, subject, told)
         if starting:
             found = [entry for entry in found if self._begins(entry, starting)]
             if not found:
-                return [], (
-                    f"no operators found with name {starting} in channel {want.channel} of package {want.package}"
-                    f" {referenced}"
-                )
-        return found, ""
+                return Reason(Code.START_NOT_FOUND, subject, told | {"start": starting})
+        return found
 
     def _begins(self, entry: Entry, starting: str) -> bool:
         """Upstream takes a bundle's name only; we take a version as well."""
@@ -147,23 +143,25 @@ class Wanting:
             catalog = by_key[entry.catalog]
             broken = catalog.broken.get(ChannelKey(entry.package, entry.channel))
             if broken is not None:
-                faults[catalog.channel_fault(ChannelKey(entry.package, entry.channel), broken.fault)] = None
+                faults[catalog.channel_fault(ChannelKey(entry.package, entry.channel), broken)] = None
             elif catalog.is_candidate(entry):
                 ordered.append(entry)
         return ordered, list(faults)
 
     def _nothing_left(
         self, want: Want, ordered: Sequence[Entry], faults: Sequence[Fault], current: Entry | None
-    ) -> str:
+    ) -> Reason:
+        subject, told = _subject(want), {"range": want.version_range}
         if not ordered and faults:
-            return f"the channel of {want.package} is broken: {faults[0].text}"
+            return Reason(Code.CHANNEL_BROKEN, subject, parts=(faults[0].reason,))
         if current is not None:
-            return (
-                f"no direct update of {current.name} is within {want.version_range},"
-                f" and neither is {current.bundle.version_text}"
-            )
-        channel = f" in channel {want.channel}" if want.channel else ""
-        return f"no version of package {want.package}{channel} is within {want.version_range}"
+            present = {"version": current.bundle.version_text}
+            return Reason(Code.NO_UPDATE_IN_RANGE, subject, told | present).about(bundle=current.name)
+        return Reason(Code.NO_VERSION_IN_RANGE, subject, told)
+
+
+def _subject(want: Want) -> Subject:
+    return Subject(package=want.package, channel=want.channel)
 
 
 def _range(text: str) -> VersionRange | str | None:

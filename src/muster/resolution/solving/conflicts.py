@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.resolution.solving.encoding import encode
-from muster.resolution.solving.sat import GoOn, Minisat, always
+from muster.resolution.solving.sat import Minisat
+from muster.resolution.time_limits import GoOn, always
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence

@@ -13,35 +13,41 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from muster.errors import MusterError
+from muster.reasons import Code, Reason, Subject, sentence
 from muster.resolution.catalog.bundles import EXISTING, CatalogKey, Entry
 from muster.resolution.catalog.catalog import Catalog, ChannelKey, Fault, index_in_order
 from muster.resolution.catalog.channels import BrokenChannelError
-from muster.resolution.constraints.forms import EmptyConstraintError, InvalidConstraintError, Requirement
+from muster.resolution.constraints.forms import InvalidConstraintError, Requirement
 from muster.resolution.constraints.matching import Matcher
-from muster.resolution.constraints.spellings import as_written, read_requirement
-from muster.resolution.constraints.upstream_spelling import read_upstream
+from muster.resolution.constraints.spellings import as_written
 from muster.resolution.request import Installed, OptionalPolicy, Request, Want, cluster_entry, installed_entry
 from muster.resolution.solving import reasons as r
 from muster.resolution.solving.candidates import Wanting, catalog_order, installed_candidates
 from muster.resolution.solving.clauses import Clause, Kind
 from muster.resolution.solving.fail_forward import BrokenReplacementError, still_counting
-from muster.resolution.solving.sat import GoOn, UndecidedError, always
+from muster.resolution.solving.requirements import RequirementReader
+from muster.resolution.time_limits import GoOn, UndecidedError, always
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muster.resolution.catalog.bundles import Bundle
-    from muster.resolution.catalog.properties import Api, Property
+    from muster.resolution.catalog.properties import Api
 
 
 _ASK_EVERY = 256  # variables between two looks at the clock
 
 
 class RefusedInputError(MusterError):
-    """OLM v0's dialect: something in the input fails the whole resolution."""
+    """OLM v0's dialect: something in the input fails the whole resolution. Carries the faults in upstream's words."""
+
+    def __init__(self, *faults: str) -> None:
+        self.reason = Reason(Code.INPUT_REFUSED, parameters={"faults": faults})
+        super().__init__(*faults)
+
+    def __str__(self) -> str:
+        return sentence(self.reason)
 
 
 @dataclass(slots=True)
@@ -121,7 +127,7 @@ class _Builder:
         self._catalogs = self._usable_catalogs()
         self._queue: deque[int] = deque()
         self._wanting = Wanting(request, self._catalogs, existing)
-        self._requirements: dict[tuple[int, bytes], Requirement | InvalidConstraintError | None] = {}
+        self._requirements = RequirementReader(self.problem.matcher, upstream=self._upstream)
         self._candidates: dict[tuple[object, CatalogKey], tuple[int, ...]] = {}
         self._refusals: dict[str, None] = {}  # OLM v0's dialect: what will fail the resolution
 
@@ -139,7 +145,7 @@ class _Builder:
             self._unusable.append(f"error using catalogsource {self._namespace}/{EXISTING}: {error}")
             installed = ()
         elif error:
-            faults.append(Fault("installed", error))
+            faults.append(Fault("installed", Reason(Code.INSTALLED_UNREADABLE, parameters={"message": error})))
         entries = [installed_entry(each, self._namespace) for each in sorted(installed, key=lambda each: each.name)]
         if request.facts:
             entries.append(cluster_entry(request.facts, self._namespace))
@@ -154,7 +160,8 @@ class _Builder:
                     where = f"{catalog.key.namespace}/{catalog.key.name}"
                     self._unusable.append(f"error using catalogsource {where}: {catalog.unavailable}")
                     continue
-                self.problem.faults.append(Fault(f"catalog {catalog.key.name}", catalog.unavailable))
+                told = Reason(Code.CATALOG_UNAVAILABLE, parameters={"message": catalog.unavailable})
+                self.problem.faults.append(Fault(f"catalog {catalog.key.name}", told))
             else:
                 usable.append(catalog)
         return usable
@@ -174,10 +181,10 @@ class _Builder:
             self.raise_refusals(wants=False)
 
     def raise_refusals(self, *, wants: bool) -> None:
-        """Several faults are one error, written as Kubernetes writes an aggregate."""
-        texts = (self._unusable if wants else []) or list(self._refusals)
+        """Catalogs that cannot be used are told before faults of wants."""
+        texts = self._unusable if wants and self._unusable else list(self._refusals)
         if texts:
-            raise RefusedInputError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+            raise RefusedInputError(*texts)
 
     def add_want(self, want: Want) -> None:
         problem = self.problem
@@ -185,7 +192,7 @@ class _Builder:
         try:
             found = self._wanting.candidates(want, current)
         except BrokenChannelError as broken:  # contained in our own dialect
-            self._refusals[broken.fault] = None
+            self._refusals[str(broken)] = None
             return
         for fault in found.faults:
             self._fault(fault)
@@ -193,7 +200,7 @@ class _Builder:
         problem.variables.append(want)
         reason = r.Wanted(want, found.impossible)
         self._add(Kind.MANDATORY, number, reason=reason)
-        if found.impossible:
+        if found.impossible is not None:
             self._add(Kind.PROHIBITED, number, reason=reason)
             return
         candidates: list[int] = []
@@ -221,13 +228,14 @@ class _Builder:
             if entry.name == want.installed or (not want.installed and entry.owner == want.name)
         ]
         if len(matches) > 1:
-            names = ", ".join(entry.name for entry in matches)
-            text = (
-                f"multiple name matches for status.installedCSV of subscription {self._namespace}/{want.name}: {names}"
+            told = Reason(
+                Code.INSTALLED_AMBIGUOUS,
+                Subject(package=want.package),
+                {"want": want.name, "namespace": self._namespace, "bundles": tuple(entry.name for entry in matches)},
             )
             if self._upstream:
-                raise RefusedInputError(text)
-            self.problem.faults.append(Fault(f"want {want.name}", text))
+                raise RefusedInputError(sentence(told))
+            self.problem.faults.append(Fault(f"want {want.name}", told))
         return matches[0] if matches else None
 
     # --- what can be reached
@@ -251,7 +259,9 @@ class _Builder:
             self._queue.append(number)
         return number
 
-    def _add(self, kind: Kind, subject: int, others: tuple[int, ...] = (), *, reason: r.Reason, most: int = 1) -> None:
+    def _add(
+        self, kind: Kind, subject: int, others: tuple[int, ...] = (), *, reason: r.ClauseReason, most: int = 1
+    ) -> None:
         self.problem.clauses.append(Clause(kind, subject, others, most, reason))
 
     def _add_entry(self, number: int, entry: Entry) -> None:
@@ -271,53 +281,21 @@ class _Builder:
                 self._take_out(number, entry, as_written(prop, requirement.origin.written(error.path)), error.reason)
                 continue
             except BrokenChannelError as broken:  # contained in our own dialect
-                self._refusals[broken.fault] = None
+                self._refusals[str(broken)] = None
                 continue
             kind = Kind.OPTIONAL if requirement.optional else Kind.DEPENDENCY
             self._add(kind, number, candidates, reason=r.Needs(entry, requirement))
 
     def _read(self, bundle: Bundle, number: int, entry: Entry) -> list[Requirement]:
         read: list[Requirement] = []
-        for place, prop in bundle.requirements:
-            result = self._read_one(prop, place)
-            if self._upstream:
-                result = self._converted(result)
+        for result in self._requirements.of(bundle):
             if isinstance(result, InvalidConstraintError):
                 self._take_out(number, entry, result.path, result.reason)
                 if self._upstream:
                     return []  # it tells the first fault of a bundle and goes no further from there
-            elif result is not None:
+            else:
                 read.append(result)
         return read
-
-    def _converted(
-        self, result: Requirement | InvalidConstraintError | None
-    ) -> Requirement | InvalidConstraintError | None:
-        """Upstream's second step: rules are compiled and ranges read, up to the first fault."""
-        legacy = isinstance(result, Requirement) and result.origin.syntax == "legacy"
-        constraints = result.before if isinstance(result, EmptyConstraintError) else ()
-        if isinstance(result, Requirement):
-            constraints = (result.constraint,)
-        try:
-            for constraint in constraints:
-                self.problem.matcher.check(constraint)
-        except InvalidConstraintError as error:
-            where = "" if legacy else "convert olm.constraint to resolver predicate: "
-            return InvalidConstraintError(error.path, f"{where}{error.reason}")
-        return result
-
-    def _read_one(self, prop: Property, place: int) -> Requirement | InvalidConstraintError | None:
-        """Bundles of one package mostly say the same, so what was read is kept."""
-        key = (place, msgspec.json.encode(prop))
-        if key in self._requirements:
-            return self._requirements[key]
-        result: Requirement | InvalidConstraintError | None
-        try:
-            result = (read_upstream if self._upstream else read_requirement)(prop, place)
-        except InvalidConstraintError as error:
-            result = error
-        self._requirements[key] = result
-        return result
 
     def _take_out(self, number: int, entry: Entry, pointer: str, reason: str) -> None:
         """A bundle that cannot be understood cannot be chosen."""
@@ -325,7 +303,7 @@ class _Builder:
             self._refusals[reason] = None
             return
         if not entry.installed:  # what is there already is not made impossible by what cannot be read
-            self._add(Kind.PROHIBITED, number, reason=r.Faulty(entry, f"{pointer}: {reason}"))
+            self._add(Kind.PROHIBITED, number, reason=r.Faulty(entry, pointer, reason))
         self._fault(self._bundle_fault(entry, pointer, reason))
 
     def _bundle_fault(self, entry: Entry, pointer: str, reason: str) -> Fault:
@@ -333,8 +311,9 @@ class _Builder:
         catalog = next((each for each in self._catalogs if each.key == entry.catalog), None)
         where = catalog.places.get((entry.package, entry.name), "") if catalog is not None else ""
         if not where:
-            return Fault(f"{entry.name}{pointer}", reason)
-        return Fault(f"{where}{'' if '#' in where else '#'}{pointer}", f"{entry.name}: {reason}")
+            return Fault(f"{entry.name}{pointer}", Reason(Code.CONSTRAINT_INVALID, parameters={"message": reason}))
+        told = Reason(Code.BUNDLE_UNUSABLE, Subject(bundle=entry.name), {"message": reason})
+        return Fault(f"{where}{'' if '#' in where else '#'}{pointer}", told)
 
     def _fault(self, fault: Fault) -> None:
         if fault not in self.problem.faults:
@@ -369,7 +348,7 @@ class _Builder:
                 continue
             if self._upstream:
                 raise broken
-            self._fault(catalog.channel_fault(key, broken.fault))
+            self._fault(catalog.channel_fault(key, broken))
 
     # --- uniqueness
 
@@ -389,7 +368,7 @@ class _Builder:
         for api, members in sorted(by_api.items(), key=lambda item: str(item[0])):
             self._add_at_most_one(members, r.OneProvider(api))
 
-    def _add_at_most_one(self, members: list[int], reason: r.Reason) -> None:
+    def _add_at_most_one(self, members: list[int], reason: r.ClauseReason) -> None:
         if len(members) < 2:
             return
         self._add(Kind.AT_MOST, members[0], tuple(members), reason=reason)

@@ -6,33 +6,20 @@ Time is limited without a thread: the solver works in slices of conflicts and as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
 from pysat.solvers import Minisat22
 
-from muster.errors import MusterError
+from muster.resolution.time_limits import GoOn, UndecidedError, always
 from muster.values.json import Json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from types import TracebackType
 
 
 Literal: TypeAlias = int
-GoOn: TypeAlias = Callable[[], bool]  # asked between slices of work; false ends it
 _SLICE: Final = 2_000  # conflicts
-
-
-class UndecidedError(MusterError):
-    """The time was up before the question was decided."""
-
-    def __str__(self) -> str:
-        return "not decided in the time allowed"
-
-
-def always() -> bool:
-    """No limit of time."""
-    return True
 
 
 class Sat(Protocol):
@@ -77,4 +64,5 @@ class Minisat:
 
     def core(self) -> list[Literal]:
         """Assumptions that suffice for the last no."""
-        return list(self._solver.get_core() or ())
+        found = self._solver.get_core()
+        return list(found) if found is not None else []

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from muster.resolution.solving.clauses import Choice, Clause, Kind, Solution, violations
 from muster.resolution.solving.encoding import encode
 from muster.resolution.solving.propagation import FALSE, Propagator
-from muster.resolution.solving.sat import GoOn, Minisat, UndecidedError, always
+from muster.resolution.solving.sat import Minisat
+from muster.resolution.time_limits import GoOn, UndecidedError, always
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from muster.reasons import Code, Reason, Subject, sentence
 from muster.resolution.solving.problem import RefusedInputError, build_problem
-from muster.resolution.solving.sat import GoOn, UndecidedError, always
 from muster.resolution.solving.solver import solve
 from muster.resolution.telling.story import conflicting_facts
+from muster.resolution.time_limits import GoOn, UndecidedError, always
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,15 +22,19 @@ if TYPE_CHECKING:
     from muster.resolution.solving.problem import Problem
     from muster.resolution.solving.reasons import Fact
 
-_MOST_TRIED = 24
+_MOST_TRIED = 24  # changes
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A change that makes the request possible."""
 
-    text: str
+    reason: Reason
     request: Request
+
+    @property
+    def text(self) -> str:
+        return sentence(self.reason)
 
 
 def suggested_fixes(problem: Problem, go_on: GoOn = always) -> list[Fix]:
@@ -60,7 +65,7 @@ def _several_drops(request: Request, facts: list[Fact], go_on: GoOn) -> Iterator
             return
         problem = build_problem(request, go_on)
         if solve(len(problem.variables), problem.clauses, go_on) is not None:
-            yield Fix(f"drop {', '.join(dropped[:-1])} and {dropped[-1]}", request)
+            yield Fix(_dropping(*dropped), request)
             return
         facts = conflicting_facts(problem, go_on=go_on)
 
@@ -84,19 +89,25 @@ def _ideas(problem: Problem, facts: list[Fact]) -> Iterator[Fix]:
         if fact.kind == "stays":
             kept = tuple(each for each in request.installed if each.name != fact.about)
             if len(kept) < len(request.installed):
-                yield Fix(f"uninstall {fact.about}", replace(request, installed=kept))
+                yield Fix(Reason(Code.UNINSTALL, Subject(bundle=fact.about)), replace(request, installed=kept))
         if fact.kind == "not-allowed" and request.allowed_packages is not None:
             allowed = request.allowed_packages | {fact.about}
-            yield Fix(f"allow package {fact.about}", replace(request, allowed_packages=allowed))
+            allowing = Reason(Code.ALLOW_PACKAGE, Subject(package=fact.about))
+            yield Fix(allowing, replace(request, allowed_packages=allowed))
     for want in wants:
         others = tuple(each for each in request.wants if each != want)
         if others or request.installed:
-            yield Fix(f"drop {want}", replace(request, wants=others))
+            yield Fix(_dropping(str(want)), replace(request, wants=others))
+
+
+def _dropping(*wants: str) -> Reason:
+    return Reason(Code.DROP_WANTS, parameters={"wants": wants})
 
 
 def _milder(problem: Problem, want: Want) -> Iterator[Fix]:
     """The want with one of its conditions changed."""
     request = problem.request
+    subject = Subject(package=want.package)
 
     def with_want(changed: Want) -> Request:
         return replace(request, wants=tuple(changed if each == want else each for each in request.wants))
@@ -104,12 +115,15 @@ def _milder(problem: Problem, want: Want) -> Iterator[Fix]:
     if want.version_range:
         for version in _versions_outside(problem, want):
             widened = f"{want.version_range} || {version}"
-            yield Fix(f"allow {want.package} {version}", with_want(replace(want, version_range=widened)))
+            allowing = Reason(Code.ALLOW_VERSION, subject, {"version": version})
+            yield Fix(allowing, with_want(replace(want, version_range=widened)))
     if want.starting:
-        yield Fix(f"do not begin {want.package} at {want.starting}", with_want(replace(want, starting="")))
+        elsewhere = Reason(Code.BEGIN_ELSEWHERE, subject, {"start": want.starting})
+        yield Fix(elsewhere, with_want(replace(want, starting="")))
     for channel in _channels(problem, want.package):
         if want.channel and channel != want.channel:
-            yield Fix(f"use channel {channel} of {want.package}", with_want(replace(want, channel=channel)))
+            using = Reason(Code.USE_CHANNEL, subject).about(channel=channel)
+            yield Fix(using, with_want(replace(want, channel=channel)))
 
 
 def _channels(problem: Problem, package: str) -> list[str]:

@@ -21,8 +21,7 @@ def mermaid(plan: Plan) -> str:
     for step in plan.steps:
         text = f"{step.name}<br/>{step.action.value}".replace('"', "#quot;")
         lines.append(f'  {numbers[step.name]}["{text}"]')
-        wants = [asked.removeprefix("you want ") for asked in step.asked_by if asked.startswith("you want ")]
-        for want in wants:
+        for want in step.wants:
             quoted = want.replace('"', "#quot;")
             lines.append(f'  w{numbers[step.name]}(["{quoted}"]) --> {numbers[step.name]}')
     for step in plan.steps:
@@ -68,7 +67,7 @@ def svg(plan: Plan) -> str:
 def _rows(plan: Plan) -> list[list[str]]:
     depth: dict[str, int] = {}
     needs = {step.name: step.needs for step in plan.steps}
-    current = [step.name for step in plan.steps if any(asked.startswith("you want ") for asked in step.asked_by)]
+    current = [step.name for step in plan.steps if step.wants]
     level = 0
     while current:
         fresh = [name for name in dict.fromkeys(current) if name in needs and name not in depth]

@@ -4,71 +4,69 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muster.reasons import Code, Reason, Subject
 from muster.resolution.catalog.bundles import Entry
-from muster.resolution.constraints.forms import described, messages
+from muster.resolution.constraints.forms import messages
+from muster.resolution.constraints.reasons import what_is_asked
 from muster.resolution.solving import reasons as r
 from muster.resolution.solving.clauses import Kind
+from muster.resolution.telling.reasons import reason_of
 
 if TYPE_CHECKING:
     from muster.resolution.solving.clauses import Choice, Clause, Solution
     from muster.resolution.solving.problem import Problem
 
 
-def why_passed_over(problem: Problem, solution: Solution, choice: Choice, candidate: int) -> str:
-    """One sentence. Looks one step far; `explain_candidate` of `story.py` tells the whole of it."""
+def why_passed_over(problem: Problem, solution: Solution, choice: Choice, candidate: int) -> Reason:
+    """Looks one step far; `explain.py` tells the whole of it."""
     standing = set(solution.chosen[: choice.standing])
-    for clause in problem.about(candidate):
-        text = _plain_reason(problem, clause, candidate, standing)
-        if text:
-            return text
-    return "what it needs does not go together with the rest"
+    found = (_plain_reason(problem, clause, candidate, standing) for clause in problem.about(candidate))
+    return next((each for each in found if each is not None), Reason(Code.NEEDS_CONFLICT))
 
 
-def _plain_reason(problem: Problem, clause: Clause, candidate: int, standing: set[int]) -> str:
+def _plain_reason(problem: Problem, clause: Clause, candidate: int, standing: set[int]) -> Reason | None:
     match clause.reason:
-        case r.Deprecated():
-            return "it is deprecated"
-        case r.NotAllowed(entry=entry):
-            return f"package {entry.package} is not among those allowed"
-        case r.Faulty(fault=fault):
-            return f"it cannot be read: {fault}"
-        case r.Needs(requirement=requirement) if clause.kind is Kind.DEPENDENCY:
-            said = "; ".join(messages(requirement.constraint))
-            suffix = f" ({said})" if said else ""
-            wanted = f"it needs an operator {described(requirement.constraint)}"
-            if not clause.others:
-                return f"{wanted}, and there is none{suffix}"
-            blocked = _all_blocked(problem, clause, standing)
-            return f"{wanted}, but {blocked}{suffix}" if blocked else ""
+        case r.Deprecated() | r.NotAllowed() | r.Faulty():
+            return reason_of(clause, problem)
+        case r.Needs() if clause.kind is Kind.DEPENDENCY:
+            return _unmet(problem, clause, standing)
         case r.OnePackage(package=package):
             taken = _taken(problem, clause, candidate, standing)
-            return f"{taken} of package {package} is chosen already" if taken else ""
+            return Reason(Code.PACKAGE_TAKEN, Subject(package=package), {"by": taken}) if taken else None
         case r.OneProvider(api=api):
             taken = _taken(problem, clause, candidate, standing)
-            return f"{taken} provides {api} already" if taken else ""
+            return Reason(Code.API_TAKEN, parameters={"by": taken, **api._asdict()}) if taken else None
         case _:
-            return ""
+            return None
 
 
-def _all_blocked(problem: Problem, clause: Clause, standing: set[int]) -> str:
+def _unmet(problem: Problem, clause: Clause, standing: set[int]) -> Reason | None:
+    constraint = clause.reason.requirement.constraint
+    asked, said = what_is_asked(constraint), tuple(messages(constraint))
+    told = {"messages": said} if said else {}
+    if not clause.others:
+        return Reason(Code.NEED_UNMET, parameters=told, parts=(asked,))
+    blocked = _all_blocked(problem, clause, standing)
+    return Reason(Code.NEED_BLOCKED, parameters=told, parts=(asked, *blocked)) if blocked else None
+
+
+def _all_blocked(problem: Problem, clause: Clause, standing: set[int]) -> tuple[Reason, ...]:
     """Why none of those who could meet a requirement can be chosen; empty if one perhaps can."""
     if any(other in standing for other in clause.others):
-        return ""
-    reasons: dict[str, None] = {}
+        return ()
+    reasons: dict[Reason, None] = {}
     for other in clause.others:
         found = (_in_the_way(problem, each, other, standing) for each in problem.about(other))
-        reason = next((text for text in found if text), "")
-        if not reason:
-            return ""
+        reason = next((each for each in found if each is not None), None)
+        if reason is None:
+            return ()
         reasons[reason] = None
-    return next(iter(reasons)) if len(reasons) == 1 else f"{next(iter(reasons))}, and so on"
+    return tuple(reasons)
 
 
-def _in_the_way(problem: Problem, clause: Clause, candidate: int, standing: set[int]) -> str:
+def _in_the_way(problem: Problem, clause: Clause, candidate: int, standing: set[int]) -> Reason | None:
     """What a choice that stands already has against a candidate."""
-    if clause.kind is not Kind.AT_MOST:
-        return ""
-    return _plain_reason(problem, clause, candidate, standing)
+    return _plain_reason(problem, clause, candidate, standing) if clause.kind is Kind.AT_MOST else None
 
 
 def _taken(problem: Problem, clause: Clause, candidate: int, standing: set[int]) -> str:

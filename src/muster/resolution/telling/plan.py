@@ -6,16 +6,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from muster.reasons import Code, Reason, Subject, sentence
 from muster.resolution.catalog.bundles import Entry
 from muster.resolution.catalog.catalog import ChannelKey
-from muster.resolution.constraints.forms import described
+from muster.resolution.constraints.reasons import what_is_asked
 from muster.resolution.request import is_cluster
 from muster.resolution.solving import reasons as r
 from muster.resolution.solving.clauses import Kind
 from muster.resolution.telling.passed_over import why_passed_over
+from muster.resolution.telling.reasons import needed, wanted
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
+    from muster.reasons import Parameter
     from muster.resolution.catalog.catalog import Fault
     from muster.resolution.solving.clauses import Clause, Solution
     from muster.resolution.solving.problem import Problem
@@ -37,7 +42,21 @@ class PassedOver:
     version: str
     channel: str
     catalog: str
-    why: str
+    reason: Reason
+
+    @property
+    def why(self) -> str:
+        return sentence(self.reason)
+
+    def to_json(self) -> JsonObject:
+        return {
+            "name": self.name,
+            "version": self.version,
+            "channel": self.channel,
+            "catalog": self.catalog,
+            "why": self.why,
+            "reason": msgspec.to_builtins(self.reason),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +70,18 @@ class Step:
     channel: str
     catalog: str
     replaces: str
-    asked_by: tuple[str, ...]
+    reasons: tuple[Reason, ...]  # who asked for it
     needs: tuple[str, ...]  # names of the bundles that meet its requirements
     passed_over: tuple[PassedOver, ...]
+
+    @property
+    def asked_by(self) -> tuple[str, ...]:
+        return tuple(map(sentence, self.reasons))
+
+    @property
+    def wants(self) -> tuple[str, ...]:
+        """The wants that it meets itself, as they are written."""
+        return tuple(str(each.parameters["want"]) for each in self.reasons if each.code == Code.WANTED)
 
     def to_json(self) -> JsonObject:
         found: JsonObject = {
@@ -68,16 +96,8 @@ class Step:
         if self.needs:
             found["needs"] = list(self.needs)
         if self.passed_over:
-            found["passedOver"] = [
-                {
-                    "name": each.name,
-                    "version": each.version,
-                    "channel": each.channel,
-                    "catalog": each.catalog,
-                    "why": each.why,
-                }
-                for each in self.passed_over
-            ]
+            found["passedOver"] = [each.to_json() for each in self.passed_over]
+        found["reasons"] = {"askedBy": msgspec.to_builtins(self.reasons)}
         return found
 
 
@@ -86,8 +106,12 @@ class Plan:
     """Every operator that will be there, in the order of deciding; what is said aloud; what was taken out."""
 
     steps: tuple[Step, ...]
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Reason, ...] = ()
     faults: tuple[Fault, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(map(sentence, self.remarks))
 
     def step(self, package: str) -> Step | None:
         """The operator of a package, or of a bundle's name."""
@@ -98,11 +122,15 @@ class Plan:
             "plan": [step.to_json() for step in self.steps],
             "notes": list(self.notes),
             "faults": [str(fault) for fault in self.faults],
+            "reasons": {
+                "notes": msgspec.to_builtins(self.remarks),
+                "faults": [msgspec.to_builtins(fault.reason) for fault in self.faults],
+            },
         }
 
 
 def make_plan(problem: Problem, solution: Solution) -> Plan:
-    """Put the solution into words. Reasons come from the decisions that were taken, not from a second thought."""
+    """What to do, and why. Reasons come from the decisions that were taken, not from a second thought."""
     chosen = set(solution.chosen)
     wanted_by = _who_asked(problem, chosen)
     choice_of = {choice.chosen: choice for choice in solution.choices}
@@ -124,14 +152,14 @@ def make_plan(problem: Problem, solution: Solution) -> Plan:
             for entry in [problem.entry(candidate)]
         )
         steps.append(_step(problem, number, variable, tuple(wanted_by.get(number, ())), met_by.get(number, ()), passed))
-    return Plan(tuple(steps), tuple(_notes(problem, solution)), tuple(problem.faults))
+    return Plan(tuple(steps), tuple(_remarks(problem, solution)), tuple(problem.faults))
 
 
 def _step(
     problem: Problem,
     number: int,
     entry: Entry,
-    asked_by: tuple[str, ...],
+    reasons: tuple[Reason, ...],
     needs: tuple[str, ...],
     passed: tuple[PassedOver, ...],
 ) -> Step:
@@ -146,33 +174,33 @@ def _step(
         channel=entry.channel,
         catalog="" if entry.installed else entry.catalog.name,
         replaces=replaces,
-        asked_by=asked_by,
+        reasons=reasons,
         needs=needs,
         passed_over=passed,
     )
 
 
-def _who_asked(problem: Problem, chosen: set[int]) -> dict[int, list[str]]:
-    asked: dict[int, list[str]] = {}
+def _who_asked(problem: Problem, chosen: set[int]) -> dict[int, list[Reason]]:
+    asked: dict[int, list[Reason]] = {}
     for clause in problem.clauses:
         if clause.subject not in chosen:
             continue
         if clause.kind is Kind.MANDATORY and isinstance(clause.reason, r.Stays):
-            asked.setdefault(clause.subject, []).append("it is installed and no want owns it")
+            unowned = Reason(Code.INSTALLED_UNOWNED, Subject(bundle=clause.reason.entry.name))
+            asked.setdefault(clause.subject, []).append(unowned)
         if clause.kind in (Kind.DEPENDENCY, Kind.OPTIONAL):
             meeting = next((other for other in clause.others if other in chosen), None)
             if meeting is not None and meeting != clause.subject:
                 asked.setdefault(meeting, []).append(_asking(clause))
-    return {number: list(dict.fromkeys(texts)) for number, texts in asked.items()}
+    return {number: list(dict.fromkeys(reasons)) for number, reasons in asked.items()}
 
 
-def _asking(clause: Clause) -> str:
+def _asking(clause: Clause) -> Reason:
     match clause.reason:
         case r.Wanted(want=want):
-            return f"you want {want}"
+            return wanted(want)
         case r.Needs(entry=entry, requirement=requirement):
-            verb = "would like" if requirement.optional else "needs"
-            return f"{entry.name} {verb} an operator {described(requirement.constraint)}"
+            return needed(entry, requirement)
         case reason:
             raise TypeError(f"nothing is asked for by {reason}")
 
@@ -187,62 +215,60 @@ def _met_by(problem: Problem, chosen: set[int]) -> dict[int, tuple[str, ...]]:
     return {number: tuple(names) for number, names in found.items()}
 
 
-def _notes(problem: Problem, solution: Solution) -> list[str]:
+def _remarks(problem: Problem, solution: Solution) -> list[Reason]:
     """Every silent fall-back, said aloud."""
-    notes = []
+    remarks: list[Reason] = []
     for choice in solution.choices:
         clause = choice.clause
         if not isinstance(clause.reason, r.Wanted) or clause.kind is not Kind.DEPENDENCY:
             continue
         want, entry = clause.reason.want, problem.entry(choice.chosen)
+        subject = Subject(package=want.package, bundle=entry.name)
         if entry.installed:
             if choice.passed_over:
-                notes.append(f"{want.package} stays at {entry.name}: no update of it fits")
+                remarks.append(Reason(Code.NO_UPDATE_FITS, subject))
             elif len(clause.others) == 1:
-                notes.append(f"{want.package} stays at {entry.name}: {_no_update(want.channel, want.package)}")
+                remarks.append(Reason(Code.NO_DIRECT_UPDATE, subject).about(channel=want.channel))
         elif choice.passed_over:
             first = problem.entry(choice.passed_over[0])
-            notes.append(f"{want.package} falls back from {first.name} to {entry.name}")
+            remarks.append(Reason(Code.FALLS_BACK, subject, {"preferred": first.name}))
         if not entry.installed and not want.channel:
-            notes += _other_channel(problem, entry)
+            remarks += _other_channel(problem, entry)
     for clause in solution.given_up:
         if isinstance(clause.reason, r.Needs):
-            constraint = clause.reason.requirement.constraint
-            why = "nothing provides it" if not clause.others else "nothing that provides it fits the rest"
-            notes.append(f"{clause.reason.entry.name} would like an operator {described(constraint)}: {why}")
-    notes += _deprecations(problem, solution)
-    return list(dict.fromkeys(notes))
+            asked = what_is_asked(clause.reason.requirement.constraint)
+            code = Code.WISH_DOES_NOT_FIT if clause.others else Code.WISH_UNMET
+            remarks.append(Reason(code, Subject(bundle=clause.reason.entry.name), parts=(asked,)))
+    remarks += _deprecations(problem, solution)
+    return list(dict.fromkeys(remarks))
 
 
-def _other_channel(problem: Problem, entry: Entry) -> list[str]:
+def _other_channel(problem: Problem, entry: Entry) -> list[Reason]:
     """Without a channel in the want the default channel is what people expect."""
     catalog = next(each for each in problem.request.catalogs if each.key == entry.catalog)
     default = catalog.default_channel(entry.package)
     if entry.in_default_channel or not default:
         return []
-    broken = ChannelKey(entry.package, default) in catalog.broken
-    why = ", which is broken" if broken else ""
-    return [f"{entry.package} comes from channel {entry.channel}, not from its default channel {default}{why}"]
+    told: dict[str, Parameter] = {"default": default}
+    if ChannelKey(entry.package, default) in catalog.broken:
+        told["broken"] = True
+    return [Reason(Code.OTHER_CHANNEL, Subject(package=entry.package, channel=entry.channel), told)]
 
 
-def _no_update(channel: str, package: str) -> str:
-    return f"channel {channel} of {package} has no direct update of it" if channel else "there is no direct update"
-
-
-def _deprecations(problem: Problem, solution: Solution) -> list[str]:
+def _deprecations(problem: Problem, solution: Solution) -> list[Reason]:
     """What catalogs say of chosen packages, channels and bundles that are on their way out."""
     catalogs = {catalog.key: catalog for catalog in problem.request.catalogs}
-    notes = []
+    remarks = []
     for number in solution.chosen:
         entry = problem.variables[number]
         if not isinstance(entry, Entry) or entry.catalog not in catalogs:
             continue
         said = catalogs[entry.catalog].deprecations
-        for key, what in (
-            ((entry.package,), f"package {entry.package}"),
-            ((entry.package, "olm.channel", entry.channel), f"channel {entry.channel} of {entry.package}"),
-            ((entry.package, "olm.bundle", entry.name), entry.name),
+        for key, subject in (
+            ((entry.package,), Subject(package=entry.package)),
+            ((entry.package, "olm.channel", entry.channel), Subject(package=entry.package, channel=entry.channel)),
+            ((entry.package, "olm.bundle", entry.name), Subject(package=entry.package, bundle=entry.name)),
         ):
             if key in said:
-                notes.append(f"{what} is deprecated: {said[key]}")
-    return notes
+                remarks.append(Reason(Code.DEPRECATION_NOTED, subject, {"message": said[key]}))
+    return remarks

@@ -10,18 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from muster.reasons import Code, Reason, Subject, sentence
 from muster.resolution.constraints import forms as c
+from muster.resolution.constraints.reasons import what_is_asked
 from muster.resolution.solving import reasons as r
 from muster.resolution.solving.clauses import Clause, Kind
 from muster.resolution.solving.conflicts import minimal_conflict
-from muster.resolution.solving.sat import GoOn, always
 from muster.resolution.telling.nearest import near_misses
+from muster.resolution.telling.reasons import reason_of, want_impossible, want_possible
 from muster.resolution.telling.versions import merged, named
+from muster.resolution.time_limits import GoOn, always
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from muster.reasons import Parameter
     from muster.resolution.catalog.bundles import Bundle, Entry
     from muster.resolution.solving.problem import Problem
 
@@ -37,15 +43,34 @@ _ORDER = (
     "one-package",
     "one-provider",
 )
+_MOST_NEEDS = 6  # of one package that one story tells
+_MOST_OFFERS = 4  # packages that could meet a requirement
+_MOST_FAULTS = 3
+_NOTHING_MORE: Mapping[str, Parameter] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class StoryFact:
-    """One fact of the conflict: a sentence, and lines that belong to it."""
+    """One fact of the conflict, and what belongs to it."""
 
     fact: r.Fact
-    sentence: str
-    details: tuple[str, ...] = ()
+    reason: Reason
+    beside: tuple[Reason, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return sentence(self.reason)
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        return tuple(map(sentence, self.beside))
+
+    def to_json(self) -> JsonObject:
+        found: JsonObject = {"kind": self.fact.kind, "about": self.fact.about, "text": self.sentence}
+        if self.beside:
+            found["details"] = list(self.details)
+            found["reasons"] = {"details": msgspec.to_builtins(self.beside)}
+        return found | {"reason": msgspec.to_builtins(self.reason)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +92,7 @@ class Story:
         return "\n".join([*lines, "  there is no set of operators that meets all of this."])
 
     def to_json(self) -> list[JsonObject]:
-        return [
-            {"kind": each.fact.kind, "about": each.fact.about, "text": each.sentence}
-            | ({"details": list(each.details)} if each.details else {})
-            for each in self.facts
-        ]
+        return [each.to_json() for each in self.facts]
 
 
 def tell(problem: Problem, *, assumed: Iterable[int] = (), go_on: GoOn = always) -> Story:
@@ -81,8 +102,8 @@ def tell(problem: Problem, *, assumed: Iterable[int] = (), go_on: GoOn = always)
 
 def conflicting_facts(problem: Problem, *, assumed: Iterable[int] = (), go_on: GoOn = always) -> list[r.Fact]:
     """A minimal conflict at the level of facts; empty if there is none."""
-    found = minimal_conflict(len(problem.variables), problem.clauses, r.group_of, assumed=assumed, go_on=go_on) or []
-    return [fact for fact in found if isinstance(fact, r.Fact)]
+    found = minimal_conflict(len(problem.variables), problem.clauses, r.group_of, assumed=assumed, go_on=go_on)
+    return [fact for fact in found if isinstance(fact, r.Fact)] if found is not None else []
 
 
 class _Teller:
@@ -110,93 +131,97 @@ class _Teller:
                 return [self._want(fact, clauses)]
             case "needs":
                 return self._needs(fact, clauses)
-            case "one-package":
-                return [StoryFact(fact, f"only one version of {fact.about} can be installed")]
             case "one-provider":
-                return [StoryFact(fact, f"only one operator can provide {fact.about}", self._providers(clauses))]
-            case "stays":
-                return [StoryFact(fact, f"{fact.about} is installed and nothing you want replaces it")]
-            case "takes-place":
-                return [StoryFact(fact, f"an update of {fact.about} takes its place")]
+                return [StoryFact(fact, reason_of(clauses[0], self._problem), self._providers(clauses))]
+            case "one-package" | "stays" | "takes-place":
+                return [StoryFact(fact, reason_of(clauses[0], self._problem))]
             case "deprecated":
-                return [StoryFact(fact, f"{self._versions(fact.about, clauses)} is deprecated")]
+                return [StoryFact(fact, self._of_versions(Code.VERSIONS_DEPRECATED, fact.about, clauses))]
             case "not-allowed":
-                return [StoryFact(fact, f"package {fact.about} is not among those allowed")]
+                return [StoryFact(fact, Reason(Code.PACKAGE_NOT_ALLOWED, Subject(package=fact.about)))]
             case _:
-                faults = tuple(dict.fromkeys(clause.reason.fault for clause in clauses))
-                return [StoryFact(fact, f"{self._versions(fact.about, clauses)} cannot be used", faults[:3])]
+                faults = tuple(dict.fromkeys(map(_fault, clauses)))[:_MOST_FAULTS]
+                unusable = self._of_versions(Code.VERSIONS_UNUSABLE, fact.about, clauses)
+                return [StoryFact(fact, unusable, faults)]
 
     def _want(self, fact: r.Fact, clauses: Sequence[Clause]) -> StoryFact:
         reason = clauses[0].reason
         want = reason.want
-        if reason.impossible:
-            hint = self._package_hint(want.package) if "in package" in reason.impossible else ()
-            return StoryFact(fact, f"you want {want}, but {reason.impossible}", hint)
+        if reason.impossible is not None:
+            unknown = reason.impossible.code == Code.PACKAGE_NOT_FOUND
+            hint = self._package_hint(want.package) if unknown else ()
+            return StoryFact(fact, want_impossible(want, reason.impossible), hint)
         candidates = [
             self._problem.entry(other)
             for clause in clauses
             if clause.kind is Kind.DEPENDENCY
             for other in clause.others
         ]
-        bundles = [entry.bundle for entry in candidates]
-        installed = next((entry for entry in candidates if entry.installed), None)
-        scope = f"which can be {merged(bundles, bundles)}"
-        if installed is not None:
-            scope = f"which is {installed.name} now" + (
-                f" and can be updated to {merged(bundles[:-1], bundles[:-1])}" if len(bundles) > 1 else ""
-            )
-        return StoryFact(fact, f"you want {want} ({scope})")
+        return StoryFact(fact, want_possible(want, candidates))
 
-    def _package_hint(self, package: str) -> tuple[str, ...]:
+    def _package_hint(self, package: str) -> tuple[Reason, ...]:
         return tuple(
             near_misses(c.PackageConstraint(package, ">=0.0.0"), self._bundles(), self._problem.matcher, upstream=False)
         )
 
     def _needs(self, fact: r.Fact, clauses: Sequence[Clause]) -> list[StoryFact]:
-        """One sentence per distinct requirement; versions that need the same are merged."""
+        """One for each distinct requirement; versions that need the same are merged."""
         by_constraint: dict[c.Constraint, list[Clause]] = {}
         for clause in clauses:
             by_constraint.setdefault(clause.reason.requirement.constraint, []).append(clause)
         told = []
         for constraint, asking in by_constraint.items():
-            who = self._versions(fact.about, asking)
-            verb = (
-                "needs"
-                if len({clause.reason.entry.name for clause in asking}) == 1 or who.startswith("every")
-                else "need"
-            )
-            sentence = f"{who} {verb} an operator {c.described(constraint)}"
-            details = [f"“{text}”" for text in c.messages(asking[0].reason.requirement.constraint)]
+            details = [Reason(Code.AUTHOR_SAYS, parameters={"message": text}) for text in c.messages(constraint)]
             meeting = [self._problem.entry(other) for other in asking[0].others]
+            told_offers = not isinstance(constraint, c.PackageConstraint) or len(by_constraint) == 1
             if not meeting:
-                sentence += ", and there is none"
                 upstream = self._problem.request.upstream
                 details += near_misses(constraint, self._bundles(), self._problem.matcher, upstream=upstream)
-            elif not isinstance(constraint, c.PackageConstraint) or len(by_constraint) == 1:
-                sentence += f", which is {self._offered(meeting)}"
-            told.append(StoryFact(fact, sentence, tuple(details)))
-        return told[:6] if len(told) <= 6 else [*told[:5], self._summed(fact, clauses, len(told) - 5)]
+            offers, more = self._offered(meeting) if told_offers else ((), 0)
+            parameters: dict[str, Parameter] = {}
+            if len({clause.reason.entry.name for clause in asking}) == 1:
+                parameters["single"] = True
+            if more:
+                parameters["more"] = more
+            code = Code.VERSIONS_NEED if meeting else Code.VERSIONS_NEED_UNMET
+            parts = (what_is_asked(constraint), *offers)
+            need = self._of_versions(code, fact.about, asking, parameters, parts)
+            told.append(StoryFact(fact, need, tuple(details)))
+        if len(told) <= _MOST_NEEDS:
+            return told
+        return [*told[: _MOST_NEEDS - 1], self._summed(fact, clauses, len(told) - _MOST_NEEDS + 1)]
 
     def _summed(self, fact: r.Fact, clauses: Sequence[Clause], left: int) -> StoryFact:
         what = fact.detail[1] if isinstance(fact.detail, tuple) else "the same"
-        return StoryFact(fact, f"{self._versions(fact.about, clauses)} need {what} in {left} more ranges")
+        told: dict[str, Parameter] = {"of": what, "more": left}
+        return StoryFact(fact, self._of_versions(Code.VERSIONS_NEED_MORE, fact.about, clauses, told))
 
-    def _offered(self, entries: Sequence[Entry]) -> str:
-        """Who could meet a requirement, by package."""
+    def _offered(self, entries: Sequence[Entry]) -> tuple[list[Reason], int]:
+        """Who could meet a requirement, by package, and how many packages more."""
         packages: dict[str, list[Bundle]] = {}
         for entry in entries:
             packages.setdefault(r.family(entry), []).append(entry.bundle)
-        shown = [f"{package} {merged(bundles, self._of(package))}" for package, bundles in list(packages.items())[:4]]
-        more = f" or one of {len(packages) - 4} more packages" if len(packages) > 4 else ""
-        return " or ".join(shown) + more
+        shown = [
+            Reason(Code.OFFERED, Subject(package=package), {"versions": merged(bundles, self._of(package))})
+            for package, bundles in list(packages.items())[:_MOST_OFFERS]
+        ]
+        return shown, max(len(packages) - _MOST_OFFERS, 0)
 
-    def _providers(self, clauses: Sequence[Clause]) -> tuple[str, ...]:
+    def _providers(self, clauses: Sequence[Clause]) -> tuple[Reason, ...]:
         packages = {r.family(self._problem.entry(other)) for clause in clauses for other in clause.others}
-        return (f"{', '.join(sorted(packages))} do",)
+        return (Reason(Code.PROVIDERS, parameters={"packages": tuple(sorted(packages))}),)
 
-    def _versions(self, package: str, clauses: Sequence[Clause]) -> str:
+    def _of_versions(
+        self,
+        code: Code,
+        package: str,
+        clauses: Sequence[Clause],
+        more: Mapping[str, Parameter] = _NOTHING_MORE,
+        parts: tuple[Reason, ...] = (),
+    ) -> Reason:
+        """A reason about the versions of a package that the clauses are of."""
         bundles = [clause.reason.entry.bundle for clause in clauses]
-        return named(package, bundles, self._of(package))
+        return Reason(code, Subject(package=package), {**named(bundles, self._of(package)), **more}, parts=parts)
 
     def _of(self, package: str) -> list[Bundle]:
         """All versions of a package that matter in this problem."""
@@ -208,6 +233,11 @@ class _Teller:
             found = {entry.bundle: None for catalog in catalogs for entry in catalog.entries}
             self._all_bundles = sorted(found, key=lambda bundle: (bundle.package, bundle.name))
         return self._all_bundles
+
+
+def _fault(clause: Clause) -> Reason:
+    told = {"message": f"{clause.reason.pointer}: {clause.reason.message}", "pointer": clause.reason.pointer}
+    return Reason(Code.CONSTRAINT_INVALID, parameters=told)
 
 
 def _walk_down(needs: Sequence[r.Fact], facts: Sequence[r.Fact]) -> list[r.Fact]:

@@ -6,14 +6,19 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
+
+from muster.reasons import Code, Reason, Subject, sentence
 from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import InvalidConstraintError, Requirement
 from muster.resolution.constraints.matching import Matcher, checked_requirement
 from muster.resolution.constraints.range_traps import range_traps
+from muster.resolution.constraints.reasons import what_is_asked
 from muster.resolution.constraints.spellings import meaningless
 from muster.resolution.telling.nearest import near_misses
+from muster.values.json import JsonObject
 from muster.values.semver_range import parse_range
 
 if TYPE_CHECKING:
@@ -28,30 +33,50 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+_Found: TypeAlias = tuple[str, Severity, Reason]
+"""Where in a bundle, how bad, and what."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Where (file and line, then a JSON pointer) and what."""
 
     where: str
     severity: Severity
-    text: str
+    reason: Reason
+    bundle: str = ""  # that it is about
+
+    @property
+    def text(self) -> str:
+        said = sentence(self.reason)
+        return f"{self.bundle}: {said}" if self.bundle else said
 
     def __str__(self) -> str:
         return f"{self.where}: {self.severity.value}: {self.text}"
 
+    def to_json(self) -> JsonObject:
+        reason = self.reason.about(bundle=self.bundle) if self.bundle else self.reason
+        return {
+            "where": self.where,
+            "severity": self.severity.value,
+            "text": self.text,
+            "reason": msgspec.to_builtins(reason),
+        }
+
 
 _LINE = re.compile(r":(\d+)(?=#|$)")
 # Findings of the reader that a resolution lives with, but a catalog should not ship.
-_ERRORS_HERE = ("several kinds in one constraint", "without constraints")
+_ERRORS_HERE = frozenset({Code.SEVERAL_KINDS, Code.EMPTY_LIST})
+_NOWHERE: Mapping[tuple[str, str], str] = {}
 
 
 def lint_catalogs(
     catalogs: Sequence[Catalog],
-    places: Mapping[tuple[str, str], str] | None = None,
+    places: Mapping[tuple[str, str], str] = _NOWHERE,
     advance: Callable[[], None] = lambda: None,
 ) -> list[Finding]:
     """Every finding, sorted by place. `places` says where a bundle, by package and name, was read."""
-    return sorted(dict.fromkeys(_findings(catalogs, places or {}, advance)), key=_place)
+    return sorted(dict.fromkeys(_findings(catalogs, places, advance)), key=_place)
 
 
 def _place(finding: Finding) -> tuple[object, ...]:
@@ -65,11 +90,12 @@ def _findings(
 ) -> Iterator[Finding]:
     for catalog in catalogs:
         for fault in catalog.faults:
-            yield Finding(fault.where or catalog.key.name, Severity.ERROR, fault.text)
+            yield Finding(fault.where or catalog.key.name, Severity.ERROR, fault.reason)
         for key, broken in catalog.broken.items():
-            heads = f"channel {key.channel} of {key.package} has no single order: {broken.fault}"
+            subject = Subject(package=key.package, channel=key.channel)
+            unordered = Reason(Code.CHANNEL_UNORDERED, subject, parts=(broken.reason,))
             where = places.get((key.package, f"channel {key.channel}"), catalog.key.name)
-            yield Finding(where, Severity.ERROR, heads)
+            yield Finding(where, Severity.ERROR, unordered)
     linter = _Linter(catalogs)
     seen: set[Bundle] = set()
     for catalog in catalogs:
@@ -79,8 +105,8 @@ def _findings(
             seen.add(entry.bundle)
             advance()
             where = places.get((entry.package, entry.name), f"{catalog.key.name}/{entry.name}")
-            for pointer, severity, text in linter.bundle(entry.bundle):
-                yield Finding(f"{where}{'#' + pointer if pointer else ''}", severity, f"{entry.name}: {text}")
+            for pointer, severity, reason in linter.bundle(entry.bundle):
+                yield Finding(f"{where}{'#' + pointer if pointer else ''}", severity, reason, entry.name)
 
 
 class _Linter:
@@ -88,9 +114,9 @@ class _Linter:
         self._catalogs = catalogs
         self._matcher = Matcher()
         self._bundles = list(dict.fromkeys(e.bundle for catalog in catalogs for e in catalog.entries))
-        self._known_misses: dict[c.Constraint, str | None] = {}
+        self._known_misses: dict[c.Constraint, Reason | None] = {}
 
-    def bundle(self, bundle: Bundle) -> Iterator[tuple[str, Severity, str]]:
+    def bundle(self, bundle: Bundle) -> Iterator[_Found]:
         read: list[tuple[str, Requirement]] = []
         for place, prop in bundle.requirements:
             pointer = f"/properties/{place}"
@@ -100,44 +126,39 @@ class _Linter:
             try:
                 requirement = checked_requirement(prop, place, self._matcher)
             except InvalidConstraintError as error:
-                yield error.path, Severity.ERROR, error.reason
+                yield error.path, Severity.ERROR, Reason(Code.CONSTRAINT_INVALID, parameters={"message": error.reason})
                 continue
             if requirement is None:
                 continue
-            for said in requirement.warnings:
-                path, _, text = said.partition(": ")
-                serious = any(part in text for part in _ERRORS_HERE)
-                yield path, Severity.ERROR if serious else Severity.WARNING, text
+            for path, reason in requirement.warnings:
+                yield path, Severity.ERROR if reason.code in _ERRORS_HERE else Severity.WARNING, reason
             read.append((pointer, requirement))
             yield from self._requirement(bundle, pointer, requirement)
         yield from self._contradictions(read)
 
-    def _requirement(
-        self, bundle: Bundle, pointer: str, requirement: Requirement
-    ) -> Iterator[tuple[str, Severity, str]]:
+    def _requirement(self, bundle: Bundle, pointer: str, requirement: Requirement) -> Iterator[_Found]:
         constraint = requirement.constraint
         for trap in (trap for each in _ranges(constraint) for trap in range_traps(each)):
             yield pointer, Severity.WARNING, trap
         if isinstance(constraint, c.NotConstraint):
-            text = "a top-level not is met by almost every bundle, mostly by this one itself, and so says nothing"
-            yield pointer, Severity.WARNING, text
+            yield pointer, Severity.WARNING, Reason(Code.TOP_LEVEL_NOT)
         elif self._matcher.check(constraint)(bundle):
-            yield pointer, Severity.WARNING, f"it meets its own requirement of an operator {c.described(constraint)}"
+            yield pointer, Severity.WARNING, Reason(Code.MEETS_ITSELF, parts=(what_is_asked(constraint),))
         elif (miss := self._miss(constraint)) is not None:
             yield pointer, Severity.WARNING, miss
 
-    def _miss(self, constraint: c.Constraint) -> str | None:
+    def _miss(self, constraint: c.Constraint) -> Reason | None:
         """Why nothing in the catalogs meets a constraint; None if something does."""
         if constraint not in self._known_misses:
             met = any(self._matcher.entries(constraint, catalog) for catalog in self._catalogs)
-            text = None
+            miss = None
             if not met:
                 near = near_misses(constraint, self._bundles, self._matcher, upstream=False)
-                text = f"nothing here is an operator {c.described(constraint)}" + (f" ({near[0]})" if near else "")
-            self._known_misses[constraint] = text
+                miss = Reason(Code.NOTHING_MEETS, parts=(what_is_asked(constraint), *near[:1]))
+            self._known_misses[constraint] = miss
         return self._known_misses[constraint]
 
-    def _contradictions(self, read: Sequence[tuple[str, Requirement]]) -> Iterator[tuple[str, Severity, str]]:
+    def _contradictions(self, read: Sequence[tuple[str, Requirement]]) -> Iterator[_Found]:
         """Requirements of one package that no single version meets."""
         packages = [
             (pointer, requirement.constraint)
@@ -151,8 +172,9 @@ class _Linter:
             alone = all(self._miss(member) is None for member in members)
             if alone and self._miss(together) is not None:
                 pointer = next(pointer for pointer, constraint in packages if constraint.name == name)
-                ranges = " and ".join(member.version_range for member in members)
-                yield pointer, Severity.ERROR, f"it needs {name} in {ranges}, which no version is"
+                ranges = tuple(member.version_range for member in members)
+                contradict = Reason(Code.RANGES_CONTRADICT, Subject(package=name), {"ranges": ranges})
+                yield pointer, Severity.ERROR, contradict
 
 
 def _ranges(constraint: c.Constraint) -> Iterator[str]:

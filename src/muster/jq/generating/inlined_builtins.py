@@ -12,7 +12,7 @@ from muster.jq.generating.expressions import truth
 from muster.jq.resolving import resolved as r
 
 if TYPE_CHECKING:
-    from muster.jq.generating.common import Consumer
+    from muster.jq.generating.base import Consumer
     from muster.jq.generating.scope import Scope
     from muster.jq.generating.single_outputs import SingleOutputs as Generator
 
@@ -21,7 +21,7 @@ def _key(node: r.CallFunction) -> tuple[str, int] | None:
     return (node.function.name, node.function.arity) if node.function.builtin else None
 
 
-def value_special(g: Generator, node: r.CallFunction, scope: Scope, value: str) -> str | None:
+def inlined_value(g: Generator, node: r.CallFunction, scope: Scope, value: str) -> str | None:
     """An expression, for builtins with exactly one output."""
     match _key(node):
         case ("any", 2):
@@ -38,12 +38,12 @@ def value_special(g: Generator, node: r.CallFunction, scope: Scope, value: str) 
             return None
 
 
-def each_special(
+def inlined_outputs(
     g: Generator, node: r.CallFunction, scope: Scope, value: str, consume: Consumer, *, cheap: bool
 ) -> bool:
     """Writes the builtin's code and says so, or does nothing."""
     if g.counts.of(node, scope) is ONE:
-        known = value_special(g, node, scope, value)
+        known = inlined_value(g, node, scope, value)
         if known is not None:
             consume(known)
         return known is not None

@@ -1,5 +1,5 @@
 """Tools that all parts of the code generator share: names, budgets, constants, functions, and the way to the reference
-evaluator. single.py and generator.py build on it; what they offer each other is declared here."""
+evaluator. single_outputs.py and generator.py build on it; what they offer each other is declared here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Consumer: TypeAlias = Callable[[str], None]
 
 
-class Workshop(ABC):
+class GeneratorBase(ABC):
     """Writes into the current function."""
 
     def __init__(self, module: Module) -> None:

@@ -28,7 +28,7 @@ CASES: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("query", "value"), CASES)
-def test_special_code_agrees_with_the_definitions(query: str, value: Any) -> None:
+def test_inlined_builtins_agree_with_their_definitions(query: str, value: Any) -> None:
     program = compile_query(query)
     wide = Limits(seconds=30)
     try:

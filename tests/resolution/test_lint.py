@@ -1,11 +1,10 @@
-"""Findings in catalogs, and traps in ranges."""
+"""Findings in catalogs."""
 
 from __future__ import annotations
 
 import pytest
 
-from muster.resolution.catalog.lint import lint_catalogs
-from muster.resolution.constraints.range_traps import range_traps
+from muster.resolution.lint import lint_catalogs
 from tests.resolution.builders import a_catalog, bundle, constraint, needs, rule
 
 
@@ -48,18 +47,3 @@ def test_several_heads_are_found() -> None:
 
 def test_a_catalog_in_order_has_no_findings() -> None:
     assert findings(bundle("a", "1.0.0", needs("d")), bundle("d", "1.0.0")) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("1.0.0 - 2.0.0", "no hyphen range"),
-        ("!1.x", "matches nothing"),
-        ("<2.0.0", "contains pre-releases of 2.0.0, such as 2.0.0-rc.1"),
-        (">=1.0.0", None),
-        ("<2.0.0-0", None),
-    ],
-)
-def test_traps_in_ranges(text: str, part: str | None) -> None:
-    found = list(range_traps(text))
-    assert (part is None and not found) or (part is not None and any(part in each for each in found)), found

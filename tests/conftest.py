@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 hypothesis.settings.register_profile("muster", deadline=None)
 hypothesis.settings.load_profile("muster")
 
+# Defaults of whoever runs the tests are not those of the tests.
+os.environ["MUSTER_CONFIG"] = os.devnull
+for _name in ("MUSTER_CONTEXT", "MUSTER_NAMESPACE", "MUSTER_OUTPUT", "MUSTER_DATA"):
+    os.environ.pop(_name, None)
+
 # In CI a test that was left out has failed, unless it says one of these: what it asks for cannot be had there.
 EXPECTED_SKIPS: Final = (
     "only our own server can be told to forget",

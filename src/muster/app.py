@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import os
 import socket
 import sys
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +20,7 @@ from muster.controllers.permissions import COLLECTOR, CONTROLLERS
 from muster.controllers.questions.asking import CONTROLLERS_ADDRESS, Controllers
 from muster.demo import Fleet, fleet_objects
 from muster.errors import MusterError, StorageError
-from muster.hub import cycles
+from muster.hub import cycles, directory
 from muster.hub.access import Access, AccessSettings
 from muster.hub.api import Api
 from muster.hub.auth.certificates import given_certificate, serving_certificate
@@ -45,13 +43,15 @@ from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from muster.hub.auth.certificates import ServingCertificate
 
-DATABASE = "muster.db"
+DATABASE = directory.DATABASE
 TOKEN = "admin-token"  # noqa: S105 - the name of a file
-KUBECONFIG = "kubeconfig"
-CONTROLLERS_KUBECONFIG = "controllers.kubeconfig"
+KUBECONFIG = directory.KUBECONFIG
+CONTROLLERS_KUBECONFIG = directory.CONTROLLERS_KUBECONFIG
+default_directory = directory.default_directory
 _DEMO_WRITES_AT_ONCE = 32
 # Seconds that a thread beside the loop (heavy work, rendering) keeps the interpreter while the loop wants it. Python's
 # own five milliseconds, several times for one request, are what a bystander would feel of somebody's compilation.
@@ -89,12 +89,6 @@ class Running:
     kubeconfig: Path
     objects: int
     revision: int
-
-
-def default_directory() -> Path:
-    """Where a hub keeps its state unless told otherwise."""
-    home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(home).expanduser() / "muster"
 
 
 async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) -> None:

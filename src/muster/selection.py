@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 CLUSTERS = frozenset({"ManagedCluster"})
 PURPOSED = frozenset({"Cluster", "ClusterRequest"})
+LABELLED = CLUSTERS | PURPOSED | {"ClusterProfile", "Agent"}  # what a fleet is made of; all of it carries labels
+_LABELS_ONLY = frozenset({"matchLabels", "matchExpressions", "labelSelector"})
 _EVERYTHING = {
     "metadata": {"name": "everything"},
     "spec": {"clusterSelector": {"selectorType": "LabelSelector", "labelSelector": {}}},
@@ -73,8 +75,8 @@ def select(
     """Select from the fleet by CEL, by a label selector, by a selector document, or by a Placement.
 
     CEL and labels may be combined; both must hold. Objects of other kinds than the one asked for are passed over:
-    ManagedClusters by default, or objects with purposes for a selector with matchPurposes or matchIdentities. Raises
-    InvalidObjectError for what cannot be compiled.
+    ManagedClusters by default, objects with purposes for a selector with matchPurposes or matchIdentities, and for
+    labels alone clusters, profiles, requests and hosts alike. Raises InvalidObjectError for what cannot be compiled.
     """
     objects = list(fleet)
     moment = now or datetime.now(UTC)
@@ -94,12 +96,17 @@ def select(
         parts.append(compile_selector(CelSelectorSpec(expressions), scores=clusters.scores))
     if selector is not None:
         parts.append(compile_selector(spec_of(dict(selector)), scores=clusters.scores))
-    kinds = frozenset({kind}) if kind else PURPOSED if _names_purposes(selector) else CLUSTERS
+    kinds = frozenset({kind}) if kind else _kinds(selector, only_labels=bool(labels) and not cel)
     return _by_selector(objects, AllOf(tuple(parts)), kinds)
 
 
-def _names_purposes(selector: JsonMapping | None) -> bool:
-    return selector is not None and not selector.keys().isdisjoint({"matchPurposes", "matchIdentities"})
+def _kinds(selector: JsonMapping | None, *, only_labels: bool) -> frozenset[str]:
+    """What a selector is about, by what it says."""
+    if selector is None:
+        return LABELLED if only_labels else CLUSTERS
+    if not selector.keys().isdisjoint({"matchPurposes", "matchIdentities"}):
+        return PURPOSED
+    return LABELLED if selector and selector.keys() <= _LABELS_ONLY else CLUSTERS
 
 
 def _by_selector(objects: list[JsonMapping], wanted: Selector, kinds: frozenset[str]) -> Selection:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from muster.cli.lint import Level
 from muster.cli.references.lint import reference
+from muster.placement.lint.findings import Severity
 from tests.cli.explaining import a_fleet_file, amazon, called, written
 from tests.test_docs import ROOT
 
@@ -139,3 +141,7 @@ def test_the_page_of_rules_is_made_from_the_rules() -> None:
     assert page.read_text(encoding="utf-8") == reference(), (
         "run: python -m muster.cli.references.lint > docs/reference/lint.md"
     )
+
+
+def test_the_levels_are_the_severities_of_findings() -> None:
+    assert [each.value for each in Level] == [each.value for each in Severity]

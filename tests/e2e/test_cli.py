@@ -110,6 +110,93 @@ def test_a_bad_token_is_a_matter_of_permission(hub: RunningHub, tmp_path: Path) 
     assert called("get", "managedclusters", "--kubeconfig", str(config)) == (4, "", "muster: Unauthorized\n")
 
 
+@pytest.fixture
+def three(tmp_path: Path) -> Iterator[None]:
+    """Clusters whose names, numbers and labels are in different orders, and a set."""
+    clusters = [
+        {**a_cluster(f"of-three-{number}", labels), "spec": {"leaseDurationSeconds": seconds, "hubAcceptsClient": True}}
+        for number, labels, seconds in (
+            (2, {"cloud": "B"}, 100),
+            (10, {"cloud": "A", "tier.example.com/x": "y"}, 9),
+            (1, {}, 60),
+        )
+    ]
+    a_set = {
+        "apiVersion": "cluster.open-cluster-management.io/v1beta2",
+        "kind": "ManagedClusterSet",
+        "metadata": {"name": "of-three"},
+    }
+    file = a_file(tmp_path / "three.json", *clusters, a_set)
+    assert called("apply", "-f", file, "-q") == (0, "", "")
+    yield
+    assert called("delete", "-f", file)[0] == 0
+
+
+@pytest.mark.usefixtures("hub", "three")
+def test_several_kinds_are_shown_one_after_the_other() -> None:
+    code, out, err = called("get", "managedclusters,managedclustersets")
+    assert (code, err) == (0, "")
+    first, second = out.split("\n\n")
+    assert "managedcluster.cluster.open-cluster-management.io/of-three-1 " in first
+    assert first.splitlines()[0].split()[:3] == ["NAME", "HUB", "ACCEPTED"]
+    assert "managedclusterset.cluster.open-cluster-management.io/of-three " in second
+    listed = json.loads(called("get", "managedcluster/of-three-1", "managedclusterset/of-three", "-o", "json")[1])
+    assert [each["kind"] for each in listed["items"]] == ["ManagedCluster", "ManagedClusterSet"]
+    names = called("get", "mcl,managedclustersets", "-o", "name")[1].splitlines()
+    assert "managedclustersets.cluster.open-cluster-management.io/of-three" in names
+    assert called("get", "managedclusters,nosuch")[0] == 2
+    code, _, err = called("get", "placements,placementdecisions")
+    assert (code, err) == (0, "No resources found in default namespace\n")
+
+
+@pytest.mark.usefixtures("hub", "three")
+def test_labels_have_columns_and_fields_an_order() -> None:
+    code, out, _ = called("get", "mcl", "-L", "cloud,tier.example.com/x", "--sort-by", ".metadata.name")
+    lines = [line.split() for line in out.splitlines()]
+    assert code == 0
+    assert lines[0][-2:] == ["CLOUD", "X"]
+    assert [line[0] for line in lines[1:]] == ["of-three-1", "of-three-2", "of-three-10"]
+    assert lines[3][-2:] == ["A", "y"]
+    by_seconds = called("get", "mcl", "--sort-by", "{.spec.leaseDurationSeconds}", "--no-headers")[1].splitlines()
+    assert [line.split()[0] for line in by_seconds] == ["of-three-10", "of-three-1", "of-three-2"]
+    names = called("get", "mcl", "-o", "name", "--sort-by", "spec.leaseDurationSeconds")[1].splitlines()
+    assert [name.rpartition("-")[2] for name in names] == ["10", "1", "2"]
+    code, _, err = called("get", "mcl", "--sort-by", ".spec.nosuch")
+    assert (code, err) == (2, "muster: --sort-by: no object has a field .spec.nosuch\n")
+    assert "is not the path of a field" in called("get", "mcl", "--sort-by", "{.items[*].kind}")[2]
+
+
+def test_what_kubectl_does_is_left_to_it_with_the_line_to_type(hub: RunningHub, tmp_path: Path) -> None:
+    code, _, err = called("get", "mcl", "-o", "jsonpath={.items[*].metadata.name}")
+    assert (code, err) == (
+        2,
+        "muster: --output: jsonpath is left to kubectl: kubectl get mcl -o 'jsonpath={.items[*].metadata.name}'\n",
+    )
+    assert "kubectl get mcl -o custom-columns=A:.kind" in called("get", "mcl", "-o", "custom-columns=A:.kind")[2]
+    assert called("get", "mcl", "-o", "jsn")[2] == (
+        "muster: --output: 'jsn' is none of table, wide, json, yaml, name; kubectl has more\n"
+    )
+    config = str(hub.kubeconfig(tmp_path / "kubeconfig"))
+    code, _, err = called("describe", "placement", "a b", "--kubeconfig", config)
+    assert (code, err) == (
+        2,
+        "muster: `describe` is left to kubectl, which works against the hub: "
+        f"kubectl describe placement 'a b' --kubeconfig {config}\n",
+    )
+
+
+def test_the_line_for_kubectl_names_the_kubeconfig_that_it_would_not_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert ": kubectl api-resources" in called("api-resources")[2]
+    (tmp_path / ".muster").mkdir()
+    (tmp_path / ".muster" / "kubeconfig").write_text("")
+    assert f": KUBECONFIG={tmp_path}/.muster/kubeconfig kubectl api-resources" in called("api-resources")[2]
+
+
 def test_a_watch_prints_changes_as_they_come(hub: RunningHub) -> None:
     watching = subprocess.Popen(
         [sys.executable, "-m", "muster", "get", "managedclusters", "-w"], stdout=subprocess.PIPE, text=True, bufsize=1

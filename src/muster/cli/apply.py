@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from muster.cli.inputs.documents import Document, read_documents
+from muster.cli.inputs.documents import Document, read_objects
+from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.options import Context, Files, Kubeconfig, Namespace, with_client
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.progress import Progress
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 MANAGER = "muster"
 _AT_ONCE = 32
 _BATCH = 2000
+_CONFLICT = 409
 # What other objects live in or refer to goes first; everything else has the same rank.
 FIRST = {"Namespace": 0, "CustomResourceDefinition": 0, "ManagedClusterSet": 1, "ManagedCluster": 2}
 LAST = 3
@@ -38,7 +41,9 @@ def command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Let the server check everything and change nothing.")
     ] = False,
-    field_manager: Annotated[str, typer.Option("--field-manager", help="Name under which fields are owned.")] = MANAGER,
+    field_manager: Annotated[
+        str, typer.Option("--field-manager", metavar="NAME", help="Name under which fields are owned.")
+    ] = MANAGER,
     with_status: Annotated[
         bool, typer.Option("--with-status", help="Also write the status that the files carry (needs that permission).")
     ] = False,
@@ -53,17 +58,23 @@ def command(
     """Create or change objects from files.
 
     Every object is tried; those that are refused are listed at the end, and the exit code says that there were some.
+
+    Examples:
+      muster apply -f examples/01-cel-selection/placements.yaml --dry-run
+      muster apply -f examples/06-first-look/checkout.yaml --force-conflicts --plan --yes
+      cat fleet/00-namespaces.json | muster apply -f - --quiet
     """
     if not filename:
         raise InvalidObjectError("", "nothing to apply: name files, directories or - with -f")
-    documents = read_documents(filename)
+    read = read_objects(filename)
+    documents = chain([next(read)], read)  # what has nothing in it is refused before anybody is asked
     if plan:
         known = list(documents)
         how = How(field_manager, force_conflicts, with_status)
         if not _is_wanted(known, how, namespace, context, kubeconfig, yes=yes or dry_run):
             sys.stderr.write("nothing was applied\n")
             raise typer.Exit(int(Exit.NO))
-        documents = iter(known)
+        documents = chain(known)
 
     async def work(client: Client) -> int:
         run = _Run(
@@ -141,7 +152,7 @@ class _Run:
                     batch = []
             await self._apply_batch(batch)
         for origin, error in self._failures[:50]:
-            sys.stderr.write(f"muster: {origin}: {error}\n")
+            sys.stderr.write(f"muster: {origin}: {error}{_advice(error)}\n")
         if len(self._failures) > 50:
             sys.stderr.write(f"muster: … and {len(self._failures) - 50} more were refused\n")
         return _worst(self._failures)
@@ -176,7 +187,7 @@ class _Run:
 
     def _place(self, obj: JsonMapping) -> str:
         """The namespace an object goes to."""
-        named = str(obj["metadata"].get("namespace") or "")
+        named = text_in(obj["metadata"], "namespace")
         if self._namespace and named and named != self._namespace:
             raise InvalidObjectError(
                 "metadata.namespace", f"the object is in {named!r}, but -n says {self._namespace!r}"
@@ -193,6 +204,11 @@ class _Run:
             force=self._force,
             dry_run=self._dry_run,
         )
+
+
+def _advice(error: MusterError) -> str:
+    conflict = isinstance(error, ApiError) and error.code == _CONFLICT
+    return "; --force-conflicts takes such fields over" if conflict else ""
 
 
 def _worst(failures: list[tuple[str, MusterError]]) -> int:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from muster.cli.completion.answers import kinds, verbs
+from muster.cli.inputs.fields import items_of
 from muster.cli.inputs.grants import grant_rows, live_policy, print_rows
-from muster.cli.inputs.options import AllNamespaces, Context, Kubeconfig, Namespace, with_client
+from muster.cli.inputs.options import AllNamespaces, Context, Kubeconfig, Namespace, Report, ReportFormat, with_client
+from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
-from muster.cli.terminal.output import print_json
+from muster.cli.terminal.output import print_report
 from muster.values.api_paths import collection_path
 from muster.values.json import JsonObject
 
@@ -18,12 +21,14 @@ if TYPE_CHECKING:
     from muster.client import Client
     from muster.hub.requests import Attributes
 
-app = typer.Typer(no_args_is_help=True)
+app = App()
 
-Verb = Annotated[str, typer.Argument(help="get, list, watch, create, update, patch, delete, …")]
-What = Annotated[str, typer.Argument(help="Resource, resource/subresource, or a path such as /metrics.")]
+Verb = Annotated[str, typer.Argument(autocompletion=verbs, help="get, list, watch, create, update, patch, delete, …")]
+What = Annotated[
+    str,
+    typer.Argument(metavar="KIND", help="Kind, kind/subresource, or a path such as /metrics.", autocompletion=kinds),
+]
 Name = Annotated[str, typer.Argument(help="Name of one object.")]
-Format = Annotated[str, typer.Option("--output", "-o", help="text or json.")]
 
 
 @app.callback()
@@ -38,13 +43,21 @@ def can_i(
     name: Name = "",
     namespace: Namespace = None,
     all_namespaces: AllNamespaces = False,
-    user: Annotated[str, typer.Option("--as", help="Ask about this user; needs the right to ask.")] = "",
-    groups: Annotated[list[str] | None, typer.Option("--as-group", help="And these groups.")] = None,
-    output: Format = "text",
+    user: Annotated[
+        str, typer.Option("--as", metavar="USER", help="Ask about this user; needs the right to ask.")
+    ] = "",
+    groups: Annotated[list[str] | None, typer.Option("--as-group", metavar="GROUP", help="And these groups.")] = None,
+    output: ReportFormat = Report.TEXT,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """Whether something is allowed, and by what. Exits with 0 for yes and 1 for no."""
+    """Whether something is allowed, and by what. Exits with 0 for yes and 1 for no.
+
+    Examples:
+      muster auth can-i delete managedclusters
+      muster auth can-i create placements -n apps --as dana
+      muster auth can-i get /metrics
+    """
 
     async def work(client: Client) -> JsonObject:
         asked = await _attributes(client, verb, what, name, "" if all_namespaces else namespace)
@@ -58,8 +71,8 @@ def can_i(
         return status
 
     status = with_client(work, context, kubeconfig)
-    if output == "json":
-        print_json(status)
+    if output is not Report.TEXT:
+        print_report(status, output)
     else:
         reason = f" - {status['reason']}" if status.get("reason") else ""
         sys.stdout.write(f"{'yes' if status.get('allowed') else 'no'}{reason}\n")
@@ -74,13 +87,17 @@ def who_can(
     name: Name = "",
     namespace: Namespace = None,
     all_namespaces: AllNamespaces = False,
-    output: Format = "text",
+    output: ReportFormat = Report.TEXT,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
     """Everybody whom a role allows something, and the binding that does. Needs the right to list roles and bindings.
 
     Members of system:masters may do everything without a role. Exits with 1 if nobody else may.
+
+    Examples:
+      muster auth who-can update managedclusters
+      muster auth who-can create placements -n apps
     """
 
     async def work(client: Client) -> list[dict[str, str]]:
@@ -89,8 +106,8 @@ def who_can(
         return [row for binding in policy.who_can(asked) for row in grant_rows(binding)]
 
     rows = with_client(work, context, kubeconfig)
-    if output == "json":
-        print_json(rows)
+    if output is not Report.TEXT:
+        print_report(rows, output)
     elif rows:
         print_rows(rows)
     else:
@@ -100,8 +117,13 @@ def who_can(
 
 
 @app.command()
-def whoami(output: Format = "text", context: Context = None, kubeconfig: Kubeconfig = None) -> None:
-    """Who the server takes me for."""
+def whoami(output: ReportFormat = Report.TEXT, context: Context = None, kubeconfig: Kubeconfig = None) -> None:
+    """Who the server takes me for.
+
+    Examples:
+      muster auth whoami
+      muster auth whoami -o json
+    """
 
     async def work(client: Client) -> JsonObject:
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
@@ -110,11 +132,11 @@ def whoami(output: Format = "text", context: Context = None, kubeconfig: Kubecon
         return info
 
     info = with_client(work, context, kubeconfig)
-    if output == "json":
-        print_json(info)
+    if output is not Report.TEXT:
+        print_report(info, output)
         return
     sys.stdout.write(f"{info.get('username', '')}\n")
-    for group in info.get("groups") or ():
+    for group in items_of(info, "groups"):
         sys.stdout.write(f"  in {group}\n")
 
 

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from muster.cli.inputs.documents import read_documents
+from muster.cli.completion.answers import kinds_and_names
+from muster.cli.completion.answers import names as names_of_kind
+from muster.cli.inputs.documents import read_objects
+from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.options import Context, Files, Kubeconfig, Namespace, Selector, with_client
 from muster.cli.terminal.exits import Exit
 from muster.errors import ApiError, InvalidObjectError
@@ -17,12 +20,16 @@ if TYPE_CHECKING:
 
 
 def command(
-    resource: Annotated[str, typer.Argument(help="Resource, or TYPE/NAME.")] = "",
-    names: Annotated[list[str] | None, typer.Argument(help="Names.")] = None,
+    resource: Annotated[
+        str, typer.Argument(metavar="KIND", help="Kind, or KIND/NAME.", autocompletion=kinds_and_names)
+    ] = "",
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Names.", autocompletion=names_of_kind)
+    ] = None,
     filename: Files = None,
     namespace: Namespace = None,
     selector: Selector = "",
-    everything: Annotated[bool, typer.Option("--all", help="All objects of the resource in the namespace.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All objects of the kind in the namespace.")] = False,
     ignore_not_found: Annotated[
         bool, typer.Option("--ignore-not-found", help="What is not there is no failure.")
     ] = False,
@@ -30,25 +37,33 @@ def command(
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """Delete objects by file or by name."""
+    """Delete objects by file or by name.
+
+    Examples:
+      muster delete placement checkout -n apps --dry-run
+      muster delete managedclusters -l cloud=Elsewhere --dry-run
+      muster delete -f examples/06-first-look/checkout.yaml --ignore-not-found --dry-run
+    """
     kind, _, name = resource.partition("/")
     wanted = [name, *(names or [])] if name else list(names or [])
     ways = [bool(filename), bool(wanted), bool(selector), everything]
     if sum(ways) != 1 or bool(filename) == bool(kind):
         raise InvalidObjectError(
-            "", "say what to delete in one way: TYPE NAME…, TYPE -l SELECTOR, TYPE --all, or -f FILE"
+            "", "say what to delete in one way: KIND NAME…, KIND -l LABELS, KIND --all, or -f FILE"
         )
+
+    # Last come, first gone: what was created first is what the rest lives in.
+    documents = list(read_objects(filename))[::-1] if filename else []
 
     async def work(client: Client) -> int:
         deletion = _Deletion(client, dry_run, ignore_not_found)
         discovery = await client.discover()
         default = namespace or client.connection.namespace
         if filename:
-            # Last come, first gone: what was created first is what the rest lives in.
-            for document in reversed(list(read_documents(filename))):
+            for document in documents:
                 obj = document.object
                 served = discovery.of_kind(obj["apiVersion"], obj["kind"])
-                await deletion.delete(served, obj["metadata"].get("namespace") or default, obj["metadata"]["name"])
+                await deletion.delete(served, text_in(obj["metadata"], "namespace") or default, obj["metadata"]["name"])
             return deletion.missing
         served = discovery.named(kind)
         if not wanted:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import msgspec
 import typer
 
+from muster.cli.terminal.commands import App
 from muster.cli.terminal.progress import Progress
 from muster.errors import InvalidObjectError
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from muster.demo import Fleet
 
-app = typer.Typer(no_args_is_help=True)
+app = App()
 # The number in a file's name is the order in which `apply -f DIR` has to read them.
 _ORDER = ("Namespace", "ManagedClusterSet", "ManagedClusterSetBinding", "ManagedCluster")
 
@@ -30,16 +31,22 @@ def _demo() -> None:
 
 @app.command()
 def fleet(
-    clusters: Annotated[int, typer.Option("--clusters", min=0, help="How many clusters.")] = 48,
-    hosts: Annotated[int, typer.Option("--hosts", min=0, help="How many bare-metal hosts.")] = 24,
+    clusters: Annotated[int, typer.Option("--clusters", min=0, metavar="COUNT", help="How many clusters.")] = 48,
+    hosts: Annotated[int, typer.Option("--hosts", min=0, metavar="COUNT", help="How many bare-metal hosts.")] = 24,
     seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same fleet.")] = 1,
     output: Annotated[
-        str, typer.Option("--output", "-o", help="Directory for one file per kind, or - for stdout.")
+        str,
+        typer.Option("--output", "-o", metavar="DIRECTORY", help="Directory for one file per kind, or - for stdout."),
     ] = "-",
 ) -> None:
     """Write a realistic fleet: clusters with labels, claims, taints and scores, sets, placements, hosts.
 
     One JSON object a line, which `muster apply -f` and `kubectl apply -f` both read.
+
+    Examples:
+      muster demo fleet -o demo-fleet
+      muster demo fleet --clusters 1000 --hosts 0 --seed 7 -o large-fleet
+      muster demo fleet --clusters 3 | muster jq -r .metadata.name
     """
     from muster.demo import Fleet
 
@@ -75,4 +82,4 @@ def _write_files(folder: Path, wanted: Fleet, progress: Progress) -> None:
                 files[kind].write(line)
     except OSError as error:
         raise InvalidObjectError(str(folder), error.strerror or str(error)) from error
-    sys.stdout.write(f"wrote {', '.join(sorted(path.name for path in folder.iterdir()))} to {folder}\n")
+    progress.say(f"wrote {', '.join(sorted(path.name for path in folder.iterdir()))} to {folder}")

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 import typer
 
+from muster.cli.completion.answers import names_of
+from muster.cli.inputs.fields import items_of, number_in, part_of
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat, with_client
+from muster.cli.terminal.commands import App
 from muster.cli.terminal.output import print_report, yaml_text
 from muster.errors import ApiError, InvalidObjectError
 from muster.values.api_paths import object_path
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
     from muster.client import Client
 
-app = typer.Typer(no_args_is_help=True)
+app = App()
 PLACEMENTS: Final = ("cluster.open-cluster-management.io", "v1beta1", "placements")
 _HISTORIES: Final = ("placement.muster.dev", "v1alpha1", "placementhistories")
 _NOT_FOUND: Final = 404
@@ -32,11 +35,14 @@ def _history() -> None:
 
 @app.command()
 def placement(
-    name: Annotated[str, typer.Argument(help="The placement.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The placement.", autocompletion=names_of("placements"))],
     namespace: Namespace = None,
-    last: Annotated[int, typer.Option("--last", min=1, help="How many moves to show, the newest.")] = 10,
+    last: Annotated[
+        int, typer.Option("--last", min=1, metavar="COUNT", help="How many moves to show, the newest.")
+    ] = 10,
     revision: Annotated[
-        int | None, typer.Option("--revision", help="Show the spec of this revision.", show_default=False)
+        int | None,
+        typer.Option("--revision", metavar="REVISION", help="Show the spec of this revision.", show_default=False),
     ] = None,
     output: ReportFormat = Report.TEXT,
     context: Context = None,
@@ -45,6 +51,10 @@ def placement(
     """Moves of a placement's decisions with their causes, oldest first, then the specs that it had.
 
     A revision's number is the generation that the placement had with it; `muster undo placement` brings one back.
+
+    Examples:
+      muster history placement checkout -n apps
+      muster history placement checkout -n apps --revision 1
     """
 
     async def work(client: Client) -> JsonObject:
@@ -61,7 +71,7 @@ def placement(
         sys.stdout.writelines(f"{line}\n" for line in history_lines(record, last))
     else:
         shown = {key: record.get(key) for key in ("decided", "changes", "revisions")}
-        print_report({**shown, "changes": (record.get("changes") or [])[-last:]}, output)
+        print_report({**shown, "changes": items_of(record, "changes")[-last:]}, output)
 
 
 async def read_history(client: Client, namespace: str, name: str) -> JsonObject:
@@ -79,7 +89,7 @@ async def read_history(client: Client, namespace: str, name: str) -> JsonObject:
 
 def revision_of(record: JsonMapping, number: int) -> JsonObject:
     """One of the specs. Raises InvalidObjectError with those that there are."""
-    revisions = {each["revision"]: each for each in record.get("revisions") or ()}
+    revisions = {each["revision"]: each for each in items_of(record, "revisions")}
     if number not in revisions:
         kept = ", ".join(map(str, sorted(revisions))) or "none"
         raise InvalidObjectError("", f"there is no revision {number}; kept are {kept}")
@@ -89,8 +99,8 @@ def revision_of(record: JsonMapping, number: int) -> JsonObject:
 
 def history_lines(record: JsonMapping, last: int) -> Iterator[str]:
     """For people."""
-    metadata, changes, revisions = record["metadata"], record.get("changes") or [], record.get("revisions") or []
-    count = (record.get("decided") or {}).get("count", 0)
+    metadata, changes, revisions = record["metadata"], items_of(record, "changes"), items_of(record, "revisions")
+    count = number_in(part_of(record, "decided"), "count")
     shown = changes[-last:]
     earlier = f", {len(changes) - len(shown)} earlier moves" if len(changes) > len(shown) else ""
     yield f"{metadata['namespace']}/{metadata['name']}: {count} clusters{earlier}"
@@ -110,20 +120,20 @@ def _entry_lines(entry: JsonMapping) -> Iterator[str]:
 
     if entry.get("skipped"):
         yield f"… {entry['skipped']} moves that were too many to be written down"
-    names = [_names(sign, entry.get(what) or {}) for sign, what in (("+", "gained"), ("-", "lost"))]
+    names = [_names(sign, part_of(entry, what)) for sign, what in (("+", "gained"), ("-", "lost"))]
     yield "  ".join([entry["time"], f"{entry['before']} → {entry['after']}", *filter(None, names)])
-    for cause in entry.get("causes") or ():
+    for cause in items_of(entry, "causes"):
         found = msgspec.convert(cause, Cause)
         yield f"    {found}" + (f" at {found.time}" if found.time else "")
     if entry.get("more"):
         yield f"    and {entry['more']} more"
-    for flip in entry.get("flips") or ():
+    for flip in items_of(entry, "flips"):
         turned = msgspec.convert(flip, Flip)
         yield f"      {turned.cluster}: {turned}"
 
 
 def _names(sign: str, clusters: JsonMapping) -> str:
     """`+ a b`, or `+ a b … (12)` when there are more."""
-    count, examples = clusters.get("count", 0), clusters.get("examples") or []
+    count, examples = number_in(clusters, "count"), items_of(clusters, "examples")
     beyond = f" … ({count})" if count > len(examples) else ""
     return f"{sign} {' '.join(examples)}{beyond}" if count else ""

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
-from typer.core import TyperGroup
 
+from muster.cli.terminal.commands import App, Group
 from muster.cli.terminal.exits import Exit
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError, InvalidObjectError
 from muster.jq import (
@@ -161,7 +161,7 @@ class _Shown:
         return Exit.NO
 
 
-class _JqGroup(TyperGroup):
+class _JqGroup(Group):
     """`check` is a command; anything else that follows `muster jq` is the query of `run`.
 
     Typer has no options with two values, so `--arg NAME TEXT` is handed to it as `--arg NAME=TEXT`.
@@ -185,14 +185,26 @@ def _joined_pairs(args: list[str]) -> list[str]:
     return joined
 
 
-app = typer.Typer(cls=_JqGroup, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
+app = App(cls=_JqGroup)
 
 
-@app.command(context_settings={"help_option_names": ["-h", "--help"]})
+@app.callback()
+def _jq() -> None:
+    """Run jq queries within budgets: no query hangs or takes all memory.
+
+    `muster jq QUERY` is short for `muster jq run QUERY`; `muster jq run --help` has the options.
+
+    Examples:
+      muster jq .metadata.name fleet/30-managedclusters.json
+      muster jq -n '[range(5)] | add'
+    """
+
+
+@app.command()
 def run(
-    query: Annotated[str, typer.Argument(help="The query.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query.")],
     files: Annotated[
-        list[str] | None, typer.Argument(help="Files of JSON values; standard input when left out.")
+        list[str] | None, typer.Argument(metavar="FILE", help="Files of JSON values; standard input when left out.")
     ] = None,
     null_input: Annotated[bool, typer.Option("--null-input", "-n", help="Run once on null, read nothing.")] = False,
     raw_output: Annotated[bool, typer.Option("--raw-output", "-r", help="Print strings without quotes.")] = False,
@@ -201,7 +213,9 @@ def run(
     exit_status: Annotated[
         bool, typer.Option("--exit-status", "-e", help="Exit with 1 when the last output is false, null or missing.")
     ] = False,
-    arg: Annotated[list[str] | None, typer.Option("--arg", metavar="NAME TEXT", help="Bind $NAME to a string.")] = None,
+    arg: Annotated[
+        list[str] | None, typer.Option("--arg", metavar="NAME VALUE", help="Bind $NAME to a string.")
+    ] = None,
     argjson: Annotated[
         list[str] | None, typer.Option("--argjson", metavar="NAME JSON", help="Bind $NAME to a JSON value.")
     ] = None,
@@ -211,7 +225,13 @@ def run(
     ] = None,
     stats: Annotated[bool, typer.Option("--stats", help="Tell on standard error what the run took.")] = False,
 ) -> None:
-    """Run QUERY on every JSON value of the FILES, or of standard input. `run` itself may be left out."""
+    """Run a query on every JSON value of files, or of standard input. `run` itself may be left out.
+
+    Examples:
+      muster jq -r '.metadata.labels.cloud' fleet/30-managedclusters.json
+      muster jq -n --arg name world '"hello " + $name'
+      echo '[3, 1, 2]' | muster jq -c sort
+    """
     variables = _variables(arg or (), argjson or ())
     limits = _limits(limit or ())
     shown = _Shown(raw=raw_output, compact=compact_output)
@@ -230,9 +250,9 @@ def run(
     raise typer.Exit(int(outcome))
 
 
-@app.command(context_settings={"help_option_names": ["-h", "--help"]})
+@app.command()
 def check(
-    query: Annotated[str, typer.Argument(help="The query.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query.")],
     arg: Annotated[
         list[str] | None, typer.Option("--arg", metavar="NAME", help="A variable that will be bound.")
     ] = None,
@@ -240,7 +260,12 @@ def check(
         bool, typer.Option("--reads", help="Also print which parts of its input the query can look at.")
     ] = False,
 ) -> None:
-    """Say what is wrong with QUERY, with line and caret; nothing when it can run."""
+    """Say what is wrong with a query, with line and caret; nothing when it can run.
+
+    Examples:
+      muster jq check '.cpu.count >= 8'
+      muster jq check --reads '.disks | map(.sizeBytes) | add'
+    """
     try:
         program = compile_query(query, variables=arg or ())
     except InvalidExpressionError as error:

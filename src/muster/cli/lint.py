@@ -6,19 +6,21 @@ import os
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from muster.cli.inputs.documents import read_documents
-from muster.cli.inputs.fleets import FleetFiles, gathered, in_namespace, overlaid
+from muster.cli.inputs.documents import read_objects
+from muster.cli.inputs.fields import part_of, text_in
+from muster.cli.inputs.fleets import FleetFiles, counted, gathered, in_namespace, overlaid
 from muster.cli.inputs.options import Context, Files, Kubeconfig, Report, ReportFormat
 from muster.cli.inputs.positions import Positions
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.cli.terminal.paint import Shade, paint_for
+from muster.cli.terminal.progress import Progress, under_way
 from muster.errors import InvalidObjectError
-from muster.placement.lint.findings import Severity
 from muster.values.json import JsonObject
 from muster.values.quoting import printable
 
@@ -31,8 +33,17 @@ if TYPE_CHECKING:
     from muster.placement.lint.fleet_facts import Vocabulary
     from muster.selection import Snapshot
 
-_SHADES = {Severity.ERROR: Shade.BAD, Severity.WARNING: Shade.UNSURE, Severity.INFO: Shade.QUIET}
-_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+
+class Level(StrEnum):
+    """How bad findings are, the worst first: the values of `Severity`, which a shell that completes need not import."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+_ORDER = tuple(Level)
+_SHADES = {Level.ERROR: Shade.BAD, Level.WARNING: Shade.UNSURE, Level.INFO: Shade.QUIET}
 _JUDGED = ("Placement", "ManagedClusterSet", "ManagedClusterSetBinding")
 
 
@@ -57,8 +68,8 @@ def command(
         bool, typer.Option("--offline", help="Only what can be judged without a fleet: no server is asked.")
     ] = False,
     fail_on: Annotated[
-        Severity, typer.Option("--fail-on", help="Exit with 1 for findings that are so bad, or worse.")
-    ] = Severity.WARNING,
+        Level, typer.Option("--fail-on", help="Exit with 1 for findings that are so bad, or worse.")
+    ] = Level.WARNING,
     output: ReportFormat = Report.TEXT,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
@@ -67,8 +78,13 @@ def command(
 
     The files are judged by the fleet: --fleet, or the clusters in the files themselves, or the server of the
     kubeconfig. Without -f the placements, sets and bindings of the fleet are looked at. Exits with 1 for findings.
+
+    Examples:
+      muster lint -f examples/05-why-not/broken/02-label.yaml --fleet examples/05-why-not/fleet.yaml
+      muster lint --offline -f examples/06-first-look/checkout.yaml
+      muster lint --fail-on error -o json
     """
-    documents = list(read_documents(filename)) if filename else []
+    documents = list(read_objects(filename)) if filename else []
     if not documents and offline:
         raise InvalidObjectError("", "nothing to look at: name files, directories or - with -f")
     others, namespace = _fleet_objects(documents, fleet, context, kubeconfig, offline=offline)
@@ -76,16 +92,21 @@ def command(
     documents = _known(documents)
     if not documents:
         raise InvalidObjectError("", "there is nothing to look at: no placement, cluster set or binding")
-    world = _World.of([*others, *documents], namespace)
+    with under_way(f"looking at {len(others) + len(documents):,} objects", len(others) + len(documents)):
+        world = _World.of([*others, *documents], namespace)
     positions = Positions()
-    found = [each for document in documents for each in _findings(document, world, positions)]
+    found: list[Located] = []
+    with Progress("judged") as progress:
+        for document in documents:
+            found += _findings(document, world, positions)
+            progress.advance()
     found.sort(key=lambda each: (each.file, each.line))
     if output is Report.TEXT:
         _print(found, len(documents), world.known.clusters)
     else:
         answer = {"findings": [_document(each) for each in found], "objects": len(documents)}
         print_report({**answer, "clusters": world.known.clusters}, output)
-    if any(_ORDER.index(each.finding.severity) <= _ORDER.index(fail_on) for each in found):
+    if any(_ORDER.index(Level(each.finding.severity.value)) <= _ORDER.index(fail_on) for each in found):
         raise typer.Exit(int(Exit.NO))
 
 
@@ -116,7 +137,7 @@ def _fleet_objects(
     if offline or (brings_its_own and not fleet):
         return [], "default"
     if fleet:
-        return list(read_documents(fleet)), "default"
+        return counted(fleet), "default"
     try:
         objects, namespace = gathered(None, context, kubeconfig)
     except KubeconfigError:
@@ -147,7 +168,7 @@ class _World:
 def _findings(document: Document, world: _World, positions: Positions) -> Iterator[Located]:
     obj = in_namespace(document.object, world.namespace)
     metadata = obj["metadata"]
-    name, namespace = metadata.get("name") or metadata.get("generateName"), metadata.get("namespace")
+    name, namespace = text_in(metadata, "name") or text_in(metadata, "generateName"), text_in(metadata, "namespace")
     subject = f"{obj['kind']} {namespace}/{name}" if namespace else f"{obj['kind']} {name}"
     for finding in _judged(obj, world):
         file, line = positions.line(document.origin, finding.where)
@@ -176,7 +197,7 @@ def _judged_placement(obj: JsonObject, world: _World) -> list[Finding]:
     from muster.placement.lint.placements import lint, lint_spec
     from muster.selectors.cel import CelLimits
 
-    limit, spec = CelLimits().estimate, obj.get("spec") or {}
+    limit, spec = CelLimits().estimate, part_of(obj, "spec")
     plan, seen = world.snapshot.compiled(obj)
     if not world.known.clusters and not world.snapshot.sets:
         return lint_spec(plan, limit, spec)
@@ -203,7 +224,7 @@ def _print(found: Sequence[Located], objects: int, clusters: int) -> None:
     paint = paint_for()
     for each in found:
         sys.stdout.writelines(f"{line}\n" for line in _lines(each, paint))
-    counts = {severity: sum(each.finding.severity is severity for each in found) for severity in _ORDER}
+    counts = {level: sum(each.finding.severity.value == level for each in found) for level in _ORDER}
     shown = ", ".join(f"{count} {severity.value}{_plural(count)}" for severity, count in counts.items() if count)
     judged = f"over {clusters:,} clusters" if clusters else "without a fleet"
     sys.stdout.write(f"{shown or 'nothing found'} in {objects} object{_plural(objects)}, judged {judged}\n")
@@ -211,7 +232,7 @@ def _print(found: Sequence[Located], objects: int, clusters: int) -> None:
 
 def _lines(each: Located, paint: Paint) -> Iterator[str]:
     finding = each.finding
-    severity = paint(finding.severity.value, _SHADES[finding.severity])
+    severity = paint(finding.severity.value, _SHADES[Level(finding.severity.value)])
     first, *rest = finding.message.splitlines() or [""]
     yield f"{paint(each.place, Shade.STRONG)}: {severity}: {printable(first)} [{finding.code}]"
     yield f"    {printable(f'{each.subject}: {finding.where}')}"

@@ -1,14 +1,12 @@
 """The door of the `muster` command: finds the command's module, runs it, turns errors into messages and exit codes.
 
-Command modules are imported only when they are called, so that `muster` starts fast. Each of them exposes
-`app`, a typer application with subcommands, or `command`, a single function. Texts in COMMANDS are what
-`muster --help` shows.
+Command modules are imported only when they are called, so that `muster` starts fast and a shell that asks for
+completions waits for one of them at most. Texts in COMMANDS are what `muster --help` shows.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -16,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from muster import __version__
+from muster.cli.kubectl import left_to_kubectl
+from muster.cli.terminal.commands import App, Lazy, LazyGroup
 from muster.cli.terminal.exits import Exit
 from muster.errors import (
     ApiError,
@@ -32,31 +32,36 @@ from muster.errors import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "apply": ("muster.cli.apply", "Create or change objects from files."),
-    "auth": ("muster.cli.auth", "Ask who may do what."),
-    "cel": ("muster.cli.cel.command", "Evaluate, check and explain CEL expressions."),
-    "classify": ("muster.cli.classify.command", "Say which labels hosts get, without a hub, and why."),
-    "clusterset": ("muster.cli.clusterset.command", "Ask who is in a cluster set, who may join it, and why."),
-    "delete": ("muster.cli.delete", "Delete objects by file or by name."),
-    "demo": ("muster.cli.demo", "Make synthetic fleets."),
-    "explain": (
-        "muster.cli.explain.command",
-        "Say why: for a placement, a cluster, a cluster set or a classification.",
+    from typer._click.core import Context
+
+_ASK, _CHECK, _CHANGE, _RUN, _TYPE, _SHELL = "Ask", "Check first", "Change", "Run", "Languages", "This shell"
+COMMANDS: Mapping[str, Lazy] = {
+    "select": Lazy("muster.cli.select", "Select clusters without a hub, and say why.", _ASK),
+    "explain": Lazy(
+        "muster.cli.explain.command", "Say why: a placement, a cluster, a cluster set, a classification.", _ASK
     ),
-    "get": ("muster.cli.get", "Show objects."),
-    "history": ("muster.cli.history", "Show what moved a placement's decisions, and the specs it had."),
-    "hub": ("muster.cli.hub.command", "Run the hub, back it up, restore it, ask how it is."),
-    "jq": ("muster.cli.jq", "Run jq queries within budgets."),
-    "lint": ("muster.cli.lint", "Find mistakes in placements before they are applied."),
-    "plan": ("muster.cli.plan.command", "Show what applying files would change in decisions and host labels."),
-    "resolve": ("muster.cli.resolve.command", "Find operators that work together, and say why."),
-    "select": ("muster.cli.select", "Select clusters without a hub, and say why."),
-    "undo": ("muster.cli.undo", "Bring back an earlier spec of a placement."),
-    "version": ("muster.cli.version", "Print the versions of muster and of the server."),
+    "get": Lazy("muster.cli.get.command", "Show objects.", _ASK),
+    "history": Lazy("muster.cli.history", "Show what moved a placement's decisions, and the specs it had.", _ASK),
+    "clusterset": Lazy("muster.cli.clusterset.command", "Who is in a cluster set, who may join it, and why.", _ASK),
+    "auth": Lazy("muster.cli.auth", "Who may do what.", _ASK),
+    "lint": Lazy("muster.cli.lint", "Find mistakes in placements before they are applied.", _CHECK),
+    "plan": Lazy("muster.cli.plan.command", "What applying files would change in decisions and host labels.", _CHECK),
+    "classify": Lazy("muster.cli.classify.command", "Which labels hosts get, without a hub, and why.", _CHECK),
+    "resolve": Lazy("muster.cli.resolve.command", "Find operators that work together, and say why.", _CHECK),
+    "apply": Lazy("muster.cli.apply", "Create or change objects from files.", _CHANGE),
+    "delete": Lazy("muster.cli.delete", "Delete objects by file or by name.", _CHANGE),
+    "undo": Lazy("muster.cli.undo", "Bring back an earlier spec of a placement.", _CHANGE),
+    "hub": Lazy("muster.cli.hub.command", "Run the hub, back it up, restore it, ask how it is.", _RUN),
+    "demo": Lazy("muster.cli.demo", "Make synthetic fleets.", _RUN),
+    "cel": Lazy("muster.cli.cel.command", "Evaluate, check and explain CEL expressions.", _TYPE),
+    "jq": Lazy("muster.cli.jq", "Run jq queries within budgets.", _TYPE),
+    "completion": Lazy("muster.cli.completion.command", "Print what makes a shell complete commands.", _SHELL),
+    "config": Lazy("muster.cli.config", "Show which defaults are in force, and where they come from.", _SHELL),
+    "version": Lazy("muster.cli.version", "Print the versions of muster and of the server.", _SHELL),
 }
 
 DEBUG = "MUSTER_DEBUG"
+COMPLETING = "_MUSTER_COMPLETE"  # set by shells that ask for completions
 EXIT_CODES: Mapping[type[MusterError], Exit] = {
     MusterError: Exit.SERVER_TROUBLE,
     InvalidExpressionError: Exit.BAD_INPUT,
@@ -80,31 +85,20 @@ def exit_code(error: MusterError) -> Exit:
     return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
 
 
-def application(wanted: Sequence[str]) -> typer.Typer:
-    """The command tree: the modules of the wanted commands in full, the others as a line of help."""
-    root = typer.Typer(
-        name="muster",
-        help="Which of my clusters, hosts and operators fit, and why?",
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+class Root(LazyGroup):
+    """All commands; and a word about those that kubectl has and we leave to it."""
+
+    modules = COMMANDS
+
+    def unknown(self, ctx: Context, args: list[str]) -> str:
+        return left_to_kubectl(args) or super().unknown(ctx, args)
+
+
+def application() -> typer.Typer:
+    """The command tree; modules of commands are imported when they are called."""
+    root = App(cls=Root)
     root.callback()(_root)
-    for name, (module_name, summary) in sorted(COMMANDS.items()):
-        module = importlib.import_module(module_name) if name in wanted else None
-        if module is not None and hasattr(module, "app"):
-            root.add_typer(module.app, name=name, help=summary)
-        else:
-            settings = getattr(module, "CONTEXT_SETTINGS", None)
-            help_text = summary if module is None else None  # a module's own words are in its docstring
-            root.command(name, help=help_text, short_help=summary, context_settings=settings)(
-                getattr(module, "command", _not_loaded)
-            )
     return root
-
-
-def _not_loaded() -> None:
-    """Stands for a command whose module was not needed."""
 
 
 def _print_version(asked: bool) -> None:
@@ -118,14 +112,17 @@ def _root(
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Nothing to do before a command runs."""
+    """Which of my clusters, hosts and operators fit, and why?
 
+    Start with a hub and a demo fleet (`muster hub run --demo`, which says what to try), or with files and no hub at
+    all, as below. Every command has --help with examples. What kubectl does well is left to it: describe, jsonpath,
+    custom-columns, api-resources; the hub is a Kubernetes API server.
 
-def _wanted(args: Sequence[str]) -> Sequence[str]:
-    """Which commands' modules are needed: the one that is called, or all when a shell asks for completions."""
-    if "_MUSTER_COMPLETE" in os.environ:
-        return list(COMMANDS)
-    return [argument for argument in args if argument in COMMANDS][:1]
+    Examples:
+      muster demo fleet -o my-fleet
+      muster select "managedCluster.metadata.labels.cloud == 'Amazon'" --fleet my-fleet
+      muster explain cluster prod-eu-west-1-00020 --fleet my-fleet
+    """
 
 
 def run(args: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
@@ -136,10 +133,16 @@ def run(args: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> i
         stack.enter_context(contextlib.redirect_stdout(stdout))
         stack.enter_context(contextlib.redirect_stderr(stderr))
         try:
-            application(_wanted(args))(args=list(args), prog_name="muster")
+            if COMPLETING in os.environ:
+                from muster.cli.completion.shells import be_ready
+
+                be_ready()
+            application()(args=list(args), prog_name="muster", obj=list(args))
         except SystemExit as done:
             return done.code if isinstance(done.code, int) else int(Exit.OK)
         except MusterError as error:
+            if COMPLETING in os.environ:
+                return int(Exit.OK)  # whoever pressed Tab did not ask what is wrong
             stderr.write(f"muster: {error}\n")
             return int(exit_code(error))
         except BrokenPipeError:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from muster.cli.inputs.documents import load_one
+from muster.cli.inputs.fields import part_of
 from muster.cli.inputs.fleets import FleetFiles, gathered
 from muster.cli.inputs.options import Context, Kubeconfig, Output, OutputFormat
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import TablePrinter, print_json, print_yaml
+from muster.cli.terminal.progress import under_way
 from muster.errors import InvalidObjectError
 from muster.values.json import JsonObject
 
@@ -20,16 +23,28 @@ if TYPE_CHECKING:
 
 
 def command(
-    cel: Annotated[str, typer.Argument(help="CEL expression over managedCluster.", show_default=False)] = "",
-    labels: Annotated[str, typer.Option("--selector", "-l", help="Label selector.", show_default=False)] = "",
+    cel: Annotated[
+        str, typer.Argument(metavar="EXPRESSION", help="CEL expression over managedCluster.", show_default=False)
+    ] = "",
+    labels: Annotated[
+        str,
+        typer.Option(
+            "--selector", "-l", metavar="LABELS", help="Labels, such as cloud=Amazon,tier!=gold.", show_default=False
+        ),
+    ] = "",
     filename: Annotated[
-        str, typer.Option("--filename", "-f", help="A Placement or a selector in a file.", show_default=False)
+        str,
+        typer.Option(
+            "--filename", "-f", metavar="FILE", help="A Placement or a selector in a file.", show_default=False
+        ),
     ] = "",
     fleet: FleetFiles = None,
     kind: Annotated[
-        str, typer.Option("--kind", help="Kind to select; else clusters, or what has purposes.", show_default=False)
+        str, typer.Option("--kind", metavar="KIND", help="Kind to select; else by what is asked.", show_default=False)
     ] = "",
-    why: Annotated[str, typer.Option("--why", help="Print the reason for this object.", show_default=False)] = "",
+    why: Annotated[
+        str, typer.Option("--why", metavar="NAME", help="Print the reason for this object.", show_default=False)
+    ] = "",
     output: OutputFormat = Output.NAME,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
@@ -37,6 +52,11 @@ def command(
     """Select clusters by CEL, labels, a selector or a Placement.
 
     Exits with 0 when something was selected (or the object asked about was), 1 when nothing was, 2 for bad input.
+
+    Examples:
+      muster select "managedCluster.metadata.labels.cloud == 'Amazon'" --fleet fleet
+      muster select -l environment=prod,cloud=Amazon --fleet fleet -o table
+      muster select -f examples/06-first-look/checkout.yaml --fleet fleet --why dev-eastus-00047
     """
     from muster.selection import name_of, select
 
@@ -44,11 +64,12 @@ def command(
         raise InvalidObjectError("", "say what to select: a CEL expression, -l LABELS, or -f FILE")
     objects, _ = gathered(fleet, context, kubeconfig)
     wanted = _read_wanted(filename) if filename else {}
-    if wanted.get("kind") == "Placement":
-        selection = select(objects, cel or None, labels=labels or None, placement=wanted)
-    else:
-        given = wanted if filename else None
-        selection = select(objects, cel or None, labels=labels or None, selector=given, kind=kind or None)
+    with under_way(f"selecting among {len(objects):,} objects", len(objects)):
+        if wanted.get("kind") == "Placement":
+            selection = select(objects, cel or None, labels=labels or None, placement=wanted)
+        else:
+            given = wanted if filename else None
+            selection = select(objects, cel or None, labels=labels or None, selector=given, kind=kind or None)
     if why:
         _print_reason(selection, why)
         return
@@ -59,7 +80,15 @@ def command(
         first = selection.why(selection.failed[0])
         sys.stderr.write(f"{len(selection.failed)} objects could not be evaluated ({shown} …): {first}\n")
     if not selection.names:
+        _say_what_was_not_looked_at(objects, selection)
         raise typer.Exit(int(Exit.NO))
+
+
+def _say_what_was_not_looked_at(objects: list[JsonObject], selection: Selection) -> None:
+    """Nothing was selected from nothing: the fleet is of another kind than the one that is asked for."""
+    if objects and not selection.reasons and selection.result is None:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(obj["kind"] for obj in objects).most_common(5))
+        sys.stderr.write(f"none of these was looked at: {kinds}; --kind names the kind to select from\n")
 
 
 def _read_wanted(filename: str) -> JsonObject:
@@ -91,7 +120,7 @@ def _print(chosen: dict[str, JsonObject], selection: Selection, output: Output) 
         return
     objects = [chosen[name] for name in selection.names if name in chosen]
     if output in (Output.TABLE, Output.WIDE):
-        shown = [(obj["metadata"].get("labels") or {}) for obj in objects]
+        shown = [part_of(obj["metadata"], "labels") for obj in objects]
         rows = [
             {"cells": [name, *(labels.get(key, "") for key in ("cloud", "region", "version"))]}
             for name, labels in zip(selection.names, shown, strict=True)

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from muster.cli.completion.answers import names_of
 from muster.cli.history import PLACEMENTS, read_history, revision_of
+from muster.cli.inputs.fields import items_of, number_in, part_of
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, with_client
+from muster.cli.terminal.commands import App
 from muster.cli.terminal.consent import asked, require_terminal
 from muster.cli.terminal.exits import Exit
 from muster.errors import InvalidObjectError
@@ -19,7 +22,7 @@ from muster.values.json import JsonMapping, JsonObject
 if TYPE_CHECKING:
     from muster.client import Client
 
-app = typer.Typer(no_args_is_help=True)
+app = App()
 MANAGER: Final = "muster-undo"
 _MOST_FIELDS: Final = 50
 
@@ -31,10 +34,13 @@ def _undo() -> None:
 
 @app.command()
 def placement(
-    name: Annotated[str, typer.Argument(help="The placement.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The placement.", autocompletion=names_of("placements"))],
     namespace: Namespace = None,
     to: Annotated[
-        int | None, typer.Option("--to", help="The revision to go back to; else the one before.", show_default=False)
+        int | None,
+        typer.Option(
+            "--to", metavar="REVISION", help="The revision to go back to; else the one before.", show_default=False
+        ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Also show which clusters it would gain and lose.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -45,6 +51,10 @@ def placement(
 
     Shows what changes and asks. Nothing is written if somebody else has changed the placement meanwhile.
     `muster history placement` lists the revisions.
+
+    Examples:
+      muster undo placement checkout -n apps --plan --yes
+      muster undo placement checkout -n apps --to 1 --yes
     """
     if not yes:
         require_terminal("undo")
@@ -69,7 +79,7 @@ def placement(
         path = object_path(*PLACEMENTS, current["metadata"]["namespace"], name)
         reply = await client.request("PUT", path, params={"fieldManager": MANAGER}, body=restored)
         sys.stderr.writelines(f"Warning: {warning}\n" for warning in reply.warnings)
-        return int(reply.json()["metadata"].get("generation") or 0)
+        return number_in(reply.json()["metadata"], "generation")
 
     generation = with_client(write, context, kubeconfig)
     sys.stdout.write(f"the spec of revision {chosen['revision']} is back, as revision {generation}\n")
@@ -77,8 +87,8 @@ def placement(
 
 def before(record: JsonMapping, current: JsonMapping) -> JsonObject:
     """The newest spec that is not the present one. Raises InvalidObjectError when there is none."""
-    for each in reversed(record.get("revisions") or ()):
-        if each["spec"] != (current.get("spec") or {}):
+    for each in reversed(items_of(record, "revisions")):
+        if each["spec"] != part_of(current, "spec"):
             found: JsonObject = each
             return found
     raise InvalidObjectError("", "there is nothing to go back to: no earlier spec is kept")
@@ -88,7 +98,7 @@ def _print_difference(current: JsonObject, restored: JsonObject, chosen: JsonObj
     """What the restored spec changes; whether it changes anything."""
     from muster.placement.explain.differences import changed_fields
 
-    fields = changed_fields(current.get("spec") or {}, restored["spec"], _MOST_FIELDS, "spec")
+    fields = changed_fields(part_of(current, "spec"), restored["spec"], _MOST_FIELDS, "spec")
     if not fields:
         sys.stdout.write(f"the spec is that of revision {chosen['revision']} already\n")
         return False

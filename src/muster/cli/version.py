@@ -20,7 +20,12 @@ def command(
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """Print the versions of muster and of the server."""
+    """Print the versions of muster and of the server.
+
+    Examples:
+      muster version
+      muster version --client
+    """
     sys.stdout.write(f"muster {__version__}\n")
     if client_only:
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from muster.errors import InvalidObjectError
 from muster.values.api_paths import collection_path, object_path
 from muster.values.json import JsonObject
+from muster.values.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,9 +65,17 @@ class Discovery:
                 f"{resource.version}.{resource.group}".rstrip("."),
             ):
                 return resource
-        raise InvalidObjectError(
-            "", f"the server doesn't have a resource type {wanted!r}; `kubectl api-resources` lists them"
-        )
+        close = nearest(name, {each.plural for each in self.resources} | {each.singular for each in self.resources})
+        hint = f": did you mean {' or '.join(close)}?" if close else "; `kubectl api-resources` lists them"
+        raise InvalidObjectError("", f"the server doesn't have a resource type {wanted!r}{hint}")
+
+    def resources_of(self, wanted: str) -> list[ServedResource]:
+        """The resource a user means, or all of a category, such as `all`, in the version that is preferred."""
+        found: dict[tuple[str, str], ServedResource] = {}
+        for each in self.resources:
+            if wanted in each.categories and "list" in each.verbs:
+                found.setdefault((each.group, each.plural), each)
+        return list(found.values()) if found else [self.named(wanted)]
 
     def of_kind(self, api_version: str, kind: str) -> ServedResource:
         for resource in self.resources:

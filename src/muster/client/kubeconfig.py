@@ -84,6 +84,12 @@ async def load_connection(context: str | None = None, path: str | None = None) -
     )
 
 
+def context_names(path: str | None = None) -> list[str]:
+    """The contexts that there are. Raises KubeconfigError for a file that cannot be read."""
+    config, _ = _read(path)
+    return [] if config is None else [str(each["name"]) for each in config["contexts"] if "name" in each]
+
+
 def _loader(user: JsonObject, context: str, sources: list[Path]) -> Callable[[], Awaitable[Credentials]] | None:
     """Where to get the user's credentials, and again later; None for those that never change."""
     if "exec" in user:

@@ -31,6 +31,9 @@ from muster.cel.checking.types import DYN
 from muster.cel.costs.ranges import MAX
 from muster.cel.values import check_input
 from muster.cli.cel.show import explained, shown
+from muster.cli.completion.answers import environments
+from muster.cli.inputs.documents import read_documents
+from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
 from muster.values.json import Json, JsonMapping, JsonObject
@@ -42,14 +45,16 @@ if TYPE_CHECKING:
 
 _MOST_WRITTEN_OUT = 64 * 1024 * 1024  # bytes of a YAML file, with every alias replaced by what it stands for
 
-app = typer.Typer(help="Evaluate, check and explain CEL expressions.", no_args_is_help=True)
+app = App(help="Evaluate, check and explain CEL expressions.")
 
-Expression = Annotated[str, typer.Argument(metavar="EXPR", help="The expression.")]
+Expression = Annotated[str, typer.Argument(metavar="EXPRESSION", help="The expression.")]
 Variables = Annotated[
     list[str] | None, typer.Option("--var", metavar="NAME=VALUE", help="A variable: JSON, or @FILE with JSON or YAML.")
 ]
-Environment = Annotated[str, typer.Option("--env", metavar="NAME", help=f"One of {', '.join(NAMES)}.")]
-Limit = Annotated[int, typer.Option("--limit", help="The cost limit of one evaluation.")]
+Environment = Annotated[
+    str, typer.Option("--env", metavar="NAME", help=f"One of {', '.join(NAMES)}.", autocompletion=environments)
+]
+Limit = Annotated[int, typer.Option("--limit", metavar="COST", help="The cost limit of one evaluation.")]
 
 
 def _read(place: str) -> Json:
@@ -99,7 +104,13 @@ def evaluate(
     limit: Limit = DEFAULT_COST_LIMIT,
     profile: Annotated[bool, typer.Option("--profile", help="Time both back ends.")] = False,
 ) -> None:
-    """Print the value of an expression, its type, its cost and what it reads."""
+    """Print the value of an expression, its type, its cost and what it reads.
+
+    Examples:
+      muster cel eval "[1, 2, 3].exists(n, n > 2)"
+      muster cel eval "semver(v).isGreaterThan(semver('1.29.0'))" --var v=1.30.8
+      muster cel eval "size(placement.spec.clusterSets)" --var placement=@examples/06-first-look/checkout.yaml
+    """
     variables = _variables(var)
     program = make_program(expression, _environment(env, variables))
     value, cost = program.run(variables, limit)
@@ -140,7 +151,12 @@ def _profile(program: Program, variables: JsonMapping, limit: int) -> None:
 
 @app.command("check")
 def check_command(expression: Expression, var: Variables = None, env: Environment = "muster") -> None:
-    """Say what is wrong with an expression, or what type it has."""
+    """Say what is wrong with an expression, or what type it has.
+
+    Examples:
+      muster cel check "managedCluster.metadata.labels.cloud == 'Amazon'"
+      muster cel check "1 + 'a'"
+    """
     env_with_variables = _environment(env, _variables(var))
     try:
         checked = check(parse(expression, env_with_variables), env_with_variables)
@@ -154,7 +170,12 @@ def check_command(expression: Expression, var: Variables = None, env: Environmen
 def explain(
     expression: Expression, var: Variables = None, env: Environment = "muster", limit: Limit = DEFAULT_COST_LIMIT
 ) -> None:
-    """Print the value or error of every part of an expression."""
+    """Print the value or error of every part of an expression.
+
+    Examples:
+      muster cel explain "n > 1 && n % 2 == 0" --var n=4
+      muster cel explain "a.b.startsWith('x')" --var 'a={"b": "xyz"}'
+    """
     variables = _variables(var)
     program = make_program(expression, _environment(env, variables))
     trace = program.trace(variables, limit)
@@ -167,10 +188,16 @@ def explain(
 
 @app.command()
 def functions(
-    name: Annotated[str | None, typer.Argument(help="Only functions whose name contains this.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only functions whose name contains this.")] = None,
     env: Environment = "muster",
 ) -> None:
-    """List functions and macros with their signatures, what they do, and examples."""
+    """List functions and macros with their signatures, what they do, and examples.
+
+    Examples:
+      muster cel functions
+      muster cel functions semver
+      muster cel functions --env standard
+    """
     chosen = environment(env)
     entries = [(function.name, function) for function in chosen.functions.values()]
     found = sorted((entry for entry in entries if name is None or name in entry[0]), key=lambda entry: entry[0])
@@ -200,7 +227,12 @@ def functions(
 
 @app.command()
 def repl(var: Variables = None, env: Environment = "muster", limit: Limit = DEFAULT_COST_LIMIT) -> None:
-    """Evaluate expressions as they are typed, with history and completion; `name = EXPR` keeps a value."""
+    """Evaluate expressions as they are typed, with history and completion; `name = EXPRESSION` keeps a value.
+
+    Examples:
+      echo "1 + 1" | muster cel repl
+      echo "n * 2" | muster cel repl --var n=21
+    """
     variables = _variables(var)
     _complete(lambda: [*_environment(env, variables).functions, *_environment(env, variables).variables])
     while True:
@@ -251,22 +283,39 @@ def _complete(words: Callable[[], list[str]]) -> None:
     readline.parse_and_bind("tab: complete")
 
 
+def _objects(over: str) -> list[Json]:
+    """The objects of a fleet, or the items of a list of anything."""
+    try:
+        return [document.object for document in read_documents([over])]
+    except InvalidObjectError:
+        found = _read(over)
+    if isinstance(found, dict):
+        found = found.get("items")
+    if not isinstance(found, list) or not found:
+        raise InvalidObjectError(over, "is not a list of objects")
+    return found
+
+
 @app.command()
 def bench(
     expression: Expression,
-    over: Annotated[str, typer.Option("--over", metavar="FILE", help="A list of objects, or a document with `items`.")],
+    over: Annotated[
+        str,
+        typer.Option("--over", metavar="FILE", help="Objects: a fleet as `select` takes it, or a list of anything."),
+    ],
     bound: Annotated[
         str, typer.Option("--as", metavar="NAME", help="The variable each object becomes.")
     ] = "managedCluster",
     env: Environment = "muster",
     limit: Limit = DEFAULT_COST_LIMIT,
 ) -> None:
-    """Evaluate an expression over many objects and say how long it took and what came out."""
-    document = _read(over)
-    objects = document.get("items") if isinstance(document, dict) else document
-    if not isinstance(objects, list) or not objects:
-        raise InvalidObjectError(over, "is not a list of objects")
-    inputs = [{bound: item} for item in objects]
+    """Evaluate an expression over many objects and say how long it took and what came out.
+
+    Examples:
+      muster cel bench "managedCluster.metadata.name.startsWith('a')" --over fleet/30-managedclusters.json
+      muster cel bench "host.cpu > 8" --as host --over hosts.json
+    """
+    inputs = [{bound: item} for item in _objects(over)]
     program = make_program(expression, _environment(env, inputs[0]))
     started = time.perf_counter()
     results = [program.run(variables, limit) for variables in inputs]

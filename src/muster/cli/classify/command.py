@@ -9,6 +9,7 @@ import typer
 
 from muster.cli.classify.output import label_text, outcome_text, plain_conditions, print_parts, trouble
 from muster.cli.inputs.documents import read_documents
+from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.options import Context, Files, Kubeconfig, Output, OutputFormat, with_client
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import TablePrinter, print_json, print_yaml
@@ -28,10 +29,18 @@ def command(
     filename: Files = None,
     agents: Annotated[
         list[str] | None,
-        typer.Option("--agents", help="Agents: files, directories, -; else the server of the kubeconfig."),
+        typer.Option(
+            "--agents", metavar="FILE", help="Agents: files, directories, -; else the server of the kubeconfig."
+        ),
     ] = None,
     why: Annotated[
-        str, typer.Option("--why", help="Explain what every classification says of this agent.", show_default=False)
+        str,
+        typer.Option(
+            "--why",
+            metavar="AGENT",
+            help="Explain what every classification says of this agent.",
+            show_default=False,
+        ),
     ] = "",
     output: OutputFormat = Output.TABLE,
     context: Context = None,
@@ -41,6 +50,11 @@ def command(
 
     Exits with 0 when every query answers true or false on every agent, 1 when one does not or a label is in the way,
     2 for bad input. With --why: 0 when the agent gets a label, 1 when it gets none.
+
+    Examples:
+      muster classify
+      muster classify -f examples/02-classify-hosts/classifications.yaml --agents fleet
+      muster classify -f fleet --agents fleet --why 4d19aab7c8bc17e5
     """
     from muster.classification import classify
 
@@ -169,7 +183,7 @@ def _explain(
     inventory = next(
         seen_inventory(each)
         for each in hosts
-        if (each["metadata"].get("namespace") or "", each["metadata"]["name"]) == (agent.namespace, agent.name)
+        if (text_in(each["metadata"], "namespace"), each["metadata"]["name"]) == (agent.namespace, agent.name)
     )
     sys.stdout.write(f"{agent.name}: {label_text(_given(agent)) or 'no label'}\n")
     for obj in sorted(wanted, key=lambda each: str(each["metadata"]["name"])):

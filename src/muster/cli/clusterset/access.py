@@ -142,7 +142,7 @@ def move(
         return MoveAnswer(user.name, name, set_name, enters, "", (), note)
     moves = moves_between_sets(possible_moves(before, after), {str(each["metadata"]["name"]): each for each in sets})
     needed = [change_it, *((each,) for each in join_permissions(moves))]
-    change = f"label {rule.key}: {before.get(rule.key) or '(none)'} → {after.get(rule.key) or '(none)'}"
+    change = f"label {rule.key}: {before.get(rule.key, '(none)')} → {after.get(rule.key, '(none)')}"
     return MoveAnswer(user.name, name, set_name, enters, change, tuple(_need(policy, user, each) for each in needed))
 
 

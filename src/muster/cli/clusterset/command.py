@@ -9,9 +9,11 @@ import msgspec
 import typer
 
 from muster.cli.clusterset.inventory import Inventory, ask, named
+from muster.cli.completion.answers import names_of
 from muster.cli.inputs.fleets import FleetFiles  # noqa: TC001 - typer reads annotations at run time
 from muster.cli.inputs.grants import print_rows
 from muster.cli.inputs.options import Context, Kubeconfig, Report, ReportFormat
+from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.values.json import Json, JsonObject
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
     from muster.cli.clusterset.access import MoveAnswer
     from muster.cli.clusterset.membership import Members, SetsOfCluster
 
-app = typer.Typer(no_args_is_help=True)
-SetName = Annotated[str, typer.Argument(metavar="SET", help="The cluster set.")]
-ClusterName = Annotated[str, typer.Argument(metavar="CLUSTER", help="The cluster.")]
+app = App()
+SetName = Annotated[
+    str, typer.Argument(metavar="SET", help="The cluster set.", autocompletion=names_of("managedclustersets"))
+]
+ClusterName = Annotated[
+    str, typer.Argument(metavar="CLUSTER", help="The cluster.", autocompletion=names_of("managedclusters"))
+]
 
 
 @app.callback()
@@ -38,7 +44,12 @@ def members(
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """The clusters of a set, by which rule, and those that miss it by a capital letter."""
+    """The clusters of a set, by which rule, and those that miss it by a capital letter.
+
+    Examples:
+      muster clusterset members prod-clusters
+      muster clusterset members prod-clusters --fleet fleet -o json
+    """
     from muster.cli.clusterset.membership import members_of
     from muster.selectors.membership import ExclusiveMembership, membership
 
@@ -65,7 +76,12 @@ def sets_of_cluster(
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """All sets that a cluster is in, by key, and why; and the keys by which it is in none."""
+    """All sets that a cluster is in, by key, and why; and the keys by which it is in none.
+
+    Examples:
+      muster clusterset of prod-eu-central-1-00023
+      muster clusterset of prod-eu-central-1-00023 --fleet fleet
+    """
     from muster.cli.clusterset.membership import sets_of
 
     async def question(inventory: Inventory) -> SetsOfCluster:
@@ -95,6 +111,10 @@ def who_can_join(
 
     Needs the right to list roles and bindings. Members of system:masters may do everything without a role.
     Exits with 1 if nobody else may.
+
+    Examples:
+      muster clusterset who-can-join prod-clusters
+      muster clusterset who-can-join prod-clusters -o yaml
     """
     from muster.cli.clusterset.access import changers, joiners
     from muster.selectors.membership import ExclusiveMembership, membership
@@ -126,7 +146,8 @@ def why(
     cluster: ClusterName,
     cluster_set: SetName,
     groups: Annotated[
-        list[str] | None, typer.Option("--group", help="A group of the user; repeat for more.", show_default=False)
+        list[str] | None,
+        typer.Option("--group", metavar="GROUP", help="A group of the user; repeat for more.", show_default=False),
     ] = None,
     fleet: FleetFiles = None,
     output: ReportFormat = Report.TEXT,
@@ -137,6 +158,10 @@ def why(
 
     Shows each permission with the binding that grants it, and rules for those that are missing. Needs the right to
     list roles and bindings. Exits with 0 for yes and 1 for no.
+
+    Examples:
+      muster clusterset why dana prod-eu-central-1-00023 dev-clusters
+      muster clusterset why dana prod-eu-central-1-00023 prod-clusters --group operators
     """
     from muster.cli.clusterset.access import move, the_user
 

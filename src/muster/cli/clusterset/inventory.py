@@ -9,6 +9,7 @@ from muster.api import RESOURCES
 from muster.api.managed_cluster import GROUP
 from muster.api.validation import decode_problem, prepare
 from muster.cli.inputs.documents import read_documents
+from muster.cli.inputs.fields import items_of
 from muster.cli.inputs.grants import live_policy, policy_of
 from muster.cli.inputs.options import with_client
 from muster.errors import ApiError, InvalidObjectError
@@ -125,7 +126,7 @@ class _Server:
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
         path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
         info: JsonObject = (await self._client.request("POST", path, body=body)).json()["status"]["userInfo"]
-        return list(info.get("groups") or ()) if info.get("username") == user else ()
+        return items_of(info, "groups") if info.get("username") == user else ()
 
 
 def _shaped(document: Document) -> JsonObject:

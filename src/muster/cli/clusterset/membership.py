@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from muster.cli.inputs.fields import text_in
 from muster.errors import InvalidObjectError
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, ExclusiveMembership, membership
@@ -80,7 +81,7 @@ def members_of(cluster_set: JsonMapping, clusters: Iterable[JsonMapping]) -> Mem
         if rule.match(cluster):
             names.append(name)
         elif isinstance(rule, ExclusiveMembership):
-            value = labels_of(cluster).get(rule.key) or ""
+            value = text_in(labels_of(cluster), rule.key)
             if value.lower() == rule.set_name:
                 near.append(NearMiss(name, f"its label is {rule.key}={value}, and values are case-sensitive"))
     near.sort(key=lambda each: each.cluster)
@@ -108,7 +109,7 @@ def sets_of(cluster: JsonMapping, cluster_sets: Iterable[JsonMapping]) -> SetsOf
     labels = labels_of(cluster)
     taken = {each.key for each in found}
     without = [
-        WithoutSet(key, _why_without(key, labels.get(key) or "", names))
+        WithoutSet(key, _why_without(key, text_in(labels, key), names))
         for key, names in names_by_key.items()
         if key not in taken
     ]

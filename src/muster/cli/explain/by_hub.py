@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.cli.inputs.documents import read_documents
+from muster.cli.inputs.fields import part_of, text_in
 from muster.cli.inputs.options import with_client
 from muster.errors import ApiError
 from muster.values.json import JsonObject
@@ -40,7 +41,7 @@ def asked(
             raise refusal
         unsaved = named[0]
         name = unsaved["metadata"]["name"]
-    place = namespace or ((unsaved or {}).get("metadata") or {}).get("namespace")
+    place = namespace or text_in(part_of(unsaved or {}, "metadata"), "namespace")
 
     async def ask(client: Client) -> PlacementExplanation | ClusterExplanation:
         return await explained(client, place or client.connection.namespace, name, cluster, unsaved)

@@ -9,6 +9,8 @@ import msgspec
 import typer
 
 from muster.cli.classify.output import outcome_text, plain_conditions, print_parts, trouble
+from muster.cli.completion.answers import names_of
+from muster.cli.inputs.fields import part_of, text_in
 from muster.cli.inputs.fleets import FleetFiles  # noqa: TC001 - typer reads annotations at run time
 from muster.cli.inputs.host_objects import DEFAULT_NAMESPACE, host_objects, namespace_of, one_named, placed
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat
@@ -28,8 +30,20 @@ _MOST_GROUPS = 8
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="The classification.")],
-    agent: Annotated[str, typer.Option("--agent", help="What it says of this one agent.", show_default=False)] = "",
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="The classification.", autocompletion=names_of("agentclassifications")),
+    ],
+    agent: Annotated[
+        str,
+        typer.Option(
+            "--agent",
+            metavar="AGENT",
+            help="What it says of this one agent.",
+            show_default=False,
+            autocompletion=names_of("agents"),
+        ),
+    ] = "",
     namespace: Namespace = None,
     fleet: FleetFiles = None,
     output: ReportFormat = Report.TEXT,
@@ -40,6 +54,10 @@ def command(
 
     All agents are summarised by outcome, each with the parts on an example. Exits with 1 when the query fails
     somewhere or a label is in the way; with --agent, when the agent does not get the label.
+
+    Examples:
+      muster explain classification size-large -n hosts
+      muster explain classification size-large -n hosts --agent 4d19aab7c8bc17e5
     """
     from muster.classification import classify
 
@@ -66,11 +84,11 @@ class _Asked:
     def __init__(
         self, obj: JsonObject, namespace: str, report: ClassificationReport, agents: dict[str, JsonObject]
     ) -> None:
-        spec = obj.get("spec") or {}
+        spec = part_of(obj, "spec")
         self.name: str = obj["metadata"]["name"]
         self.namespace = namespace
         self.label = f"{spec.get('labelKey')}={spec.get('labelValue')}"
-        self.query = str(spec.get("query") or "")
+        self.query = text_in(spec, "query")
         self.report = report
         self._agents = agents
 

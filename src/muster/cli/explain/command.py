@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from muster.cli.completion.answers import names_of
 from muster.cli.explain import by_hub as explain_hub
 from muster.cli.explain import classification as explain_classification
 from muster.cli.inputs.documents import read_documents
+from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.fleets import FleetFiles, gathered, in_namespace, overlaid
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat
+from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.errors import ApiError, InvalidObjectError
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from muster.cli.terminal.paint import Paint
     from muster.selection import Snapshot
 
-app = typer.Typer(no_args_is_help=True)
+app = App()
 app.command("classification")(explain_classification.command)
 
 
@@ -38,11 +41,29 @@ def _explain() -> None:
 
 @app.command()
 def placement(
-    name: Annotated[str, typer.Argument(help="The placement; may be left out with -f FILE.", show_default=False)] = "",
-    filename: Annotated[
-        str, typer.Option("--filename", "-f", help="A Placement that is not saved yet, in a file.", show_default=False)
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="The placement; may be left out with -f FILE.",
+            show_default=False,
+            autocompletion=names_of("placements"),
+        ),
     ] = "",
-    cluster: Annotated[str, typer.Option("--cluster", help="The way of this one cluster.", show_default=False)] = "",
+    filename: Annotated[
+        str,
+        typer.Option("--filename", "-f", metavar="FILE", help="A Placement that is not saved yet.", show_default=False),
+    ] = "",
+    cluster: Annotated[
+        str,
+        typer.Option(
+            "--cluster",
+            metavar="CLUSTER",
+            help="The way of this one cluster.",
+            show_default=False,
+            autocompletion=names_of("managedclusters"),
+        ),
+    ] = "",
     namespace: Namespace = None,
     fleet: FleetFiles = None,
     output: ReportFormat = Report.TEXT,
@@ -53,6 +74,11 @@ def placement(
 
     With --cluster, exits with 1 when the cluster is not selected. Who may not list the clusters of a hub is told what
     the hub explains to them.
+
+    Examples:
+      muster explain placement checkout -n apps
+      muster explain placement training -n apps --cluster stage-nyc-dc1-00013
+      muster explain placement -f examples/06-first-look/checkout.yaml --fleet fleet
     """
     from muster.cli.explain.text import cluster_lines, placement_lines
     from muster.placement.explain.explanation import explain_cluster, explain_placement
@@ -88,13 +114,20 @@ def placement(
 
 @app.command("cluster")
 def one_cluster(
-    name: Annotated[str, typer.Argument(help="The cluster.")],
+    name: Annotated[
+        str, typer.Argument(metavar="CLUSTER", help="The cluster.", autocompletion=names_of("managedclusters"))
+    ],
     fleet: FleetFiles = None,
     output: ReportFormat = Report.TEXT,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """Which placements take the cluster, and why the others do not, near misses first."""
+    """Which placements take the cluster, and why the others do not, near misses first.
+
+    Examples:
+      muster explain cluster prod-eu-central-1-00023
+      muster explain cluster prod-eu-central-1-00023 --fleet fleet -o yaml
+    """
     from muster.cli.explain.text import outlook_lines
     from muster.placement.explain.across_placements import explain_everywhere
 
@@ -109,13 +142,20 @@ def one_cluster(
 
 @app.command("set")
 def one_set(
-    name: Annotated[str, typer.Argument(help="The cluster set.")],
+    name: Annotated[
+        str, typer.Argument(metavar="SET", help="The cluster set.", autocompletion=names_of("managedclustersets"))
+    ],
     fleet: FleetFiles = None,
     output: ReportFormat = Report.TEXT,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """Which clusters are in a cluster set, by which rule, where it is bound and who chooses from it."""
+    """Which clusters are in a cluster set, by which rule, where it is bound and who chooses from it.
+
+    Examples:
+      muster explain set prod-clusters
+      muster explain set prod-clusters --fleet fleet
+    """
     from muster.cli.explain.text import set_lines
     from muster.placement.explain.across_placements import explain_set
 
@@ -149,7 +189,7 @@ def _show(found: Json, lines: Callable[[Json, Paint], Iterator[str]], output: Re
 
 def _named(objects: Sequence[JsonMapping], kind: str, name: str, namespace: str | None, default: str) -> JsonMapping:
     """The object of that name: in the namespace that was asked for, else the usual one, else the only one there is."""
-    found = {str(each["metadata"].get("namespace") or ""): each for each in objects if each["metadata"]["name"] == name}
+    found = {text_in(each["metadata"], "namespace"): each for each in objects if each["metadata"]["name"] == name}
     for wanted in (namespace,) if namespace else (default, ""):
         if wanted in found:
             return found[wanted]

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muster.cli.hub.directory import Data, chosen_aloud
+from muster.cli.inputs.options import Report, ReportFormat
+from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
-from muster.cli.terminal.output import print_json
+from muster.cli.terminal.output import print_report
 from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:
@@ -24,20 +26,23 @@ if TYPE_CHECKING:
 
     from muster.hub.auth.token_file import Token
 
-tokens = typer.Typer(no_args_is_help=True, help="Create, list and revoke the tokens of users.")
-certificates = typer.Typer(no_args_is_help=True, help="Create client certificates for users.")
+tokens = App(help="Create, list and revoke the tokens of users.")
+certificates = App(help="Create client certificates for users.")
 
 _DURATION = re.compile(r"(\d+)(s|m|h|d)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _CERTIFICATE_DAYS = "30d"
 
-User = Annotated[str, typer.Option("--user", help="Name of the user.")]
-Groups = Annotated[list[str] | None, typer.Option("--group", help="Group of the user; may be repeated.")]
+User = Annotated[str, typer.Option("--user", metavar="NAME", help="Name of the user.")]
+Groups = Annotated[
+    list[str] | None, typer.Option("--group", metavar="GROUP", help="Group of the user; may be repeated.")
+]
 KubeconfigFile = Annotated[
     Path | None, typer.Option("--kubeconfig", help="Write a kubeconfig for the user to this file.", show_default=False)
 ]
 Server = Annotated[
-    str | None, typer.Option("--server", help="Address of the hub in that kubeconfig.", show_default=False)
+    str | None,
+    typer.Option("--server", metavar="URL", help="Address of the hub in that kubeconfig.", show_default=False),
 ]
 
 
@@ -55,12 +60,19 @@ def _certificates() -> None:
 def create(
     user: User,
     group: Groups = None,
-    expires: Annotated[str, typer.Option("--expires", help="Lifetime: 30m, 24h, 90d; never if left out.")] = "",
+    expires: Annotated[
+        str, typer.Option("--expires", metavar="TIME", help="Lifetime: 30m, 24h, 90d; never if left out.")
+    ] = "",
     kubeconfig: KubeconfigFile = None,
     server: Server = None,
     data: Data = None,
 ) -> None:
-    """Print a new token for a user. It cannot be shown again."""
+    """Print a new token for a user. It cannot be shown again.
+
+    Examples:
+      muster hub token create --user dana --group developers --expires 90d
+      muster hub token create --user robot --kubeconfig robot.kubeconfig
+    """
     from muster.hub.access import TOKENS
     from muster.hub.auth.kubeconfigs import token_credentials
     from muster.hub.auth.token_file import TokenFile
@@ -79,16 +91,19 @@ def create(
 
 
 @tokens.command("list")
-def list_tokens(
-    output: Annotated[str, typer.Option("--output", "-o", help="text or json.")] = "text", data: Data = None
-) -> None:
-    """List the tokens: whose they are and until when, never the tokens themselves."""
+def list_tokens(output: ReportFormat = Report.TEXT, data: Data = None) -> None:
+    """List the tokens: whose they are and until when, never the tokens themselves.
+
+    Examples:
+      muster hub token list
+      muster hub token list -o json
+    """
     from muster.hub.access import TOKENS
     from muster.hub.auth.token_file import TokenFile
 
     known = TokenFile(chosen_aloud(data) / TOKENS).tokens()
-    if output == "json":
-        print_json([_shown(token) for token in known])
+    if output is not Report.TEXT:
+        print_report([_shown(token) for token in known], output)
         return
     now = datetime.now(UTC)
     rows = [("ID", "USER", "GROUPS", "CREATED", "EXPIRES")]
@@ -103,10 +118,14 @@ def list_tokens(
 
 @tokens.command()
 def revoke(
-    ids: Annotated[list[str], typer.Argument(help="Ids, as `list` shows them.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids, as `list` shows them.")],
     data: Data = None,
 ) -> None:
-    """Make tokens useless, at once."""
+    """Make tokens useless, at once.
+
+    Examples:
+      muster hub token list -o json | muster jq -r '.[] | select(.user == "dana").id' | xargs muster hub token revoke
+    """
     from muster.hub.access import TOKENS
     from muster.hub.auth.token_file import TokenFile
 
@@ -128,11 +147,16 @@ def create_certificate(
     user: User,
     kubeconfig: Annotated[Path, typer.Option("--kubeconfig", help="Write a kubeconfig for the user to this file.")],
     group: Groups = None,
-    expires: Annotated[str, typer.Option("--expires", help="Lifetime: 24h, 90d.")] = _CERTIFICATE_DAYS,
+    expires: Annotated[str, typer.Option("--expires", metavar="TIME", help="Lifetime: 24h, 90d.")] = _CERTIFICATE_DAYS,
     server: Server = None,
     data: Data = None,
 ) -> None:
-    """Make a client certificate for a user. It cannot be revoked: keep its life short."""
+    """Make a client certificate for a user. It cannot be revoked: keep its life short.
+
+    Examples:
+      muster hub certificate create --user dana --kubeconfig dana.kubeconfig
+      muster hub certificate create --user ci --group deployers --expires 24h --kubeconfig ci.kubeconfig
+    """
     from muster.hub.auth.certificates import client_certificate
     from muster.hub.auth.kubeconfigs import certificate_credentials
 
@@ -144,7 +168,7 @@ def create_certificate(
 
 
 def _hub_kubeconfig(directory: Path) -> bytes:
-    from muster.app import KUBECONFIG
+    from muster.hub.directory import KUBECONFIG
 
     path = directory / KUBECONFIG
     try:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from muster.cli.terminal.commands import was_typed
 from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ Data = Annotated[
     Path | None,
     typer.Option(
         "--data",
+        metavar="DIRECTORY",
         help="Directory of the hub's state; else that of $KUBECONFIG, else ./.muster, else ~/.local/share/muster.",
         show_default=False,
+        envvar="MUSTER_DATA",
     ),
 ]
 _IN_CLONE: Final = ".muster"
@@ -37,7 +40,7 @@ _RUNNING: Final = "hub.running"  # locked by the supervisor while it runs, with 
 
 def chosen(data: Path | None) -> Path:
     """The directory that is meant."""
-    from muster.app import DATABASE, default_directory
+    from muster.hub.directory import DATABASE, default_directory
 
     if data is not None:
         return data
@@ -49,16 +52,16 @@ def chosen(data: Path | None) -> Path:
 
 
 def chosen_aloud(data: Path | None) -> Path:
-    """The same; unless it was named, says on stderr which one it is and whether it runs."""
+    """The same; unless it was typed, says on stderr which one it is and whether it runs."""
     directory = chosen(data)
-    if data is None:
+    if not was_typed("data"):
         sys.stderr.write(f"the hub in {directory}{'' if process(directory) else ', which is not running'}\n")
     return directory
 
 
 def process(directory: Path) -> int | None:
     """The process to end for the hub to end: the supervisor, else the API server; None if none runs."""
-    from muster.app import DATABASE
+    from muster.hub.directory import DATABASE
     from muster.hub.storage.lock import lock_path
 
     return _holder(directory / _RUNNING) or _holder(lock_path(directory / DATABASE))

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from muster.cli.inputs.fields import number_in, text_in
 from muster.cli.terminal.exits import Exit
 from muster.supervision import Blame, Death, clock
 from muster.supervision.blame import Kill
@@ -71,10 +72,10 @@ class Watch:
         self._tell(death.words())
         if (suspect := self.blame.suspect(death)) is not None:
             _LOGGER.error("%s is set aside: the process was evaluating it when %s", suspect.subject, suspect.reason)
-            self.on_suspect(suspect, int(signs.status.get("recorded") or 0))
+            self.on_suspect(suspect, number_in(signs.status, "recorded"))
 
     def _tell(self, last: str) -> None:
-        known = last or self.vitals.signs().supervision.get("last") or ""
+        known = last or text_in(self.vitals.signs().supervision, "last")
         self.vitals.supervise(
             {
                 "deaths": list(self.deaths),

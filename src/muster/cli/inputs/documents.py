@@ -19,7 +19,7 @@ from muster.values.yaml_reading import YamlError, YamlLimits
 from muster.values.yaml_reading import read_documents as yaml_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import BinaryIO
 
 
@@ -57,6 +57,16 @@ def read_documents(names: Iterable[str]) -> Iterator[Document]:
                     yield from _from_stream(str(file), stream)
             except OSError as error:
                 raise InvalidObjectError(str(file), error.strerror or str(error)) from error
+
+
+def read_objects(names: Sequence[str]) -> Iterator[Document]:
+    """The same, of files that must have something in them: what is to be done with nothing is a mistake."""
+    found = False
+    for document in read_documents(names):
+        found = True
+        yield document
+    if not found:
+        raise InvalidObjectError(", ".join(names), "there is no object in it")
 
 
 def load_one(name: str) -> Json:
@@ -138,6 +148,6 @@ def _unpacked(origin: str, line: int, obj: Json) -> Iterator[Document]:
         if not isinstance(obj.get(key), str) or not obj[key]:
             raise InvalidObjectError(where, f"the object has no {key}")
     metadata = obj.get("metadata")
-    if not isinstance(metadata, dict) or not (metadata.get("name") or metadata.get("generateName")):
+    if not isinstance(metadata, dict) or not any(map(metadata.get, ("name", "generateName"))):
         raise InvalidObjectError(where, f"{obj['kind']} has no metadata.name")
     yield Document(where, obj)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from muster.cli.inputs.documents import read_documents
+from muster.cli.inputs.documents import Document, read_documents
+from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.options import with_client
+from muster.cli.terminal.progress import Progress
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -17,7 +19,11 @@ if TYPE_CHECKING:
 
 FleetFiles = Annotated[
     list[str] | None,
-    typer.Option("--fleet", help="Objects to look at: files, directories, -; else the server of the kubeconfig."),
+    typer.Option(
+        "--fleet",
+        metavar="FILE",
+        help="Objects to look at: files, directories, -; else the server of the kubeconfig.",
+    ),
 ]
 _NAMESPACED = frozenset({"Placement", "PlacementDecision", "ManagedClusterSetBinding", "AddOnPlacementScore"})
 _LIVE = (
@@ -33,8 +39,18 @@ _LIVE = (
 def gathered(files: list[str] | None, context: str | None, kubeconfig: str | None) -> tuple[list[JsonObject], str]:
     """The objects, and the namespace that is meant where none is given."""
     if files:
-        return [document.object for document in read_documents(files)], "default"
+        return [document.object for document in counted(files)], "default"
     return with_client(_live_objects, context, kubeconfig)
+
+
+def counted(files: list[str]) -> list[Document]:
+    """Everything in files; who waits for a large fleet sees how far it is."""
+    found = []
+    with Progress("read") as progress:
+        for document in read_documents(files):
+            found.append(document)
+            progress.advance()
+    return found
 
 
 def overlaid(objects: Iterable[JsonObject], namespace: str) -> list[JsonObject]:
@@ -43,7 +59,7 @@ def overlaid(objects: Iterable[JsonObject], namespace: str) -> list[JsonObject]:
     for obj in objects:
         placed = in_namespace(obj, namespace)
         metadata = placed["metadata"]
-        name = metadata.get("name") or metadata.get("generateName", "")
+        name = text_in(metadata, "name") or text_in(metadata, "generateName")
         newest[placed["kind"], metadata.get("namespace", ""), name] = placed
     return list(newest.values())
 
@@ -59,10 +75,9 @@ async def _live_objects(client: Client) -> tuple[list[JsonObject], str]:
     discovery = await client.discover()
     served = {resource.plural: resource for resource in reversed(discovery.resources)}
     objects: list[JsonObject] = []
-    for plural in _LIVE:
-        resource = served.get(plural)
-        if resource is None:
-            continue
-        async for page in client.pages(resource.path()):
-            objects += [{"kind": resource.kind, **item} for item in page["items"]]
+    with Progress("read") as progress:
+        for resource in (served[plural] for plural in _LIVE if plural in served):
+            async for page in client.pages(resource.path()):
+                objects += [{"kind": resource.kind, **item} for item in page["items"]]
+                progress.advance(len(page["items"]))
     return objects, client.connection.namespace

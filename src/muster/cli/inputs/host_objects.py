@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.cli.inputs.documents import read_documents
+from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.options import with_client
 from muster.errors import InvalidObjectError
 from muster.values.json import JsonObject
@@ -62,8 +63,7 @@ def host_objects(
 
 
 def namespace_of(obj: JsonObject) -> str:
-    namespace: str = obj["metadata"].get("namespace") or ""
-    return namespace
+    return text_in(obj["metadata"], "namespace")
 
 
 def placed(obj: JsonObject, namespace: str) -> JsonObject:

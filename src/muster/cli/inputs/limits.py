@@ -9,11 +9,12 @@ from __future__ import annotations
 import inspect
 import sys
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from muster.classification.outcomes import QueryLimits
+from muster.cli.inputs.option_groups import put_on
 from muster.hub.audit import AuditSettings
 from muster.hub.auth.fairness import UserLimits
 from muster.hub.limits import ObjectLimits
@@ -71,7 +72,7 @@ def takes(limits: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
         options = {_parameter(each): each for group in groups.values() for each in limits_of(group)}
         made = [_option(name, each) for name, each in options.items()]
 
-        def run(**given: Any) -> None:
+        def run(**given: Json) -> None:
             values = {name: value for name in options if (value := given.pop(name)) is not None}
             parts = {}
             for name, group in groups.items():
@@ -79,9 +80,7 @@ def takes(limits: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
                 parts[name] = group(**{key: values[option] for key, option in ours.items() if option in values})
             command(limits=limits(**parts), **given)
 
-        run.__name__, run.__doc__, run.__module__ = command.__name__, command.__doc__, command.__module__
-        run.__signature__ = signature.replace(parameters=[*own, *made])  # type: ignore[attr-defined]  # what typer reads
-        run.__annotations__ = {each.name: each.annotation for each in (*own, *made)} | {"return": None}
+        put_on(run, command, [*own, *made])
         return run
 
     return decorate
@@ -96,6 +95,11 @@ def arguments(limits: HubLimits, wanted: type) -> list[str]:
             if value != limit.default:
                 found += [limit.option, shown(value, limit.unit)]
     return found
+
+
+def limit_options(limits: type) -> list[str]:
+    """The options of these limits."""
+    return [each.option for group in _groups(limits).values() for each in limits_of(group)]
 
 
 def _parameter(limit: Limit) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from muster.api import RESOURCES
 from muster.cli.apply import FIRST, LAST
+from muster.cli.inputs.fields import text_in
 from muster.errors import ApiError
 from muster.hub.admission import ObjectChecks
 from muster.hub.api import Api
@@ -149,7 +150,7 @@ class _Stage:
 
 def _target(obj: JsonMapping) -> Target | None:
     """Where an object of ours is; None for kinds that a hub does not know or keep."""
-    group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
+    group, _, version = text_in(obj, "apiVersion").rpartition("/")
     for resource in RESOURCES.values():
         if resource.kind != obj["kind"] or resource.virtual or (version and resource.group != group):
             continue
@@ -157,8 +158,8 @@ def _target(obj: JsonMapping) -> Target | None:
         if served is None:
             return None
         metadata = obj["metadata"]
-        namespace = str(metadata.get("namespace") or "") if resource.namespaced else ""
-        return Target(resource, served, namespace, str(metadata.get("name") or ""))
+        namespace = text_in(metadata, "namespace") if resource.namespaced else ""
+        return Target(resource, served, namespace, text_in(metadata, "name"))
     return None
 
 

@@ -16,12 +16,14 @@ import msgspec
 import typer
 
 from muster.cli.apply import MANAGER, How
-from muster.cli.inputs.documents import Document, read_documents
+from muster.cli.inputs.documents import Document, read_objects
+from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.fleets import FleetFiles, gathered
 from muster.cli.inputs.options import Context, Files, Kubeconfig, Namespace, Report, ReportFormat, with_client
 from muster.cli.plan.host_labels import plain_preview, planned_labels, print_preview
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
+from muster.cli.terminal.progress import under_way
 from muster.errors import ApiError, InvalidObjectError
 from muster.values.api_paths import object_path
 from muster.values.json import JsonObject
@@ -91,7 +93,10 @@ def command(
     fail_if_removes: Annotated[
         int | None,
         typer.Option(
-            "--fail-if-removes", min=1, help="Exit with 1 if a placement would lose so many clusters or more."
+            "--fail-if-removes",
+            min=1,
+            metavar="COUNT",
+            help="Exit with 1 if a placement would lose so many clusters or more.",
         ),
     ] = None,
     fail_if_empty: Annotated[
@@ -100,7 +105,9 @@ def command(
     force_conflicts: Annotated[
         bool, typer.Option("--force-conflicts", help="As apply would with it: take over fields of other managers.")
     ] = False,
-    field_manager: Annotated[str, typer.Option("--field-manager", help="Name that apply owns fields by.")] = MANAGER,
+    field_manager: Annotated[
+        str, typer.Option("--field-manager", metavar="NAME", help="Name that apply owns fields by.")
+    ] = MANAGER,
     with_status: Annotated[
         bool, typer.Option("--with-status", help="As apply would with it: the files' status counts too.")
     ] = False,
@@ -113,10 +120,15 @@ def command(
     Covers placements, cluster sets, bindings, clusters and scores, and hosts with their classifications. Files are
     merged into what is there as `muster apply` would do it: fields that they leave out and others own stay. Nothing is
     written. Exits with 1 when a guard trips or the server would refuse an object.
+
+    Examples:
+      muster plan -f examples/06-first-look/checkout.yaml
+      muster plan -f examples/06-first-look/checkout.yaml --fleet fleet --fail-if-removes 1
+      muster plan --delete -f examples/06-first-look/checkout.yaml --fleet fleet
     """
     if not filename:
         raise InvalidObjectError("", "nothing to plan: name files, directories or - with -f")
-    documents = list(read_documents(filename))
+    documents = list(read_objects(filename))
     how = How(field_manager, force_conflicts, with_status, delete)
     report = planned(documents, how, fleet, namespace, context, kubeconfig)
     if output is Report.TEXT:
@@ -156,13 +168,14 @@ def planned(
     placed = [_placed(document, namespace, default) for document in documents]
     wanted = [document for document in placed if document.object["kind"] in KINDS]
     new = {str(each.object["metadata"].get("name")) for each in documents if each.object["kind"] == "Namespace"}
-    named = {str(each.object["metadata"].get("namespace") or "") for each in wanted} - {""}
+    named = {text_in(each.object["metadata"], "namespace") for each in wanted} - {""}
     existing = named if fleet else with_client(lambda client: _existing(client, named), context, kubeconfig)
     if fleet:
         # Objects in files rarely say who owns their fields: then nobody is in the way, and nothing is let go.
         how = replace(how, force=True)
-    outcome = asyncio.run(rehearse(wanted, objects, how, now, namespaces=existing | new))
-    changes = previewed(objects, outcome.applied, outcome.deleted, now, alone=bool(fleet))
+    with under_way(f"trying it with {len(objects):,} objects", len(objects)):
+        outcome = asyncio.run(rehearse(wanted, objects, how, now, namespaces=existing | new))
+        changes = previewed(objects, outcome.applied, outcome.deleted, now, alone=bool(fleet))
     return PlanReport(changes, outcome.refused, labels)
 
 
@@ -202,7 +215,7 @@ def _placed(document: Document, namespace: str | None, default: str) -> Document
     obj = document.object
     if obj["kind"] not in _NAMESPACED:
         return document
-    named = str(obj["metadata"].get("namespace") or "")
+    named = text_in(obj["metadata"], "namespace")
     if namespace and named and named != namespace:
         raise InvalidObjectError("metadata.namespace", f"the object is in {named!r}, but -n says {namespace!r}")
     metadata = {**obj["metadata"], "namespace": named or namespace or default}

@@ -12,6 +12,7 @@ import typer
 
 from muster.cli.inputs.catalogs import read_catalogs
 from muster.cli.inputs.documents import load_one
+from muster.cli.inputs.fields import text_in
 from muster.cli.resolve.output import Output, print_value
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.progress import Progress
@@ -40,11 +41,18 @@ class _Given:
 
 
 def constraints_command(
-    file: Annotated[str, typer.Argument(help="A constraint, a list of properties, bundles or dependencies.yaml.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A constraint, a list of properties, bundles or dependencies.yaml.")
+    ],
     output: Annotated[Output, typer.Option("--output", "-o", help="json or yaml.")] = Output.YAML,
     shipped: Annotated[bool, typer.Option("--shipped", help="Print the spelling that OLM takes.")] = False,
 ) -> None:
-    """Print constraints in one spelling, with what is wrong with them. Exits with 1 if one cannot be read."""
+    """Print constraints in one spelling, with what is wrong with them. Exits with 1 if one cannot be read.
+
+    Examples:
+      muster resolve constraints examples/03-resolve-operators/catalog.yaml
+      muster resolve constraints --shipped examples/03-resolve-operators/catalog.yaml
+    """
     from muster.resolution import InvalidConstraintError, normal_form, property_from, shipped_form
     from muster.resolution.catalog.dependencies import from_dependency
     from muster.resolution.constraints.matching import Matcher, checked_requirement
@@ -112,18 +120,23 @@ def _of_document(value: Json) -> Iterator[_Given]:
     elif isinstance(value, dict) and "type" in value:
         yield _Given(value, "", dependency=True)
     elif isinstance(value, dict):
-        name = value.get("name")
+        bundle = text_in(value, "name")
         for key in ("properties", "dependencies"):
             listed = value.get(key)
             for place, raw in enumerate(listed if isinstance(listed, list) else ()):
-                yield _Given(raw, f"/{key}/{place}", str(name) if name else "", dependency=key == "dependencies")
+                yield _Given(raw, f"/{key}/{place}", bundle, dependency=key == "dependencies")
 
 
 def lint_command(
-    catalog: Annotated[list[str], typer.Argument(help="Catalogs: [NAME=]FILE or directory.")],
+    catalog: Annotated[list[str], typer.Argument(metavar="[NAME=]PATH", help="Catalogs: files or directories.")],
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print.")] = Output.TREE,
 ) -> None:
-    """Find unreadable, contradictory and useless constraints and broken channels. Exits with 1 if there are errors."""
+    """Find unreadable, contradictory and useless constraints and broken channels. Exits with 1 if there are errors.
+
+    Examples:
+      muster resolve lint examples/03-resolve-operators/catalog.yaml
+      muster resolve lint examples/03-resolve-operators/catalog.yaml -o json
+    """
     from muster.resolution.lint import Severity, lint_catalogs
 
     builders = read_catalogs(catalog, ())

@@ -16,6 +16,7 @@ from muster.cli.inputs.catalogs import read_catalogs
 from muster.cli.inputs.documents import load_one
 from muster.cli.resolve.checks import constraints_command, lint_command
 from muster.cli.resolve.output import Output, drawn, failure_lines, fault_lines, plan_lines, print_value
+from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import yaml_text
 from muster.errors import InvalidObjectError
@@ -23,20 +24,27 @@ from muster.reasons import Code, Reason, sentence
 from muster.values.json import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from muster.resolution import Impossible, Installed, Outcome, Property, Request, Resolved, Want
+    from muster.resolution import Catalog, Impossible, Installed, Outcome, Property, Request, Resolved, Want
     from muster.resolution.telling.lock import Lock
 
-app = typer.Typer(no_args_is_help=True, help="Find operators that work together, and say why.")
+app = App()
 
 _DEFAULT_LIMIT = 30.0
+_MOST_MEANT, _FEW = 3, 10
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
 _Catalogs = Annotated[
     list[str] | None,
-    typer.Option("--catalog", "-c", help="Catalog: [NAME=]FILE or directory; several are taken.", show_default=False),
+    typer.Option(
+        "--catalog",
+        "-c",
+        metavar="[NAME=]PATH",
+        help="Catalog: file or directory; several are taken.",
+        show_default=False,
+    ),
 ]
 
 
@@ -47,44 +55,80 @@ def resolve_command(
     want: Annotated[
         list[str] | None,
         typer.Option(
-            "--want", "-w", help="PACKAGE, PACKAGE@RANGE, PACKAGE:CHANNEL or PACKAGE@RANGE:CHANNEL.", show_default=False
+            "--want",
+            "-w",
+            metavar="PACKAGE",
+            help="PACKAGE, PACKAGE@RANGE, PACKAGE:CHANNEL or PACKAGE@RANGE:CHANNEL.",
+            show_default=False,
         ),
     ] = None,
     starting: Annotated[
         list[str] | None,
         typer.Option(
-            "--starting", help="PACKAGE=BUNDLE or =VERSION to begin with if none is installed.", show_default=False
+            "--starting",
+            metavar="PACKAGE=BUNDLE",
+            help="The bundle, or =VERSION, to begin with if none is installed.",
+            show_default=False,
         ),
     ] = None,
     installed: Annotated[
-        str, typer.Option("--installed", help="What is installed: a list, or a lock file.", show_default=False)
+        str,
+        typer.Option(
+            "--installed", metavar="FILE", help="What is installed: a list, or a lock file.", show_default=False
+        ),
     ] = "",
     priority: Annotated[
-        list[str] | None, typer.Option("--priority", help="NAME=NUMBER of a catalog.", show_default=False)
+        list[str] | None,
+        typer.Option("--priority", metavar="NAME=NUMBER", help="Priority of a catalog.", show_default=False),
     ] = None,
     fact: Annotated[
         list[str] | None,
-        typer.Option("--fact", help="TYPE=VALUE: a property of the cluster, value as YAML.", show_default=False),
+        typer.Option(
+            "--fact", metavar="TYPE=VALUE", help="A property of the cluster, value as YAML.", show_default=False
+        ),
     ] = None,
     optional: Annotated[
-        str, typer.Option("--optional", help="Optional requirements: install, only-if-present or ignore.")
+        str,
+        typer.Option(
+            "--optional", metavar="install|only-if-present|ignore", help="What to do with optional requirements."
+        ),
     ] = "install",
-    compat: Annotated[str, typer.Option("--compat", help="Decide as olm-v0 does.", show_default=False)] = "",
+    compat: Annotated[
+        str, typer.Option("--compat", metavar="olm-v0", help="Decide as olm-v0 does.", show_default=False)
+    ] = "",
     lock: Annotated[
-        str, typer.Option("--lock", help="Write the plan here; print what changed since.", show_default=False)
+        str,
+        typer.Option(
+            "--lock", metavar="FILE", help="Write the plan here; print what changed since.", show_default=False
+        ),
     ] = "",
     locked: Annotated[bool, typer.Option("--locked", help="Take exactly what --lock says, or fail.")] = False,
     explain: Annotated[
-        str, typer.Option("--explain", help="Why this version of a package, why not another.", show_default=False)
+        str,
+        typer.Option(
+            "--explain", metavar="PACKAGE", help="Why this version of a package, why not another.", show_default=False
+        ),
     ] = "",
     graph: Annotated[
-        str, typer.Option("--graph", help="Write a picture: FILE.svg, FILE.mmd, or - for Mermaid.", show_default=False)
+        str,
+        typer.Option(
+            "--graph", metavar="FILE", help="Write a picture: FILE.svg, FILE.mmd, or - for Mermaid.", show_default=False
+        ),
     ] = "",
-    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds to decide in.")] = _DEFAULT_LIMIT,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", metavar="SECONDS", help="Seconds to decide in.")
+    ] = _DEFAULT_LIMIT,
     strict: Annotated[bool, typer.Option("--strict", help="Fail if anything in the catalogs cannot be used.")] = False,
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print.")] = Output.TREE,
 ) -> None:
-    """Resolve what is wanted. Exits with 0 for a plan, 1 if there is none or time was up, 2 for bad input."""
+    """Find operators that work together, and say why. Exits with 0 for a plan, 1 if there is none or time was up, 2
+    for bad input.
+
+    Examples:
+      muster resolve -c examples/03-resolve-operators/catalog.yaml -w shop
+      muster resolve -c examples/03-resolve-operators/catalog.yaml -w shop --explain shop
+      muster resolve -c examples/03-resolve-operators/catalog.yaml -w shop --lock operators.lock
+    """
     if context.invoked_subcommand is not None:
         return
     from muster.resolution import Impossible, Resolved, resolve
@@ -138,6 +182,7 @@ def _request(
     parsed = [parse_want(text) for text in wants]
     if not built:
         raise InvalidObjectError("--catalog", "say where to choose from: --catalog FILE or directory")
+    _say_what_is_unknown(parsed, built)
     if not parsed and not installed:
         raise InvalidObjectError("--want", "say what is wanted: --want package[@range][:channel]")
     names = [want.name for want in parsed]
@@ -151,6 +196,25 @@ def _request(
         optional=_choice(OptionalPolicy, optional, "--optional"),
         dialect=_choice(Dialect, compat, "--compat") if compat else Dialect.MUSTER,
     )
+
+
+def _say_what_is_unknown(wants: Sequence[Want], catalogs: Sequence[Catalog]) -> None:
+    """A package that no catalog has: those whose names contain it, or all if they are few.
+
+    Why it cannot be had is told by the story, which also knows names that are spelt alike.
+    """
+    from muster.values.nearest import nearest
+
+    known = sorted({name for each in catalogs for name in each.by_package})
+    for name in sorted({want.package for want in wants} - set(known)):
+        if nearest(name, known):
+            continue
+        close = [each for each in known if name.lower() in each.lower()][:_MOST_MEANT]
+        few = (
+            f"; there are {', '.join(known)}" if len(known) <= _FEW else f"; the catalogs have {len(known):,} packages"
+        )
+        hint = f": did you mean {' or '.join(close)}?" if close else few
+        sys.stderr.write(f"no catalog has a package {name!r}{hint}\n")
 
 
 def _starting(wants: tuple[Want, ...], texts: Iterable[str]) -> tuple[Want, ...]:

@@ -18,40 +18,53 @@ _GAP = "   "
 
 
 class TablePrinter:
-    """Prints Tables in kubectl's layout; a header whenever the columns change, so that a watch reads like a list."""
+    """Prints Tables in kubectl's layout; a header whenever the columns change, so that a watch reads like a list.
 
-    def __init__(self, *, wide: bool, with_namespace: bool, with_kind: bool = False) -> None:
+    `kind` goes before names where several kinds are shown; `labels` have columns of their own.
+    """
+
+    def __init__(
+        self, *, wide: bool, with_namespace: bool, kind: str = "", labels: Sequence[str] = (), headers: bool = True
+    ) -> None:
         self._wide = wide
         self._with_namespace = with_namespace
-        self._with_kind = with_kind
+        self._kind = kind
+        self._labels = labels
+        self._headers = headers
         self._columns: list[JsonObject] = []
         self._widths: list[int] = []
 
-    def print(self, table: JsonObject, kind: str = "") -> None:
-        columns = table.get("columnDefinitions") or self._columns
+    def print(self, table: JsonObject) -> None:
+        columns = table.get("columnDefinitions")
+        columns = columns or self._columns  # a watch tells them once
         shown = [i for i, column in enumerate(columns) if self._wide or not column.get("priority")]
-        rows = [self._row(row, shown, kind) for row in table.get("rows") or []]
+        rows = [self._row(row, shown) for row in table.get("rows", ())]
         if not rows:
             return
-        fresh = columns != self._columns
-        if fresh:
+        if columns != self._columns:
             self._columns = columns
-            header = [columns[i]["name"].upper() for i in shown]
-            rows.insert(0, ["NAMESPACE", *header] if self._with_namespace else header)
-            self._widths = [0] * len(rows[0])
+            header = self._header([columns[i]["name"].upper() for i in shown])
+            self._widths = [0] * len(header)
+            if self._headers:
+                rows.insert(0, header)
         self._widths = [max(self._widths[i], *(len(row[i]) for row in rows)) for i in range(len(rows[0]))]
         for row in rows:
             padded = (cell.ljust(width) for cell, width in zip(row, self._widths, strict=True))
             sys.stdout.write(_GAP.join(padded).rstrip() + "\n")
         sys.stdout.flush()
 
-    def _row(self, row: JsonObject, shown: Sequence[int], kind: str) -> list[str]:
+    def _header(self, names: list[str]) -> list[str]:
+        labels = [key.rpartition("/")[2].upper() for key in self._labels]
+        return [*(["NAMESPACE"] if self._with_namespace else []), *names, *labels]
+
+    def _row(self, row: JsonObject, shown: Sequence[int]) -> list[str]:
         cells = [_cell(row["cells"][i]) for i in shown]
-        if self._with_kind and cells:
-            cells[0] = f"{kind}/{cells[0]}"
+        metadata = row.get("object", {}).get("metadata", {})
+        if self._kind and cells:
+            cells[0] = f"{self._kind}/{cells[0]}"
         if self._with_namespace:
-            cells.insert(0, row.get("object", {}).get("metadata", {}).get("namespace", ""))
-        return cells
+            cells.insert(0, metadata.get("namespace", ""))
+        return [*cells, *(metadata.get("labels", {}).get(key, "") for key in self._labels)]
 
 
 def _cell(value: Json) -> str:

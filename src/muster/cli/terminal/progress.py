@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 _EVERY = 0.2
+_MANY = 10_000  # objects that may take seconds
+_CLEAR = "\r\x1b[K"
 _PATIENCE = 1.0  # no counter before this many seconds: short work needs none
 
 
+@contextlib.contextmanager
+def under_way(deed: str, size: int) -> Iterator[None]:
+    """Says what is being done while it is done, if there is so much of it that somebody would wonder."""
+    shown = size >= _MANY and sys.stderr.isatty()
+    if shown:
+        sys.stderr.write(f"{deed} …")
+        sys.stderr.flush()
+    try:
+        yield
+    finally:
+        if shown:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+
+
 class Progress:
-    """`with Progress("applied") as p: p.advance()` shows `applied 12000 (4000/s)` in place."""
+    """`with Progress("applied") as p: p.advance()` shows `applied 12,000 (4,000/s)` in place."""
 
     def __init__(self, deed: str) -> None:
         self._deed = deed
@@ -38,7 +57,7 @@ class Progress:
         if self._terminal and now - self._shown >= _EVERY:
             self._shown = now
             rate = self._count / max(now - self._started, 0.001)
-            sys.stderr.write(f"\r\x1b[K{self._deed} {self._count} ({rate:.0f}/s)")
+            sys.stderr.write(f"{_CLEAR}{self._deed} {self._count:,} ({rate:,.0f}/s)")
             sys.stderr.flush()
             self._visible = True
 
@@ -49,6 +68,6 @@ class Progress:
 
     def _clear(self) -> None:
         if self._visible:
-            sys.stderr.write("\r\x1b[K")
+            sys.stderr.write(_CLEAR)
             sys.stderr.flush()
             self._visible = False

@@ -1,0 +1,1 @@
+"""What a shell is told when somebody presses Tab: quickly, and nothing when no server answers."""

@@ -93,8 +93,8 @@ class Running:
 
 def default_directory() -> Path:
     """Where a hub keeps its state unless told otherwise."""
-    home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(home).expanduser() / "muster"
+    home = os.environ.get("XDG_DATA_HOME", "")
+    return Path(home or "~/.local/share").expanduser() / "muster"
 
 
 async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) -> None:

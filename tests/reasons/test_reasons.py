@@ -15,7 +15,7 @@ from muster.cli.references.reasons import reference
 from muster.errors import FailureKind
 from muster.reasons import CODES, Code, Reason, Subject, bare, bounded, sentence, words
 from muster.reasons.redaction import words_of
-from muster.reasons.words import KINDS
+from muster.reasons.selector_words import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = Path(__file__).parent / "codes.txt"

@@ -9,25 +9,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.admission.placement import shortened
-from muster.admission.write import NOTHING, UPDATE, Finding, invalid_object, spec_of
-from muster.values.json import JsonMapping
+from muster.admission.write import NOTHING, Finding, asks_the_same, invalid_object, metadata_of, spec_of
+from muster.api.parts import Node
+from muster.api.reading import Reader
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muster.admission.write import Write
 
+
+class _WrittenCatalog(Node, frozen=True):
+    """A catalog with its blobs as they are written; those elsewhere are the controller's matter."""
+
+    name: str = ""
+    inline: tuple[JsonObject, ...] = ()
+
+
+class _WrittenCatalogs(Node, frozen=True):
+    catalogs: tuple[_WrittenCatalog, ...] = ()
+
+
+_CATALOGS: Final = Reader(_WrittenCatalogs)
 _MOST_WARNINGS: Final = 5
 
 
 def spec_checked(write: Write) -> Finding:
     """Refuses what cannot be read, warns of what cannot be used."""
     new = write.new
-    if new is None or write.subresource or "deletionTimestamp" in new["metadata"]:
+    if new is None or write.subresource or metadata_of(new).is_going or asks_the_same(write):
         return NOTHING
     spec = spec_of(new)
-    if write.operation == UPDATE and spec == spec_of(write.old):
-        return NOTHING
     from muster.resolution.from_object import spec_causes  # most writes need no resolver, and it takes a while to load
 
     if causes := spec_causes(spec):
@@ -40,12 +53,12 @@ def spec_checked(write: Write) -> Finding:
     return Finding(warnings=tuple(warnings))
 
 
-def _catalog_faults(spec: JsonMapping) -> Iterator[str]:
+def _catalog_faults(spec: JsonObject) -> Iterator[str]:
     from muster.resolution import catalog_from_blobs
 
-    for catalog in spec.get("catalogs") or ():
-        if not catalog.get("inline"):
+    for catalog in _CATALOGS.partly(spec).obj.catalogs:
+        if not catalog.inline:
             continue
-        built = catalog_from_blobs(catalog["name"], catalog["inline"])
-        yield from (f"catalog {catalog['name']}: {fault}" for fault in built.faults)
-        yield from (f"catalog {catalog['name']}: {broken.fault}" for broken in built.broken.values())
+        built = catalog_from_blobs(catalog.name, list(catalog.inline))
+        yield from (f"catalog {catalog.name}: {fault}" for fault in built.faults)
+        yield from (f"catalog {catalog.name}: {broken.fault}" for broken in built.broken.values())

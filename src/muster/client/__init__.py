@@ -5,7 +5,8 @@ from muster.client.discovery import Discovery, ServedResource
 from muster.client.errors import CredentialsError, UnreachableError
 from muster.client.fence import Fence, LeadershipLostError
 from muster.client.guarded import GuardedClient
-from muster.client.kubeconfig import Connection, KubeconfigError, load_connection
+from muster.client.kubeconfig import Connection, load_connection
+from muster.client.kubeconfig_files import KubeconfigError
 from muster.client.leases import Candidate, Election, Leadership
 
 __all__ = [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from prometheus_client import Counter, Histogram
 
-from muster.api.parts import PartialObject
+from muster.api.parts import PartialObject, plain_conditions
 from muster.api.reading import Reader
 from muster.api.resolution import GROUP, Resolution
 from muster.catalog_files import fingerprint
@@ -163,7 +163,7 @@ class ResolutionController:
 
     async def _write(self, place: Place, snapshot: Snapshot, answer: Answer) -> None:
         present = snapshot.status
-        conditions = merged(present.get("conditions") or (), answer.conditions, self._clock())
+        conditions = plain_conditions(merged(snapshot.conditions, answer.conditions, self._clock()))
         status = {**answer.fields, "observedGeneration": snapshot.generation, "conditions": conditions}
         if status == present:
             return

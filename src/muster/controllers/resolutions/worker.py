@@ -24,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.reading import Reader
 from muster.api.resolution import ResolutionSpec
 from muster.catalog_files import content_digest, is_catalog_file, read_path, read_stream
 from muster.controllers.resolutions.jobs import LENGTH, CatalogInput, Job
@@ -34,6 +35,7 @@ from muster.resolution.from_object import request_of, spec_causes
 from muster.resolution.resolve import resolve
 from muster.resolution.to_status import CATALOG_PROBLEM, INVALID_SPEC, NOT_DECIDED, Answer, Verdict, answer, finished
 from muster.values.causes import sentence
+from muster.values.faults import Fault as Unread
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -48,10 +50,10 @@ _NICER: Final = 5  # the other controllers go first
 
 
 _JOBS: Final = msgspec.json.Decoder(Job)
-_SPECS: Final = msgspec.json.Decoder(ResolutionSpec)
+_SPECS: Final = Reader(ResolutionSpec)
 
 
-class Shelf:
+class CatalogCache:
     """Catalogs that were read, newest use last, as many as fit."""
 
     def __init__(self, most_bytes: int = _MOST_KEPT) -> None:
@@ -85,12 +87,16 @@ class Shelf:
         return self._contents[fingerprint]
 
 
-def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic) -> Answer:
+def work_on(job: Job, cache: CatalogCache, clock: Callable[[], float] = time.monotonic) -> Answer:
     """Read the catalogs, decide, and put the outcome into a status."""
     raw: JsonObject = msgspec.json.decode(job.spec)
     if causes := spec_causes(raw):
         return finished(Verdict("False", INVALID_SPEC, sentence(causes)), {})
-    spec = _SPECS.decode(job.spec)
+    found = _SPECS.read(job.spec)
+    if isinstance(found, Unread) or found.faults:
+        fault = found if isinstance(found, Unread) else found.faults[0]
+        return finished(Verdict("False", INVALID_SPEC, f"spec cannot be read: {fault}"), {})
+    spec = found.obj
     if not job.catalogs:
         return finished(
             Verdict("False", CATALOG_PROBLEM, "there is no catalog to choose from: name one in spec.catalogs"), {}
@@ -100,7 +106,7 @@ def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic)
     unavailable: list[Fault] = []
     for given in job.catalogs:
         try:
-            catalog, content = _catalog(given, spec, shelf)
+            catalog, content = _catalog(given, spec, cache)
         except (InvalidObjectError, OSError) as error:
             unavailable.append(Fault(f"catalog {given.name}", str(error)))
             digest.update(f"\0{given.name}\0".encode())
@@ -110,12 +116,12 @@ def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic)
     deadline = clock() + spec.time_limit_seconds
     outcome = resolve(request_of(spec, catalogs), lambda: clock() < deadline)
     explained = clock() + spec.time_limit_seconds
-    found = answer(outcome, unavailable, lambda: clock() < explained, spec.time_limit_seconds)
-    fields = found.fields | {"inputDigest": f"sha256:{digest.hexdigest()}"}
-    return _without_paths(found._replace(fields=fields), job.catalogs)
+    told = answer(outcome, unavailable, lambda: clock() < explained, spec.time_limit_seconds)
+    fields = told.fields | {"inputDigest": f"sha256:{digest.hexdigest()}"}
+    return _without_paths(told._replace(fields=fields), job.catalogs)
 
 
-def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[Catalog, str]:
+def _catalog(given: CatalogInput, spec: ResolutionSpec, cache: CatalogCache) -> tuple[Catalog, str]:
     """The catalog, and a digest of what is in it."""
     if given.missing:
         raise InvalidObjectError("", given.missing)
@@ -123,18 +129,18 @@ def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[C
         path = Path(given.path)
         if not path.exists():
             raise InvalidObjectError("", "the hub's settings name a file or directory that is not there")
-        digest = shelf.content(path, given.fingerprint)
+        digest = cache.content(path, given.fingerprint)
         size = sum(file.stat().st_size for file in path.rglob("*")) if path.is_dir() else path.stat().st_size
-        return shelf.catalog(given.name, digest, size, lambda builder: read_path(path, builder)), digest
+        return cache.catalog(given.name, digest, size, lambda builder: read_path(path, builder)), digest
     if given.inline:
         written = next(each.inline for each in spec.catalogs if each.name == given.name)
         blobs = msgspec.json.decode(written, type=tuple[JsonObject, ...])
         text = msgspec.json.encode(blobs)
         digest = hashlib.sha256(text).hexdigest()
-        return shelf.catalog(given.name, digest, len(text), lambda builder: _read_inline(blobs, builder)), digest
+        return cache.catalog(given.name, digest, len(text), lambda builder: _read_inline(blobs, builder)), digest
     text = msgspec.json.encode((given.texts, given.binaries), order="sorted")
     digest = hashlib.sha256(text).hexdigest()
-    return shelf.catalog(given.name, digest, len(text), lambda builder: _read_values(given, builder)), digest
+    return cache.catalog(given.name, digest, len(text), lambda builder: _read_values(given, builder)), digest
 
 
 def _read_inline(blobs: tuple[JsonObject, ...], builder: CatalogBuilder) -> None:
@@ -181,13 +187,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, hard))
     os.nice(_NICER)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    shelf = Shelf()
+    cache = CatalogCache()
     while (frame := _read_frame(sys.stdin.buffer)) is not None:
         try:
-            found = work_on(_JOBS.decode(frame), shelf)
+            found = work_on(_JOBS.decode(frame), cache)
         except MemoryError:
-            del shelf
-            shelf = Shelf()
+            del cache
+            cache = CatalogCache()
             text = f"the catalogs take more than the {MOST_MEMORY // 1024**2} MB that resolving may use"
             found = finished(Verdict("Unknown", NOT_DECIDED, text), {})
         encoded = msgspec.json.encode(found)

@@ -59,7 +59,7 @@ conformance: $(VENV)/.dev ## replay the recorded upstream cases (AREA=cel|jq|ocm
 	@$(BIN)/python -m tests.conformance $(AREA)
 
 faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, and 1,000 races (a quarter of an hour)
-	@MUSTER_KILLS=100 $(BIN)/pytest tests/controllers/test_killed.py tests/controllers/test_hosts_killed.py -q --timeout 1200
+	@MUSTER_KILLS=100 $(BIN)/pytest tests/controllers/test_killed.py tests/controllers/hosts/test_killed.py -q --timeout 1200
 	@MUSTER_RACES=1000 $(BIN)/pytest tests/hub/rest/test_racing_writers.py -q --timeout 1200
 
 contract: $(VENV)/.dev ## the contract of client and controllers; MUSTER_CONTRACT_KUBECONFIG=FILE adds a server

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from muster.classification import Roster, inventory_of, read_classification
+from muster.classification import Roster, agent_read, read_classification
 from muster.classification.classification import CLASSIFICATIONS
 from muster.demo.hosts import an_agent
 
@@ -63,7 +63,7 @@ Encoded = Sequence[tuple[str, bytes | None]]
 
 def main() -> None:
     agents = (an_agent(7, index) for index in range(AGENTS))  # not kept: memory is measured
-    encoded = [(agent["metadata"]["name"], inventory_of(agent)) for agent in agents]
+    encoded = [(agent["metadata"]["name"], bytes(agent_read(agent).status.inventory)) for agent in agents]
     print(f"{AGENTS} agents x {len(QUERIES)} classifications")
     _honest(encoded)
     _hostile(encoded)

@@ -15,6 +15,7 @@ from muster.fleet import Fleet
 from muster.placement import plan_of, visibility
 from muster.placement.explain.explanation import explain_cluster, explain_placement, funnel
 from muster.placement.lint.placements import lint, lint_fields, vocabulary
+from muster.placement.schedule.plan import PLACEMENTS
 from muster.selectors.cel import CelLimits, cel_compiler
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def linting(fleet: Fleet, count: int) -> None:
     for placement in wanted:
         findings += len(lint_fields(placement))
         plan = plan_of(placement, compile_cel)
-        findings += len(lint(plan, seen, known, limits.estimate, placement["spec"]))
+        findings += len(lint(plan, seen, known, limits.estimate, PLACEMENTS.partly(placement).obj.spec))
     done = time.perf_counter()
     print(
         f"\nlint of {count} placements against {len(fleet)} clusters: {done - started:.1f} s, of which "

@@ -17,9 +17,10 @@ import msgspec
 from benchmarks.fleet import clusters
 from muster.client import Client, Connection
 from muster.controllers.placements.history import HistoryKeeper
+from muster.controllers.placements.keys import Key
 from muster.controllers.placements.moves import MoveReport
 from muster.controllers.placements.preview import put, settle
-from muster.controllers.placements.world import Key, PlacementWorld
+from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.events import EventRecorder
 from muster.controllers.runtime.metrics import ControllerMetrics
 

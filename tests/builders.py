@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muster.placement.schedule.plan import PLACEMENTS
 from muster.values.times import Fault, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
+
+    from muster.api.placement import PlacementSpec
 
 GROUP = "cluster.open-cluster-management.io"
 
@@ -51,6 +54,11 @@ def a_placement(name: str = "p1", namespace: str = "apps", **spec: Any) -> dict[
         "metadata": {"name": name, "namespace": namespace},
         "spec": spec,
     }
+
+
+def a_placement_spec(**spec: Any) -> PlacementSpec:
+    """The spec of such a placement, read."""
+    return PLACEMENTS.partly(a_placement(**spec)).obj.spec
 
 
 def a_set(name: str = "global", labels: Mapping[str, str] | None = None, **spec: Any) -> dict[str, Any]:

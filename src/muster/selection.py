@@ -13,26 +13,33 @@ from typing import TYPE_CHECKING, overload
 
 import msgspec
 
+from muster.api import parts
+from muster.api.placement_decision import PlacementDecision
+from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.fleet import Fleet, score_of
-from muster.placement import Cycle, decided, plan_of, schedule, visibility, why_not
+from muster.placement import Cycle, Rule, decided, plan_read, schedule, visible, why_not
 from muster.placement.explain.across_placements import explain_everywhere, explain_set
 from muster.placement.explain.explanation import explain_cluster, explain_placement
+from muster.placement.schedule.plan import PLACEMENTS
+from muster.placement.schedule.sets import bindings_read, bound_in, rules_read
 from muster.plugins import installed
 from muster.selectors import CelSelectorSpec, Verdict, compile_selector, spec_of
 from muster.selectors.cel import cel_compiler
-from muster.selectors.labels import LabelSelector
+from muster.selectors.labels import LabelSelector, label_selector
 from muster.selectors.specs import AllOf
-from muster.values.json import JsonMapping
+from muster.values.json import JsonMapping, JsonObject
 from muster.values.labels import InvalidSelectorError, parse_selector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from muster.api.placement import Placement
+    from muster.api.reading import Reading
     from muster.placement import Plan, Profile, ScheduleResult, Visibility
     from muster.placement.explain.explained import (
         ClusterExplanation,
-        ClusterOutlook,
+        ClusterVerdicts,
         PlacementExplanation,
         SetExplanation,
     )
@@ -42,10 +49,9 @@ CLUSTERS = frozenset({"ManagedCluster"})
 PURPOSED = frozenset({"Cluster", "ClusterRequest"})
 LABELLED = CLUSTERS | PURPOSED | {"ClusterProfile", "Agent"}  # what a fleet is made of; all of it carries labels
 _LABELS_ONLY = frozenset({"matchLabels", "matchExpressions", "labelSelector"})
-_EVERYTHING = {
-    "metadata": {"name": "everything"},
-    "spec": {"clusterSelector": {"selectorType": "LabelSelector", "labelSelector": {}}},
-}
+_EVERYTHING = Rule(label_selector(parts.LabelSelector()))
+_OBJECTS = Reader(parts.PartialObject)
+_DECISIONS = Reader(PlacementDecision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +132,20 @@ def _by_selector(objects: list[JsonMapping], wanted: Selector, kinds: frozenset[
 
 
 def name_of(obj: JsonMapping) -> str:
-    metadata = obj["metadata"]
-    return f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
+    """The name of an object as people write it, with its namespace if it is in one."""
+    return _shown(_OBJECTS.partly(dict(obj)).obj.metadata)
+
+
+def _shown(metadata: parts.Identity) -> str:
+    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
 
 
 def _fleet(objects: list[JsonMapping], now: datetime) -> Fleet:
     fleet = Fleet()
     for obj in objects:
         if obj.get("kind") == "AddOnPlacementScore":
-            fleet.put_score(obj["metadata"].get("namespace", ""), obj["metadata"]["name"], score_of(obj))
+            metadata = _OBJECTS.partly(obj).obj.metadata
+            fleet.put_score(metadata.namespace, metadata.name, score_of(obj))
     fleet.advance(now)
     fleet.put_many(msgspec.json.encode(obj) for obj in objects if obj.get("kind", "ManagedCluster") in CLUSTERS)
     return fleet
@@ -142,7 +153,7 @@ def _fleet(objects: list[JsonMapping], now: datetime) -> Fleet:
 
 def _by_placement(objects: list[JsonMapping], placement: JsonMapping, now: datetime) -> Selection:
     snapshot = Snapshot(objects, now)
-    result = snapshot.schedule(placement)
+    result = snapshot.schedule(PLACEMENTS.partly(dict(placement)))
     if result.fault is not None:
         raise InvalidObjectError("", result.fault.message)
     names = tuple(name for page in result.pages() for name in page.clusters)
@@ -152,38 +163,36 @@ def _by_placement(objects: list[JsonMapping], placement: JsonMapping, now: datet
 
 
 class Snapshot:
-    """Objects at one moment, ready for any number of schedules: the fleet is built once."""
+    """Objects at one moment, ready for any number of schedules: they are read and the fleet is built once."""
 
     def __init__(self, objects: Iterable[JsonMapping], now: datetime) -> None:
         every = list(objects)
         self.now = now
         self.fleet = _fleet(every, now)
         self.profile, self._scorers = installed()
-        self.placements = _of_kind(every, "Placement")
-        self.sets = _of_kind(every, "ManagedClusterSet")
-        self.bindings = _of_kind(every, "ManagedClusterSetBinding")
-        self._decisions = _of_kind(every, "PlacementDecision")
-        self._everything_is_visible = not self.sets and not self.bindings
+        self.placements = [PLACEMENTS.partly(each) for each in _of_kind(every, "Placement")]
+        self.rules = rules_read(_of_kind(every, "ManagedClusterSet"))
+        self.bindings = bindings_read(_of_kind(every, "ManagedClusterSetBinding"))
+        self._decisions = [_DECISIONS.partly(each).obj for each in _of_kind(every, "PlacementDecision")]
+        self._everything_is_visible = not self.rules and not self.bindings
 
-    def schedule(self, placement: JsonMapping) -> ScheduleResult:
+    def schedule(self, placement: Reading[Placement]) -> ScheduleResult:
         """Decide where a placement goes, as the hub would. A fault of the placement is in the result."""
-        plan, seen = self.compiled(placement)
+        plan, sets = self.compiled(placement)
         own, foreign = _decided_names(self._decisions, plan.namespace, plan.name)
-        return schedule(Cycle(plan, self.fleet, seen, self.now, decided(self.fleet, own, foreign)), self.profile)
+        return schedule(Cycle(plan, self.fleet, sets, self.now, decided(self.fleet, own, foreign)), self.profile)
 
-    def compiled(self, placement: JsonMapping) -> tuple[Plan, Visibility]:
+    def compiled(self, placement: Reading[Placement]) -> tuple[Plan, Visibility]:
         """A placement, ready to be scheduled, and the sets that it may choose from."""
-        plan = plan_of(placement, cel_compiler(self.fleet.scores), self._scorers)
-        sets, bindings = self.sets, self.bindings
+        plan = plan_read(placement, cel_compiler(self.fleet.scores), self._scorers)
         if self._everything_is_visible:
-            wanted = plan.cluster_sets or ("everything",)
-            sets = [{**_EVERYTHING, "metadata": {"name": name}} for name in wanted]
-            bindings = [{"metadata": {"name": name, "namespace": plan.namespace}} for name in wanted]
-        return plan, visibility(plan.namespace, plan.cluster_sets, bindings, sets)
+            everything = dict.fromkeys(plan.cluster_sets or ("everything",), _EVERYTHING)
+            return plan, visible(plan.cluster_sets, everything, everything)
+        return plan, visible(plan.cluster_sets, bound_in(plan.namespace, self.bindings), self.rules)
 
-    def placement(self, name: str) -> JsonMapping:
+    def placement(self, name: str) -> Reading[Placement]:
         """The placement of that name, or of that namespace and name with a slash between. Raises InvalidObjectError."""
-        found = [each for each in self.placements if name in (each["metadata"]["name"], name_of(each))]
+        found = [each for each in self.placements if name in (each.obj.metadata.name, _shown(each.obj.metadata))]
         if len(found) == 1:
             return found[0]
         if found:
@@ -191,8 +200,8 @@ class Snapshot:
         raise InvalidObjectError("", f"there is no Placement {name!r}")
 
 
-def _of_kind(objects: list[JsonMapping], kind: str) -> list[JsonMapping]:
-    return [obj for obj in objects if obj.get("kind") == kind]
+def _of_kind(objects: list[JsonMapping], kind: str) -> list[JsonObject]:
+    return [dict(obj) for obj in objects if obj.get("kind") == kind]
 
 
 @overload
@@ -212,7 +221,7 @@ def explain(
     now: datetime | None = None,
 ) -> ClusterExplanation: ...
 @overload
-def explain(fleet: Iterable[JsonMapping], *, cluster: str, now: datetime | None = None) -> ClusterOutlook: ...
+def explain(fleet: Iterable[JsonMapping], *, cluster: str, now: datetime | None = None) -> ClusterVerdicts: ...
 @overload
 def explain(fleet: Iterable[JsonMapping], *, cluster_set: str, now: datetime | None = None) -> SetExplanation: ...
 def explain(
@@ -222,7 +231,7 @@ def explain(
     cluster: str | None = None,
     cluster_set: str | None = None,
     now: datetime | None = None,
-) -> PlacementExplanation | ClusterExplanation | ClusterOutlook | SetExplanation:
+) -> PlacementExplanation | ClusterExplanation | ClusterVerdicts | SetExplanation:
     """Say why: of a placement, of one cluster in it, of one cluster in all placements, or of a cluster set.
 
     A placement is an object, or the name of one among the objects. The result prints as a table, and notebooks show it
@@ -230,36 +239,39 @@ def explain(
     """
     snapshot = Snapshot(fleet, now or datetime.now(UTC))
     if cluster_set is not None:
-        wanted = next((each for each in snapshot.sets if each["metadata"]["name"] == cluster_set), None)
-        if wanted is None:
+        rule = snapshot.rules.get(cluster_set)
+        if rule is None:
             raise InvalidObjectError("", f"there is no ManagedClusterSet {cluster_set!r}")
-        return explain_set(wanted, snapshot.fleet, snapshot.bindings, snapshot.placements)
+        placements = (each.obj for each in snapshot.placements)
+        return explain_set(cluster_set, rule, snapshot.fleet, snapshot.bindings, placements)
     if cluster is not None and cluster not in snapshot.fleet:
         raise InvalidObjectError("", f"there is no ManagedCluster {cluster!r}")
     if placement is None:
         if cluster is None:
             raise InvalidObjectError("", "say what to explain: a placement, a cluster, or a cluster set")
         results = map(snapshot.schedule, snapshot.placements)
-        return explain_everywhere(cluster, results, snapshot.sets, snapshot.bindings, snapshot.fleet, snapshot.profile)
-    result = snapshot.schedule(snapshot.placement(placement) if isinstance(placement, str) else placement)
+        return explain_everywhere(cluster, results, snapshot.rules, snapshot.bindings, snapshot.fleet, snapshot.profile)
+    if isinstance(placement, str):
+        result = snapshot.schedule(snapshot.placement(placement))
+    else:
+        result = snapshot.schedule(PLACEMENTS.partly(dict(placement)))
     if cluster is None:
         return explain_placement(result, snapshot.profile)
-    return explain_cluster(result, cluster, snapshot.profile, snapshot.sets)
+    return explain_cluster(result, cluster, snapshot.profile, snapshot.rules)
 
 
-def _decided_names(decisions: list[JsonMapping], namespace: str, name: str) -> tuple[list[str], dict[str, int]]:
+def _decided_names(decisions: list[PlacementDecision], namespace: str, name: str) -> tuple[list[str], dict[str, int]]:
     """Clusters decided for this placement, and how often others have decided for each cluster."""
     own: list[str] = []
     foreign: dict[str, int] = {}
-    for obj in decisions:
-        metadata = obj["metadata"]
-        label = (metadata.get("labels") or {}).get("cluster.open-cluster-management.io/placement")
-        for decision in (obj.get("status") or {}).get("decisions") or ():
-            cluster = decision["clusterName"]
-            if metadata.get("namespace") == namespace and label == name:
-                own.append(cluster)
+    for page in decisions:
+        label = page.metadata.labels.get("cluster.open-cluster-management.io/placement")
+        is_own = page.metadata.namespace == namespace and label == name
+        for decision in page.status.decisions:
+            if is_own:
+                own.append(decision.cluster_name)
             else:
-                foreign[cluster] = foreign.get(cluster, 0) + 1
+                foreign[decision.cluster_name] = foreign.get(decision.cluster_name, 0) + 1
     return own, foreign
 
 

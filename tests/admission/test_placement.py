@@ -125,5 +125,5 @@ def test_expressions_are_compiled_aside() -> None:
         return work()
 
     for plural, group in (("placements", OCM), ("agentclassifications", AGENTS), ("resolutions", RESOLUTIONS)):
-        asyncio.run(validate(a_write(plural, placement(GOOD), group=group), Nothing(), aside=aside))
+        asyncio.run(validate(a_write(plural, placement(GOOD), group=group), Nothing(), run_check=aside))
     assert weights == [True, True, True]

@@ -9,7 +9,7 @@ import pytest
 
 from muster.client import Client, Connection
 from muster.client.explanations import explained
-from muster.controllers.placements.world import Key
+from muster.controllers.placements.keys import Key
 from muster.errors import ApiError
 from muster.placement.explain.explanation import (
     ClusterExplanation,
@@ -18,7 +18,7 @@ from muster.placement.explain.explanation import (
     explain_placement,
 )
 from muster.reasons import HIDDEN
-from tests.controllers.answering import NOW
+from tests.controllers.questions.answering import NOW
 from tests.hub.rest.asking import Asker, asked_hub, asked_world, wanting
 
 if TYPE_CHECKING:
@@ -50,9 +50,8 @@ def test_a_placement_is_explained_as_if_it_had_been_computed_here(asker: Asker, 
     result = world.decide(Key("apps", name), NOW)
     assert result is not None
     assert ask(asker, name) == explain_placement(result)
-    sets = [each.plain() for each in world.sets.values()]
     for cluster in ("visible-1", "visible-2", "secret-3"):
-        assert ask(asker, name, cluster) == explain_cluster(result, cluster, cluster_sets=sets)
+        assert ask(asker, name, cluster) == explain_cluster(result, cluster, rules=world.rules)
 
 
 def test_a_placement_that_is_not_saved_is_explained_as_well(asker: Asker) -> None:

@@ -87,6 +87,24 @@ def test_without_a_kubeconfig_the_message_says_what_to_do(tmp_path: Path, monkey
         asyncio.run(load_connection())
 
 
+def test_a_field_of_another_type_is_refused_with_its_path_and_what_is_null_is_not_there(config: Path) -> None:
+    """A token that YAML takes for a number has lost its zeros already; kubectl refuses it as well."""
+    config.write_text(config.read_text().replace("tokenFile: token", "token: 00123"))
+    with pytest.raises(KubeconfigError, match=r"config: users\[\d\]\.user\.token: expected a string, not a number"):
+        asyncio.run(load_connection())
+    config.write_text("contexts: null\nclusters:\nusers: []\ncurrent-context: hub\npreferences: {}\n")
+    with pytest.raises(KubeconfigError, match=r"no context 'hub' \(it has: none\)"):
+        asyncio.run(load_connection())
+
+
+def test_of_several_files_the_first_that_names_a_thing_wins(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = config.with_name("first")
+    first.write_text("clusters: [{name: hub, cluster: {server: 'http://first'}}]\n")
+    monkeypatch.setenv("KUBECONFIG", f"{first}:{config.with_name('absent')}:{config}")
+    found = asyncio.run(load_connection())
+    assert (found.server, found.headers) == ("http://first", {"Authorization": "Bearer s3cret"})
+
+
 def test_a_broken_kubeconfig_is_refused_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text("a: [")

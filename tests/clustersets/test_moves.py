@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muster.clustersets.moves import Move, exclusive_membership, join_permissions, moves_between_sets, possible_moves
-from muster.selectors.membership import DEFAULT_KEY, ExclusiveMembership
+from muster.selectors.membership import DEFAULT_KEY, SETS, ExclusiveMembership
+
+if TYPE_CHECKING:
+    from muster.api.managed_cluster_set import ManagedClusterSet
+    from muster.api.reading import Reading
 
 
-def a_set(name: str, **spec: Any) -> dict[str, Any]:
-    return {"metadata": {"name": name}, "spec": spec}
+def a_set(name: str, **spec: Any) -> Reading[ManagedClusterSet]:
+    return SETS.partly({"metadata": {"name": name}, "spec": spec})
 
 
 def test_labels_that_stay_move_nobody() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from muster.clustersets.new_sets import beginning, denying, key_permissions, take_in_permissions
-from muster.selectors.membership import DEFAULT_KEY, ExclusiveMembership
+from muster.clustersets.new_sets import denying, key_permissions, new_membership, take_in_permissions
+from muster.selectors.membership import DEFAULT_KEY, SETS, ExclusiveMembership
 
 
 def a_set(**spec: Any) -> dict[str, Any]:
@@ -32,7 +32,8 @@ BY_REGION = a_set(exclusiveKey="region")
     ],
 )
 def test_a_set_begins_when_it_was_not_exclusive_by_this_key_before(new: Any, old: Any, key: str | None) -> None:
-    assert beginning(new, old) == (None if key is None else ExclusiveMembership(key, "apac"))
+    before = None if old is None else SETS.partly(old)
+    assert new_membership(SETS.partly(new), before) == (None if key is None else ExclusiveMembership(key, "apac"))
 
 
 def test_the_default_key_is_everybody_s() -> None:

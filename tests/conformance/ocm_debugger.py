@@ -18,7 +18,7 @@ from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
 from tests.builders import a_binding, a_cluster, a_placement, a_set
 from tests.conformance.suites import PLAIN, Apart, Kind, Rule, Suite, Verdict, keys
-from tests.controllers.answering import NOW, answering
+from tests.controllers.questions.answering import NOW, answering
 from tests.hub.rest.asking import GROUP, Asker, grant, on
 from tests.hub.rest.running import running_hub
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from muster.controllers.placements.keys import Key
 from muster.controllers.placements.preview import put, remove
-from muster.controllers.placements.world import Key, PlacementWorld
+from muster.controllers.placements.world import PlacementWorld
 from muster.selectors.membership import sets_of
 from tests.conformance.cel.calls import calls
 from tests.conformance.ocm_model import expressions

@@ -13,7 +13,7 @@ from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.mirror import Stored
 from muster.errors import InvalidObjectError
 from muster.hub.patches.merge import merge_patched
-from muster.selectors.membership import members, sets_of
+from muster.selectors.membership import membership, sets_of
 from tests.conformance.ocm_admission import proposed
 from tests.conformance.ocm_world import World
 from tests.conformance.suites import PLAIN, Kind, Suite, Verdict, by, differing, keys
@@ -53,8 +53,8 @@ def _membership(case: Mapping[str, Any]) -> Any:
         if case["kind"] == "sets-of-cluster":
             return {"error": False, "sets": sets_of(case["cluster"], case["clusterSets"])}
         if "clusterSet" in case:
-            return {"error": False, "members": members(case["clusterSet"], case["clusters"])}
-        return {"members": {each["metadata"]["name"]: members(each, case["clusters"]) for each in case["clusterSets"]}}
+            return {"error": False, "members": _members(case["clusterSet"], case["clusters"])}
+        return {"members": {each["metadata"]["name"]: _members(each, case["clusters"]) for each in case["clusterSets"]}}
     except InvalidObjectError:
         return {"error": True}
 
@@ -69,6 +69,11 @@ def _set_status(case: Mapping[str, Any]) -> Any:
     return {"error": True} if failed else {"error": False, "condition": shown}
 
 
+def _members(cluster_set: Any, clusters: Any) -> list[str]:
+    rule = membership(cluster_set)
+    return sorted(str(cluster["metadata"]["name"]) for cluster in clusters if rule.match(cluster))
+
+
 def _binding_status(case: Mapping[str, Any]) -> Any:
     sets = {each["metadata"]["name"]: each for each in case["clusterSets"]}
     binding = placement_mirrors.BINDINGS.demanded(case["binding"])
@@ -80,7 +85,7 @@ def _built_in_sets(case: Mapping[str, Any]) -> Any:
     """The sets that are written, as they are afterwards."""
     updated = []
     for each in case["clusterSets"]:
-        patch = roll_back(each) if each["metadata"]["name"] in BUILT_IN else None
+        patch = roll_back(Stored.of(placement_mirrors.SETS, each)) if each["metadata"]["name"] in BUILT_IN else None
         if patch is not None:
             updated.append({"name": each["metadata"]["name"], **merge_patched(each, patch)["spec"]})
     return {"updated": updated}

@@ -49,8 +49,9 @@ from muster.controllers.clusters import CLUSTERS as A_CLUSTER
 from muster.controllers.clusters import wanted_taints
 from muster.controllers.manager import Options, run_controllers
 from muster.controllers.permissions import COLLECTOR, CONTROLLERS
+from muster.controllers.placements.decision_pages import PLACEMENT_LABEL
+from muster.controllers.placements.keys import Key
 from muster.controllers.placements.preview import world_of
-from muster.controllers.placements.world import PLACEMENT_LABEL, Key
 from tests.builders import a_binding, a_cluster, a_placement, a_set
 from tests.controllers.processes import hub_process
 from tests.controllers.running import available, connection_of, driven_hub
@@ -295,7 +296,7 @@ def _placement_divergence(world: Any, placement: Object, now: datetime) -> str:
             return f"{key.name}: {kind} is {found}, should be {wanted}"
     if result.fault is not None:
         return ""
-    stored = sorted(name for page in world.pages(key) for name in page.clusters)
+    stored = sorted(name for page in world.decisions.of(key) for name in page.clusters)
     if stored != sorted(result.selected):
         return f"{key.name}: decided {stored}, should be {sorted(result.selected)}"
     number = (placement.get("status") or {}).get("numberOfSelectedClusters")

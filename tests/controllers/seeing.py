@@ -11,7 +11,8 @@ from muster.controllers.runtime.mirror import Stored
 
 if TYPE_CHECKING:
     from muster.api.reading import Reader
-    from muster.controllers.placements.world import PlacementWorld, Told
+    from muster.controllers.placements.keys import Woken
+    from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.runtime.mirror import K
 
 __all__ = ["put", "put_cluster", "remove", "stored_as"]
@@ -21,5 +22,5 @@ def stored_as(reader: Reader[K], obj: dict[str, Any]) -> Stored[K]:
     return Stored.of(reader, obj)
 
 
-def put_cluster(world: PlacementWorld, encoded: bytes) -> Told:
+def put_cluster(world: PlacementWorld, encoded: bytes) -> Woken:
     return world.put_cluster(msgspec.json.decode(encoded)["metadata"]["name"], encoded)

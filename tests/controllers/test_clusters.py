@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from muster.api.parts import Condition
 from muster.controllers.clusters import AVAILABLE, CLUSTERS, fault_of, is_tainted_wrongly, lease_ends, wanted_taints
 from muster.controllers.runtime.conditions import merged
 from tests.builders import a_cluster, a_taint
@@ -48,19 +49,13 @@ def test_a_look_finds_exactly_the_clusters_with_wrong_taints(status: str | None,
 
 def test_the_time_of_a_condition_moves_only_with_its_status() -> None:
     present = [
-        {"type": "A", "status": "True", "reason": "r", "message": "m", "lastTransitionTime": "2025-01-01T00:00:00Z"},
-        {"type": "Gone", "status": "True", "reason": "r", "message": "", "lastTransitionTime": "2025-01-01T00:00:00Z"},
+        Condition("A", "True", "r", "m", "2025-01-01T00:00:00Z"),
+        Condition("Gone", "True", "r", "", "2025-01-01T00:00:00Z"),
     ]
     wanted = {"A": ("True", "other", "text"), "B": ("False", "new", "")}
-    assert merged(present, wanted, NOW, drop=["Gone"]) == [
-        {
-            "type": "A",
-            "status": "True",
-            "reason": "other",
-            "message": "text",
-            "lastTransitionTime": "2025-01-01T00:00:00Z",
-        },
-        {"type": "B", "status": "False", "reason": "new", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"},
-    ]
+    assert merged(present, wanted, NOW, drop=["Gone"]) == (
+        Condition("A", "True", "other", "text", "2025-01-01T00:00:00Z"),
+        Condition("B", "False", "new", "", "2026-01-01T00:00:00Z"),
+    )
     flipped = merged(present, {"A": ("False", "r", "m")}, NOW)
-    assert flipped[0]["lastTransitionTime"] == "2026-01-01T00:00:00Z"
+    assert flipped[0].last_transition_time == "2026-01-01T00:00:00Z"

@@ -49,7 +49,7 @@ def test_controllers_that_make_no_progress_are_told_until_they_do(tmp_path: Path
         assert readiness(hub)[0] == 200  # a start is ordinary
         vitals = Vitals.open(tmp_path / "controllers.vitals")
         deadline = time.monotonic() + PATIENCE
-        while vitals.signs().status.get("state") != "leading":
+        while vitals.signs().status.state != "leading":
             assert time.monotonic() < deadline
             time.sleep(0.05)
         eventually(hub, lambda found: found[0] == 200 and "[+]controllers ok" in found[1])

@@ -19,7 +19,7 @@ from muster.controllers.placements.decisions import _Reasons, _scores_text
 from muster.controllers.placements.mirrors import PLACEMENTS
 from muster.controllers.placements.moves import Basis, Move, MoveReport, examples_of, summary
 from muster.controllers.placements.preview import settle, world_of
-from muster.controllers.questions.answering import Answerer
+from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import ExplainQuestion, Refusal
 from muster.controllers.runtime.mirror import Stored
 from muster.hub.requests import User
@@ -28,7 +28,7 @@ from muster.placement.explain.causes import Ref
 from muster.placement.explain.explanation import explain_cluster, explain_placement
 from muster.placement.explain.report import Window
 from muster.placement.lint.placements import lint, vocabulary
-from muster.selection import Snapshot, select
+from muster.selection import Snapshot, name_of, select
 from tests.builders import a_cluster, a_placement
 from tests.cli.explaining import called, written
 from tests.golden import fleets
@@ -38,6 +38,7 @@ from tests.golden.readers import Reading
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from muster.api.placement import Placement
     from muster.placement import ScheduleResult
 
 Object = dict[str, Any]
@@ -80,13 +81,13 @@ def _json(parts: Iterator[tuple[str, Any]]) -> str:
     return "".join(f"{title} {json.dumps(msgspec.to_builtins(value), ensure_ascii=False)}\n" for title, value in parts)
 
 
-def _key(obj: Any) -> str:
-    return f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
+def _key(placement: Placement) -> str:
+    return f"{placement.metadata.namespace}/{placement.metadata.name}"
 
 
 def _results(snapshot: Snapshot) -> Iterator[tuple[str, ScheduleResult]]:
     for placement in snapshot.placements:
-        yield _key(placement), snapshot.schedule(placement)
+        yield _key(placement.obj), snapshot.schedule(placement)
 
 
 def _names(snapshot: Snapshot) -> list[str]:
@@ -107,33 +108,33 @@ def _placement_documents(snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
 def _clusters(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     for key, result in _results(snapshot):
         for name in _names(snapshot)[2:9:3]:
-            way = explain_cluster(result, name, snapshot.profile, snapshot.sets)
+            way = explain_cluster(result, name, snapshot.profile, snapshot.rules)
             yield f"{name} in {key}", "\n".join([*cluster_lines(way, PLAIN), str(way)])
 
 
 def _cluster_documents(snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
     for key, result in _results(snapshot):
         for name in ("a3",):
-            yield f"{key} {name}", document(explain_cluster(result, name, snapshot.profile, snapshot.sets))
+            yield f"{key} {name}", document(explain_cluster(result, name, snapshot.profile, snapshot.rules))
 
 
 def _outlooks(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     for name in _names(snapshot)[:12:2]:
         found = explain_everywhere(
-            name, (result for _, result in _results(snapshot)), snapshot.sets, snapshot.bindings, snapshot.fleet
+            name, (result for _, result in _results(snapshot)), snapshot.rules, snapshot.bindings, snapshot.fleet
         )
         yield name, "\n".join([*outlook_lines(found, PLAIN), str(found)])
-    for each in snapshot.sets:
-        told = explain_set(each, snapshot.fleet, snapshot.bindings, snapshot.placements)
+    for name, rule in snapshot.rules.items():
+        told = explain_set(name, rule, snapshot.fleet, snapshot.bindings, (each.obj for each in snapshot.placements))
         yield f"set {told.name}", "\n".join([*set_lines(told, PLAIN), str(told)])
 
 
 def _outlook_documents(snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
     for name in _names(snapshot)[2:9:3]:
         results = (result for _, result in _results(snapshot))
-        yield name, document(explain_everywhere(name, results, snapshot.sets, snapshot.bindings, snapshot.fleet))
-    for each in snapshot.sets:
-        told = explain_set(each, snapshot.fleet, snapshot.bindings, snapshot.placements)
+        yield name, document(explain_everywhere(name, results, snapshot.rules, snapshot.bindings, snapshot.fleet))
+    for name, rule in snapshot.rules.items():
+        told = explain_set(name, rule, snapshot.fleet, snapshot.bindings, (each.obj for each in snapshot.placements))
         yield f"set {told.name}", document(told)
 
 
@@ -158,8 +159,8 @@ def _findings(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     known = vocabulary(snapshot.fleet)
     for placement in snapshot.placements:
         plan, seen = snapshot.compiled(placement)
-        found = lint(plan, seen, known, 10_000_000, placement["spec"])
-        yield _key(placement), "\n".join(f"{each.code} {each.severity} {each} {each.remedy}" for each in found)
+        found = lint(plan, seen, known, 10_000_000, placement.obj.spec)
+        yield _key(placement.obj), "\n".join(f"{each.code} {each.severity} {each} {each.remedy}" for each in found)
 
 
 def _selections(objects: list[Object]) -> Iterator[tuple[str, str]]:
@@ -194,7 +195,7 @@ def _answers(objects: list[Object], reader: str) -> Iterator[tuple[str, Any]]:
     """The HTTP answer to one reader, for the placement as a whole and with a cluster that he may get."""
     world = world_of(objects, NOW)
     settle(world, NOW)
-    answerer = Answerer(world, lambda: NOW, 600)
+    answerer = QuestionService(world, lambda: NOW, 600)
     answerer.ready = True
     seen = READERS[reader]
     names = [each["metadata"]["name"] for each in objects if each["kind"] == "ManagedCluster"]
@@ -210,12 +211,12 @@ def _answers(objects: list[Object], reader: str) -> Iterator[tuple[str, Any]]:
                     try:
                         report = await answerer.explain(question)
                     except Refusal as refusal:
-                        found.append((f"{_key(placement)} {cluster}", refusal.message))
+                        found.append((f"{name_of(placement)} {cluster}", refusal.message))
                         continue
                     shown = await reading.shown(User("dora"), placement, report)
                     answer = json.loads(msgspec.json.encode(shown))
                     told = {"cluster": answer["cluster"]} if cluster and "cluster" in answer else answer
-                    found.append((f"{_key(placement)} {cluster}", told))
+                    found.append((f"{name_of(placement)} {cluster}", told))
         return found
 
     yield from asyncio.run(ask())
@@ -246,10 +247,10 @@ def _turns() -> Iterator[tuple[str, Object, Object, Object, Object]]:
 
 def _move(was: Object, now: Object, before: Object, after: Object) -> tuple[Object, str]:
     old, new = Snapshot([*fleets.odd()[:13], before], NOW), Snapshot([*fleets.odd()[:13], after], NOW)
-    old_plan, old_seen = old.compiled(was)
-    new_plan, new_seen = new.compiled(now)
+    old_plan, old_seen = old.compiled(PLACEMENTS.partly(was))
+    new_plan, new_seen = new.compiled(PLACEMENTS.partly(now))
     name = str(after["metadata"]["name"])
-    gained = name in new.schedule(now).selected
+    gained = name in new.schedule(PLACEMENTS.partly(now)).selected
     names = ((name,), ()) if gained else ((), (name,))
     noted = Noted(Ref("ManagedCluster", "", name), msgspec.json.encode(before), msgspec.json.encode(after))
     pending = Pending({noted.ref: noted} if before != after else {})
@@ -267,7 +268,7 @@ def _move(was: Object, now: Object, before: Object, after: Object) -> tuple[Obje
     causes, more = report.causes("")
     flips = list(report.flips())
     entry = report.entry(causes, more, flips)
-    return entry, summary(entry, causes, flips)
+    return msgspec.to_builtins(entry), summary(entry, flips)
 
 
 def _moves() -> Iterator[tuple[str, Any]]:

@@ -15,6 +15,7 @@ from muster.cel.program import compile_program
 from muster.cel.traversals import value_text
 from muster.errors import EvaluationError
 from muster.placement.explain.explanation import ClusterExplanation, explain_cluster, explain_placement
+from muster.placement.schedule.plan import PLACEMENTS
 from muster.selection import Snapshot
 from muster.selectors.cel import typed_view
 from muster.selectors.cel_reasons import conjuncts, shortened
@@ -108,7 +109,7 @@ def snapshot(fleet: dict[str, Any], *more: dict[str, Any]) -> Snapshot:
 
 
 def way_of(fleet: Snapshot, name: str, spec: dict[str, Any]) -> ClusterExplanation:
-    return explain_cluster(fleet.schedule(a_placement(**spec)), name, fleet.profile, fleet.sets)
+    return explain_cluster(fleet.schedule(PLACEMENTS.partly(a_placement(**spec))), name, fleet.profile, fleet.rules)
 
 
 def without(stage: str, fleet: dict[str, Any], spec: dict[str, Any]) -> tuple[Snapshot, dict[str, Any]]:
@@ -155,7 +156,7 @@ def _for(name: str, changed: tuple[Snapshot, dict[str, Any]]) -> tuple[Snapshot,
 @given(fleet=FLEETS, spec=SPECS)
 def test_counts_add_up_to_the_fleet_and_agree_with_every_cluster(fleet: dict[str, Any], spec: dict[str, Any]) -> None:
     present = snapshot(fleet)
-    result = present.schedule(a_placement(**spec))
+    result = present.schedule(PLACEMENTS.partly(a_placement(**spec)))
     whole = explain_placement(result, present.profile, near=8)
     ways = {name: explain_cluster(result, name, present.profile) for name in fleet}
     assert [stage.name for stage in whole.funnel] == list(STAGES)
@@ -170,7 +171,7 @@ def test_counts_add_up_to_the_fleet_and_agree_with_every_cluster(fleet: dict[str
         assert sum(reason.count for reason in stage.reasons) == stage.before - stage.after
         assert {ways[name].stage for reason in stage.reasons for name in reason.examples} <= {stage.name}
         for reason in stage.reasons:
-            assert sum(count for _, count in reason.values) in (0, reason.count)
+            assert sum(each.count for each in reason.values) in (0, reason.count)
     for reason in whole.funnel[1].reasons:
         for name in reason.examples:
             for number, said in re.findall(r"predicate (\d+): (.*?)(?=; predicate \d|$)", reason.reason):
@@ -203,7 +204,7 @@ def _holds(said: str, predicate: str, way: ClusterExplanation, fleet: Snapshot) 
 @given(fleet=FLEETS, spec=SPECS)
 def test_the_values_that_are_printed_are_those_of_the_object(fleet: dict[str, Any], spec: dict[str, Any]) -> None:
     present = snapshot(fleet)
-    result = present.schedule(a_placement(**spec))
+    result = present.schedule(PLACEMENTS.partly(a_placement(**spec)))
     for name in fleet:
         way = explain_cluster(result, name, present.profile)
         row = present.fleet.row(name)
@@ -236,7 +237,7 @@ def _total(way: ClusterExplanation) -> int | None:
 
 def _rank(result: ScheduleResult, name: str) -> int | None:
     """The place among all that fit: disliked ones last, then by score, then by name."""
-    disliked = result.cycle.standings.disliked
+    disliked = result.cycle.taint_verdicts.disliked
     row_of = result.cycle.fleet.row
     totals = result.total_scores()
     order = sorted(totals, key=lambda each: (bool(disliked[row_of(each) or 0]), -totals[each], each))

@@ -116,7 +116,7 @@ class Trial:
         self.hub.hub.request("DELETE", f"{SETS}/tier")
         world = self.manager.world
         eventually(lambda: (len(world.placements), len(world.fleet), "tier" in world.sets), (0, 0, False))
-        eventually(lambda: (world.bindings.get("apps") or {}, world.decisions), ({}, {}))
+        eventually(lambda: (world.bindings.get("apps") or {}, world.decisions.by_place), ({}, {}))
         self.hub.create(a_set("tier", {"tier": "Amazon"}), a_binding("global"), a_binding("tier"))
         clouds = {"a": "Amazon", "b": "Azure", "c": "Amazon"}
         self.hub.create(*(a_cluster(name, {"cloud": cloud, "tier": cloud}) for name, cloud in clouds.items()))

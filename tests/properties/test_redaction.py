@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from muster.controllers.placements.preview import settle, world_of
-from muster.controllers.questions.answering import Answerer
+from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import ExplainQuestion, Refusal
 from muster.errors import FailureKind
 from muster.hub.requests import User
@@ -25,7 +25,7 @@ from muster.placement.explain.report import Window
 from muster.reasons import Code
 from muster.reasons import words as wording
 from tests.builders import a_binding, a_cluster, a_placement, a_set
-from tests.controllers.answering import NOW
+from tests.controllers.questions.answering import NOW
 from tests.golden.readers import Reading
 
 Object = dict[str, Any]
@@ -112,7 +112,7 @@ def test_no_more_is_shown_than_by_cutting_names_out_of_sentences(seed: int) -> N
     own = words_in(msgspec.json.encode(placement).decode()) | bound
     world = world_of(objects, NOW)
     settle(world, NOW)
-    answerer = Answerer(world, lambda: NOW, 60)
+    answerer = QuestionService(world, lambda: NOW, 60)
     answerer.ready = True
 
     async def ask() -> None:

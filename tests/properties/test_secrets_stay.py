@@ -16,7 +16,7 @@ import pytest
 
 from muster.controllers.placements.decisions import _Reasons, _scores_text
 from muster.controllers.placements.preview import settle, world_of
-from muster.controllers.questions.answering import Answerer
+from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import ExplainQuestion, Refusal
 from muster.errors import FailureKind
 from muster.fleet import Fleet
@@ -26,13 +26,14 @@ from muster.hub.redaction import CLUSTERS, Redaction
 from muster.hub.requests import AccessRules, Attributes, Decision, User
 from muster.hub.storage import Key, Put, Store
 from muster.placement import Cycle, decided, plan_of, schedule, visibility
-from muster.placement.explain.causes import Change, Ref, Standpoint, causes_of, flip_of, reads_of, unnamed
+from muster.placement.explain.causes import Change, ClusterSituation, Ref, causes_of, flip_of, reads_of, unnamed
 from muster.placement.explain.report import Window
 from muster.placement.lint.placements import lint, vocabulary
+from muster.placement.schedule.plan import PLACEMENTS
 from muster.reasons import Code, bare
 from muster.selectors.cel import cel_compiler
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set
-from tests.controllers.answering import NOW
+from tests.controllers.questions.answering import NOW
 
 Object = dict[str, Any]
 SECRET = "confidential-4711"
@@ -158,7 +159,7 @@ def answered(case: Case) -> None:
             await store.commit([Put(key, b'{"metadata":{"resourceVersion":"', b'"}}', 0) for key in keys])
             world = world_of(case.objects, NOW)
             settle(world, NOW)
-            answerer = Answerer(world, lambda: NOW, 60)
+            answerer = QuestionService(world, lambda: NOW, 60)
             answerer.ready = True
             redaction = Redaction(store, ByName(open_ones))
             for cluster in ("", *sorted(open_ones)[:2]):
@@ -189,7 +190,7 @@ def written(case: Case) -> None:
         searched(condition.message, kind, case.placement)
     if not taken:
         searched(_scores_text(result) + _Reasons(result).warning, "events", case.placement)
-    findings = told_to_everybody(lint(plan, seen, vocabulary(fleet), 10**9, case.placement["spec"]))
+    findings = told_to_everybody(lint(plan, seen, vocabulary(fleet), 10**9, PLACEMENTS.partly(case.placement).obj.spec))
     searched(" ".join(map(str, findings)), "warnings", case.placement)
 
 
@@ -200,7 +201,7 @@ def remembered(case: Case, dice: random.Random) -> None:
     for cluster in case.clusters:
         name = cluster["metadata"]["name"]
         other = a_cluster(name, {"b": SECRET, f"{SECRET}-new": "1"}, {"a": "x"})
-        was, now = Standpoint(plan, seen, NOW, cluster), Standpoint(plan, seen, NOW, other)
+        was, now = ClusterSituation(plan, seen, NOW, cluster), ClusterSituation(plan, seen, NOW, other)
         flip = flip_of(name, was, now, gained=dice.random() < 0.5)
         if "claim a is" not in f"{flip.was} {flip.now}":  # told, because the placement selects by this claim
             searched(f"{flip.was} {flip.now}".replace(name, ""), "history", case.placement)

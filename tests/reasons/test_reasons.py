@@ -28,7 +28,7 @@ from muster.reasons import (
 )
 from muster.reasons.operator_codes import OPERATOR_CODES
 from muster.reasons.redaction import words_of
-from muster.reasons.words import KINDS
+from muster.reasons.selector_words import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = Path(__file__).parent / "codes.txt"

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from muster.errors import InvalidObjectError
 from muster.selectors.match import no, yes
-from muster.selectors.membership import DEFAULT_KEY, SETS, members, membership, sets_of
+from muster.selectors.membership import DEFAULT_KEY, SETS, membership, sets_of
 from tests.builders import a_cluster, a_set
 
 APAC = a_set("apac", exclusiveKey="region")
 DEV = a_set("dev", clusterSelector={"selectorType": "ExclusiveClusterSetLabel"})
+
+
+def members(cluster_set: dict[str, Any], clusters: list[dict[str, Any]]) -> list[str]:
+    rule = membership(cluster_set)
+    return [cluster["metadata"]["name"] for cluster in clusters if rule.match(cluster)]
 
 
 def test_members_carry_the_exclusive_key_with_the_name_of_the_set() -> None:

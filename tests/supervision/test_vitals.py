@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muster.supervision import Notes, Subject, Vitals, VitalSigns
+from muster.supervision import Notes, ProcessStatus, Subject, SupervisorFacts, Vitals, VitalSigns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,22 +23,22 @@ def test_what_one_writes_another_sees(tmp_path: Path) -> None:
     supervisor, path = Vitals.create(tmp_path / "vitals")
     process = Vitals.open(path)
     process.begin()
-    process.beat({"state": "leading"})
+    process.beat(ProcessStatus("leading"))
     process.note(PLACEMENT.text())
-    supervisor.supervise({"last": "x"})
+    supervisor.supervise(SupervisorFacts(last="x"))
     signs = Vitals.open(path).signs()
     assert (signs.pid, signs.beats, signs.status, signs.supervision) == (
         os.getpid(),
         2,
-        {"state": "leading"},
-        {"last": "x"},
+        ProcessStatus("leading"),
+        SupervisorFacts(last="x"),
     )
     assert signs.note is not None
     assert signs.note.text == PLACEMENT.text()
     process.clear()
     assert supervisor.signs().note is None
     supervisor.reset()
-    assert supervisor.signs() == VitalSigns(supervision={"last": "x"})
+    assert supervisor.signs() == VitalSigns(supervision=SupervisorFacts(last="x"))
 
 
 def test_a_directory_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:

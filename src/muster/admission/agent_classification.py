@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from muster.admission.compiling import MOST_QUERY, query_fault
 from muster.admission.placement import shortened
-from muster.admission.write import NOTHING, Finding, invalid_object, spec_of
+from muster.admission.write import NOTHING, Finding, invalid_object
+from muster.classification.classification import CLASSIFICATIONS
 from muster.values.causes import invalid, too_long
 
 if TYPE_CHECKING:
@@ -21,8 +22,11 @@ def query_checked(write: Write, *, refuse: bool) -> Finding:
     new = write.new
     if new is None or write.subresource:
         return NOTHING
-    query = spec_of(new).get("query")
-    if not isinstance(query, str) or query == spec_of(write.old).get("query"):
+    found = CLASSIFICATIONS.partly(new)
+    query = found.obj.spec.query
+    if found.fault_in("spec") is not None:
+        return NOTHING  # validation will not let it pass
+    if write.old is not None and query == CLASSIFICATIONS.partly(write.old).obj.spec.query:
         return NOTHING
     if len(query.encode("utf-8", "surrogatepass")) > MOST_QUERY:
         return invalid_object([too_long("spec.query", MOST_QUERY)])

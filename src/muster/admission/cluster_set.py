@@ -13,10 +13,11 @@ from muster.admission.write import NOTHING, Finding, invalid_object, name_of, re
 from muster.api.managed_cluster import GROUP
 from muster.clustersets import pairs
 from muster.clustersets.moves import exclusive_membership
-from muster.clustersets.new_sets import beginning, denying, key_permissions, take_in_permissions
+from muster.clustersets.new_sets import denying, key_permissions, new_membership, take_in_permissions
 from muster.clustersets.permissions import MOST_NAMED
 from muster.selectors.membership import DEFAULT_KEY, SETS
 from muster.values.causes import invalid
+from muster.values.json import JsonObject
 from muster.values.names import NAME_LENGTH
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def long_name(write: Write) -> Finding:
     new = write.new
     if new is None or write.subresource or write.old is not None or len(name_of(write)) <= NAME_LENGTH:
         return NOTHING
-    rule = exclusive_membership(new)
+    rule = exclusive_membership(SETS.partly(new))
     if rule is None or rule.key != DEFAULT_KEY:
         return NOTHING  # other keys refuse it
     return Finding(
@@ -48,11 +49,15 @@ def key_taken(write: Write, denied: tuple[str, ...]) -> Finding:
     new = write.new
     if new is None or write.subresource:
         return NOTHING
-    rule = beginning(new, write.old)
+    rule = _new_membership(new, write.old)
     entry = None if rule is None or rule.key == DEFAULT_KEY else denying(rule.key, denied)
     if rule is None or entry is None:
         return NOTHING
     return invalid_object([invalid("spec.exclusiveKey", rule.key, f"this hub takes no set with the key {entry}")])
+
+
+def _new_membership(new: JsonObject, old: JsonObject | None) -> ExclusiveMembership | None:
+    return new_membership(SETS.partly(new), None if old is None else SETS.partly(old))
 
 
 async def permitted(write: Write, world: World) -> Finding:
@@ -62,7 +67,7 @@ async def permitted(write: Write, world: World) -> Finding:
         return NOTHING
     if new is None:
         return await _leaving(write, world) if write.dry_run else NOTHING
-    rule = beginning(new, write.old)
+    rule = _new_membership(new, write.old)
     if write.old is not None and rule is None:
         return NOTHING
     # 1. The pair of key and name must be one that the administrators have in mind.
@@ -105,7 +110,7 @@ async def _hidden(clusters: Sequence[str], write: Write, world: World) -> set[st
 
 async def _leaving(write: Write, world: World) -> Finding:
     """Who would leave with the set."""
-    rule = None if write.old is None else exclusive_membership(write.old)
+    rule = None if write.old is None else exclusive_membership(SETS.partly(write.old))
     if rule is None:
         return NOTHING
     members = await world.labelled(CLUSTERS, rule.key, rule.set_name)

@@ -44,7 +44,7 @@ class Settings:
     denied_keys: tuple[str, ...] = ()
 
 
-class Aside(Protocol):
+class CheckRunner(Protocol):
     """Carries out checks: those that are heavy, or look at a large object, where they hold nobody up."""
 
     async def __call__(self, work: Callable[[], Finding], *, heavy: bool) -> Finding: ...
@@ -104,11 +104,11 @@ def mutate(write: Write, checks: Mapping[str, KindChecks] = KINDS) -> Finding:
 
 
 async def validate(
-    write: Write, world: World, checks: Mapping[str, KindChecks] = KINDS, aside: Aside = at_once
+    write: Write, world: World, checks: Mapping[str, KindChecks] = KINDS, run_check: CheckRunner = at_once
 ) -> Finding:
     """Whether the write may happen. Stops at the first refusal. What every kind must pass comes first.
 
-    `aside` carries out what may take long.
+    `run_check` carries out what may take long.
     """
     finding = await owners_permitted(write, world)
     if finding.refusal is not None:
@@ -118,12 +118,12 @@ async def validate(
         return Finding()
     warnings: tuple[str, ...] = ()
     for check in found.validating:
-        finding = await aside(partial(check, write), heavy=False)
+        finding = await run_check(partial(check, write), heavy=False)
         warnings += finding.warnings
         if finding.refusal is not None:
             return replace(finding, warnings=warnings)
     for check in found.compiling:
-        finding = await aside(partial(check, write), heavy=True)
+        finding = await run_check(partial(check, write), heavy=True)
         warnings += finding.warnings
         if finding.refusal is not None:
             return replace(finding, warnings=warnings)

@@ -11,12 +11,17 @@ from urllib.parse import urlsplit
 
 from muster.admission.asking import forbidden, missing_permissions
 from muster.admission.write import CREATE, NOTHING, Finding, name_of, refused, spec_of
-from muster.api.managed_cluster import GROUP
+from muster.api.managed_cluster import GROUP, ManagedClusterSpec
+from muster.api.namespace import Namespace
+from muster.api.parts import Node, ObjectMeta
+from muster.api.reading import Reader
 from muster.clustersets.moves import join_permissions, moves_between_sets, possible_moves
 from muster.clustersets.permissions import accept
+from muster.selectors import membership
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET
-from muster.values.json import JsonMapping, JsonObject
+from muster.values.faults import Fault
+from muster.values.json import JsonObject
 from muster.values.names import dns_label_problems
 from muster.values.quoting import go_quote
 
@@ -24,12 +29,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muster.admission.write import World, Write
+    from muster.api.managed_cluster import Taint
+    from muster.api.managed_cluster_set import ManagedClusterSet
+    from muster.api.reading import Reading
     from muster.clustersets.moves import Move
 
 SETS: Final = f"managedclustersets.{GROUP}"
-_IDENTITY: Final = ("key", "value", "effect")
 _MOST_NAMED: Final = 100  # taints or addresses in one refusal
 _MOST_LOOKED_UP: Final = 50  # sets; from so many labels on, one look at all of them is quicker
+
+
+class _Cluster(Node, frozen=True):
+    """A cluster without its status, which nobody judges and which is the most of it."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ManagedClusterSpec = ManagedClusterSpec()
+
+
+_CLUSTERS: Final = Reader(_Cluster)
+_NAMESPACES: Final = Reader(Namespace)
 
 
 # --- Filled in ----------------------------------------------------------------------------------------------------
@@ -40,38 +58,42 @@ def taint_times(write: Write) -> Finding:
     new = write.new
     if new is None or write.subresource:
         return NOTHING
-    taints = spec_of(new).get("taints")
-    if not taints or not isinstance(taints, list) or not all(isinstance(taint, dict) for taint in taints):
+    found = _CLUSTERS.partly(new)
+    taints, written = found.obj.spec.taints, spec_of(new).get("taints")
+    if not taints or not isinstance(written, list) or found.fault_in("spec") is not None or None in written:
         return NOTHING  # none, or none that validation will let pass
     now = write.now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    known = {_identity(taint): taint.get("timeAdded") for taint in reversed(spec_of(write.old).get("taints") or ())}
+    known = {_identity(taint): taint.time_added for taint in reversed(_judged(write.old).spec.taints)}
     timed, forged = [], []
-    for taint in taints:
-        given = taint.get("timeAdded")
+    for taint, plain in zip(taints, written, strict=True):
         stored = known.get(_identity(taint))
-        if write.operation != CREATE and given is not None and given != stored:
-            forged.append(str(taint.get("key")))
-        timed.append({**taint, "timeAdded": stored or now})
+        if write.operation != CREATE and taint.time_added is not None and taint.time_added != stored:
+            forged.append(taint.key)
+        timed.append({**plain, "timeAdded": stored or now})
     if forged:
         return refused(f'It is not allowed to set TimeAdded of Taint "{",".join(forged[:_MOST_NAMED])}".')
-    if timed == taints:
+    if timed == written:
         return NOTHING
     return Finding({**new, "spec": {**spec_of(new), "taints": timed}})
 
 
-def _identity(taint: JsonMapping) -> tuple[str, ...]:
-    return tuple(str(taint.get(name) or "") for name in _IDENTITY)
+def _identity(taint: Taint) -> tuple[str, str, str]:
+    return taint.key, taint.value, taint.effect
 
 
 def default_set(write: Write) -> Finding:
     """A cluster that names no set by the default key is in the set `default`."""
-    metadata = (write.new or {}).get("metadata")
-    if write.new is None or write.subresource or not isinstance(metadata, dict) or "deletionTimestamp" in metadata:
-        return NOTHING  # a cluster that goes away must get rid of its finalizers, whoever removes them
-    labels = metadata.get("labels") or {}
-    if not isinstance(labels, dict) or labels.get(DEFAULT_KEY):
+    new = write.new
+    if new is None or write.subresource or not isinstance(new.get("metadata"), dict):
         return NOTHING
-    return Finding({**write.new, "metadata": {**metadata, "labels": {**labels, DEFAULT_KEY: DEFAULT_SET}}})
+    found = _CLUSTERS.partly(new)
+    metadata = found.obj.metadata
+    if metadata.is_going:
+        return NOTHING  # a cluster that goes away must get rid of its finalizers, whoever removes them
+    if found.fault_in("metadata.labels") is not None or metadata.labels.get(DEFAULT_KEY):
+        return NOTHING
+    labels = {**metadata.labels, DEFAULT_KEY: DEFAULT_SET}
+    return Finding({**new, "metadata": {**new["metadata"], "labels": labels}})
 
 
 # --- Refused ------------------------------------------------------------------------------------------------------
@@ -79,15 +101,14 @@ def default_set(write: Write) -> Finding:
 
 def client_configs(write: Write) -> Finding:
     """Addresses are HTTPS; the name of a cluster that has some can be that of its namespace."""
-    new = write.new
-    configs = spec_of(new).get("managedClusterClientConfigs")
-    if new is None or write.subresource or not configs:
+    configs = _judged(write.new).spec.managed_cluster_client_configs
+    if write.subresource or not configs:
         return NOTHING
     problems = []
     wrong_name = dns_label_problems(name_of(write))
     if wrong_name:
         problems.append(f"metadata.name format is not correct: {','.join(wrong_name)}")
-    urls = [str(each.get("url") or "") for each in configs]
+    urls = [each.url for each in configs]
     problems += [f"url {go_quote(url)} is invalid in client configs" for url in urls if not _is_https(url)]
     return refused("\n".join(problems[:_MOST_NAMED])) if problems else NOTHING
 
@@ -105,15 +126,18 @@ async def permitted(write: Write, world: World) -> Finding:
     new = write.new
     if new is None:
         return NOTHING
-    moves = possible_moves(labels_of(write.old or {}), labels_of(new))
-    accepted = bool(spec_of(new).get("hubAcceptsClient")) and not spec_of(write.old).get("hubAcceptsClient")
-    if not moves and not accepted:
+    if write.old is not None and spec_of(new) == spec_of(write.old) and labels_of(new) == labels_of(write.old):
         return NOTHING  # almost every write: heartbeats, claims, conditions
+    before, after = _judged(write.old), _judged(new)
+    moves = possible_moves(before.metadata.labels, after.metadata.labels)
+    accepted = after.spec.hub_accepts_client and not before.spec.hub_accepts_client
+    if not moves and not accepted:
+        return NOTHING
     needed = []
     name = name_of(write)
     if accepted:
-        namespace = await world.get("namespaces", "", name)
-        if namespace is not None and (namespace.get("status") or {}).get("phase") == "Terminating":
+        namespace = _NAMESPACES.fitted(await world.get("namespaces", "", name))
+        if not isinstance(namespace, Fault) and namespace.obj.status.phase == "Terminating":
             text = f'managedclusters/accept.{GROUP} "{name}" is forbidden: cluster namespace "{name}" is terminating'
             return refused(text, 403, "Forbidden")
         needed.append(accept(name))
@@ -121,9 +145,18 @@ async def permitted(write: Write, world: World) -> Finding:
     return forbidden(write.asker, await missing_permissions(world, write.asker, needed))
 
 
-async def _sets_named(moves: Sequence[Move], world: World) -> Mapping[str, JsonObject | None]:
+async def _sets_named(moves: Sequence[Move], world: World) -> Mapping[str, Reading[ManagedClusterSet]]:
     """The sets that could be meant. Those of the default key need not exist, so nobody looks."""
     names = {move.set_name for move in moves if not move.is_by_default_key}
     if len(names) > _MOST_LOOKED_UP:
-        return {each["metadata"]["name"]: each for each in await world.list(SETS)}
-    return {name: await world.get(SETS, "", name) for name in sorted(names)}
+        found = await world.list(SETS)
+    else:
+        looked_up = [await world.get(SETS, "", name) for name in sorted(names)]
+        found = [each for each in looked_up if each is not None]
+    sets = [membership.SETS.partly(each) for each in found]
+    return {each.obj.metadata.name: each for each in sets}
+
+
+def _judged(cluster: JsonObject | None) -> _Cluster:
+    found = _CLUSTERS.fitted(cluster)
+    return _Cluster() if isinstance(found, Fault) else found.obj

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from muster.admission.write import CREATE, NOTHING, Finding, name_of, refused
+from muster.admission.write import CREATE, NOTHING, Finding, metadata_of, name_of, refused
 from muster.api import RESOURCES
-from muster.values.json import Json, JsonMapping
+from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from muster.admission.write import World, Write
+    from muster.api.parts import OwnerReference
     from muster.api.resource import Resource
 
 _BATCH: Final = 1000  # owners that are asked about together
@@ -58,24 +59,24 @@ async def permitted(write: Write, world: World) -> Finding:
 
 
 def _references(obj: JsonMapping | None) -> Sequence[Json]:
-    metadata = (obj or {}).get("metadata")
+    """As they are written: every write is asked whether they are others, and nearly none has any."""
+    metadata = None if obj is None else obj.get("metadata")
     found = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     return found if isinstance(found, list) else []
 
 
-def _newly_blocked(old: JsonMapping | None, new: JsonMapping | None) -> dict[tuple[str, str], list[str]]:
+def _newly_blocked(old: JsonObject | None, new: JsonObject | None) -> dict[tuple[str, str], list[str]]:
     """Names of owners, by apiVersion and kind, whose deletion the object blocks and did not before."""
-    before = {str(each.get("uid")) for each in _blocking(old)}
+    before = {each.uid for each in _blocking(old)}
     found: dict[tuple[str, str], list[str]] = {}
     for each in _blocking(new):
-        if str(each.get("uid")) not in before:
-            kind = (str(each.get("apiVersion") or ""), str(each.get("kind") or ""))
-            found.setdefault(kind, []).append(str(each.get("name") or ""))
+        if each.uid not in before:
+            found.setdefault((each.api_version, each.kind), []).append(each.name)
     return found
 
 
-def _blocking(obj: JsonMapping | None) -> Iterator[JsonMapping]:
-    return (each for each in _references(obj) if isinstance(each, dict) and each.get("blockOwnerDeletion") is True)
+def _blocking(obj: JsonObject | None) -> Iterator[OwnerReference]:
+    return (each for each in metadata_of(obj).owner_references if each.block_owner_deletion)
 
 
 def _resource_of(api_version: str, kind: str) -> Resource | None:

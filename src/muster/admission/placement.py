@@ -10,17 +10,18 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from muster.admission.compiling import CompileLimitError, ObjectExpressions
-from muster.admission.write import NOTHING, UPDATE, Finding, invalid_object, spec_of
+from muster.admission.write import NOTHING, Finding, asks_the_same, invalid_object, metadata_of
 from muster.errors import InvalidObjectError
-from muster.placement import plan_of
+from muster.placement import plan_read
+from muster.placement.schedule.plan import PLACEMENTS
 from muster.selectors.cel import MOST_BYTES, CelLimits, CostLimitError
 from muster.values.causes import invalid, too_long
-from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from muster.admission.write import Write
+    from muster.api.placement import PlacementSpec
     from muster.values.causes import Cause
 
 MOST_WARNING_BYTES = 1024  # of one warning: they travel as headers
@@ -31,16 +32,16 @@ _MOST_CAUSES = 32
 def checked(write: Write, limits: CelLimits, *, refuse: bool) -> Finding:
     """Refuses what may cost too much, warns of what cannot be scheduled."""
     new = write.new
-    if new is None or write.subresource or "deletionTimestamp" in new["metadata"]:
+    if new is None or write.subresource or metadata_of(new).is_going or asks_the_same(write):
         return NOTHING
-    if write.operation == UPDATE and spec_of(new) == spec_of(write.old):
-        return NOTHING  # an object that was stored must stay writable: finalizers, labels, owners
     compiling = ObjectExpressions(limits)
-    known = {text for _, text in expressions(spec_of(write.old))}
-    causes = list(islice(_causes(spec_of(new), known, compiling), _MOST_CAUSES))
+    placement = PLACEMENTS.partly(new)
+    before = () if write.old is None else expressions(PLACEMENTS.partly(write.old).obj.spec)
+    known = {text for _, text in before}
+    causes = list(islice(_causes(placement.obj.spec, known, compiling), _MOST_CAUSES))
     if causes:
         return invalid_object(causes)
-    fault = plan_of(new, compiling.compile_all).fault
+    fault = plan_read(placement, compiling.compile_all).fault
     if fault is None:
         return NOTHING
     if refuse:
@@ -48,15 +49,14 @@ def checked(write: Write, limits: CelLimits, *, refuse: bool) -> Finding:
     return Finding(warnings=(shortened(f"placement cannot be scheduled: {fault.message}"),))
 
 
-def expressions(spec: JsonMapping) -> Iterator[tuple[str, str]]:
+def expressions(spec: PlacementSpec) -> Iterator[tuple[str, str]]:
     """The CEL expressions of a Placement, each with its path."""
-    for index, predicate in enumerate(spec.get("predicates") or ()):
-        selector = ((predicate or {}).get("requiredClusterSelector") or {}).get("celSelector") or {}
-        for number, text in enumerate(selector.get("celExpressions") or ()):
-            yield f"spec.predicates[{index}].requiredClusterSelector.celSelector.celExpressions[{number}]", str(text)
+    for index, predicate in enumerate(spec.predicates):
+        for number, text in enumerate(predicate.required_cluster_selector.cel_selector.cel_expressions):
+            yield f"spec.predicates[{index}].requiredClusterSelector.celSelector.celExpressions[{number}]", text
 
 
-def _causes(spec: JsonMapping, known: Container[str], compiling: ObjectExpressions) -> Iterator[Cause]:
+def _causes(spec: PlacementSpec, known: Container[str], compiling: ObjectExpressions) -> Iterator[Cause]:
     """Why expressions are refused. Those that were stored before may stay."""
     for count, (path, text) in enumerate(expressions(spec)):
         if count >= _MOST_CHECKED:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.admission.placement import shortened
-from muster.admission.write import NOTHING, UPDATE, Finding, invalid_object, spec_of
+from muster.admission.write import NOTHING, Finding, asks_the_same, invalid_object, metadata_of, spec_of
 from muster.api.reading import Reader
 from muster.api.resolution import ResolutionSpec
 from muster.values.causes import invalid_without_value
@@ -27,11 +27,9 @@ _SPECS: Final = Reader(ResolutionSpec)
 def spec_checked(write: Write) -> Finding:
     """Refuses what cannot be read, warns of what cannot be used."""
     new = write.new
-    if new is None or write.subresource or "deletionTimestamp" in new["metadata"]:
+    if new is None or write.subresource or metadata_of(new).is_going or asks_the_same(write):
         return NOTHING
     spec = spec_of(new)
-    if write.operation == UPDATE and spec == spec_of(write.old):
-        return NOTHING
     from muster.resolution.from_object import spec_causes  # most writes need no resolver, and it takes a while to load
 
     read = _SPECS.fitted(spec)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from muster.admission.kinds import KINDS, Aside, KindChecks, at_once, mutate, validate
+from muster.admission.kinds import KINDS, CheckRunner, KindChecks, at_once, mutate, validate
 from muster.admission.write import Asker, Finding, Write, invalid_object
 from muster.api import RESOURCES
 from muster.api.validation import validate_object
@@ -103,13 +103,13 @@ async def validated(
     world: World,
     now: datetime,
     checks: Mapping[str, KindChecks] = KINDS,
-    aside: Aside = at_once,
+    run_check: CheckRunner = at_once,
 ) -> JsonObject:
     """The answer of a validating webhook."""
     uid, write = write_of(review, now)
     finding = _rules(write)
     if finding.refusal is None:
-        finding = await validate(write, world, checks, aside)
+        finding = await validate(write, world, checks, run_check)
     return _answer(uid, finding)
 
 

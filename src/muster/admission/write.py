@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
+from muster.api.parts import Identity, PartialObject
+from muster.api.reading import Reader
+from muster.values.faults import Fault
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from muster.values.causes import Cause
 
 
+_OBJECTS: Final = Reader(PartialObject)
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 
 
@@ -97,11 +101,22 @@ def invalid_object(causes: Sequence[Cause]) -> Finding:
 
 
 def spec_of(obj: JsonMapping | None) -> JsonObject:
-    """The spec of an object, empty if it has none."""
-    spec = (obj or {}).get("spec")
+    """The spec of an object as it is written, empty if it has none."""
+    spec = None if obj is None else obj.get("spec")
     return spec if isinstance(spec, dict) else {}
+
+
+def asks_the_same(write: Write) -> bool:
+    """Whether an update leaves the spec alone: an object that was stored must stay writable."""
+    return write.operation == UPDATE and spec_of(write.new) == spec_of(write.old)
 
 
 def name_of(write: Write) -> str:
     """The name of the object that is written."""
-    return write.name or str(((write.new or write.old or {}).get("metadata") or {}).get("name") or "")
+    return write.name or metadata_of(write.old if write.new is None else write.new).name
+
+
+def metadata_of(obj: JsonObject | None) -> Identity:
+    """What can be said of an object of any kind."""
+    found = _OBJECTS.fitted(obj)
+    return Identity() if isinstance(found, Fault) else found.obj.metadata

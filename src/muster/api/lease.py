@@ -17,14 +17,19 @@ if TYPE_CHECKING:
 
 
 class LeaseSpec(Part, frozen=True):
-    renew_time: str | None = None
-    holder_identity: str = ""
+    """None is what was never said: nobody's lease has another holder than an empty one."""
+
+    holder_identity: str | None = None
     lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
     lease_transitions: int | None = None
+    strategy: str | None = None
+    preferred_holder: str | None = None
 
 
 class Lease(Node, frozen=True):
-    """As much of a lease as its watchers read."""
+    """A lease, with as much of its metadata as its watchers read."""
 
     metadata: Identity = Identity()
     spec: LeaseSpec = LeaseSpec()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from muster.api import parts
 from muster.api.builtin import AGE, builtin
 from muster.api.metadata import labels_of
+from muster.api.parts import Identity, Node, Part
 from muster.api.resource import BUILTIN_VERBS, PrinterColumn
 from muster.values.json import JsonObject
 from muster.values.json_members import text_at
@@ -14,6 +15,17 @@ from muster.values.names import dns_label_problems
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+
+class NamespaceStatus(Part, frozen=True):
+    phase: str = ""
+
+
+class Namespace(Node, frozen=True):
+    """As much of a namespace as is asked of it elsewhere."""
+
+    metadata: Identity = Identity()
+    status: NamespaceStatus = NamespaceStatus()
 
 
 NAME_LABEL: Final = "kubernetes.io/metadata.name"

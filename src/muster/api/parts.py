@@ -252,6 +252,27 @@ class PartialObject(Node, frozen=True):
     metadata: Identity = Identity()
 
 
+class FieldManager(Node, frozen=True):
+    """A writer of an object, as `metadata.managedFields` has it: what it owns, and when it last changed that."""
+
+    manager: str = ""
+    operation: str = ""
+    api_version: str = ""
+    time: str = ""
+    subresource: str = ""
+    fields_v1: JsonObject = msgspec.field(default_factory=dict, name="fieldsV1")
+
+
+class ManagedMeta(Node, frozen=True):
+    managed_fields: tuple[FieldManager, ...] = ()
+
+
+class ManagedObject(Node, frozen=True):
+    """An object of any kind, of which only its writers are read."""
+
+    metadata: ManagedMeta = ManagedMeta()
+
+
 class Condition(Part, frozen=True):
     """One aspect of an object's state. The first four are written even when they are empty: schemas require them."""
 

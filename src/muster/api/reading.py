@@ -49,6 +49,12 @@ class Reading(msgspec.Struct, Generic[T], frozen=True, gc=False):
         """The first fault, or the first in a part such as `spec`."""
         return next((each for each in self.faults if each.path.startswith(part)), None)
 
+    def demanded(self, part: str = "") -> T:
+        """The object, if it can be read whole, or a part of it such as `spec`. Raises InvalidObjectError."""
+        if (fault := self.fault_in(part)) is not None:
+            raise InvalidObjectError(fault.path, fault.message)
+        return self.obj
+
 
 class Reader(Generic[T]):
     """Reads one kind. Make one and keep it: what it knows of the struct is found out once."""
@@ -95,12 +101,14 @@ class Reader(Generic[T]):
 
     def demanded(self, plain: object, part: str = "") -> T:
         """For those who need an object whole, or a part of it such as `spec`. Raises InvalidObjectError."""
+        return self.partly(plain).demanded(part)
+
+    def partly(self, plain: object) -> Reading[T]:
+        """For those who take an object as far as it can be read. Raises InvalidObjectError for what is none at all."""
         found = self.fitted(plain)
         if isinstance(found, Fault):
             raise InvalidObjectError(found.path, found.message)
-        if (fault := found.fault_in(part)) is not None:
-            raise InvalidObjectError(fault.path, fault.message)
-        return found.obj
+        return found
 
 
 def _fit(value: Json, shape: inspect.Type, path: str, faults: list[Fault]) -> Json:
@@ -125,7 +133,7 @@ def _fit(value: Json, shape: inspect.Type, path: str, faults: list[Fault]) -> Js
             fitting = next((each for kind in types if (each := _tried(value, kind)) is not _LEFT_OUT), _LEFT_OUT)
             return _left_out(value, shape, path, faults) if fitting is _LEFT_OUT else fitting
         case inspect.RawType():
-            return msgspec.Raw(msgspec.json.encode(value))
+            return _raw(value, path, faults)
         case _:
             return value if _takes(value, shape) else _left_out(value, shape, path, faults)
 
@@ -138,6 +146,15 @@ def _members(given: Iterable[tuple[str, Json, inspect.Type]], path: str, faults:
         if value is not None or _takes(None, kind)
     }
     return {name: value for name, value in fitted.items() if value is not _LEFT_OUT}
+
+
+def _raw(value: Json, path: str, faults: list[Fault]) -> Json:
+    """From a file may come what JSON cannot say: lone surrogates, for one."""
+    try:
+        return msgspec.Raw(msgspec.json.encode(value))
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        faults.append(Fault(str(error), path))
+        return _LEFT_OUT
 
 
 def _struct_of(types: Iterable[inspect.Type]) -> inspect.Type | None:

@@ -18,7 +18,7 @@ from muster.classification.classification import Classification, read_classifica
 from muster.classification.explanation import Explanation, Part, explain_query
 from muster.classification.labels import LabelPlan, by_label, plan_labels, read_applied
 from muster.classification.names import APPLIED, FINALIZER, LABEL_PREFIX, UPDATED_AT
-from muster.classification.one_shot import Classified, ClassifiedAgent, classify, inventory_of, seen_inventory
+from muster.classification.one_shot import Classified, ClassifiedAgent, agent_read, classify, queried_inventory
 from muster.classification.outcomes import Outcome, Verdict, judge
 from muster.classification.preview import ClassificationChange, LabelChange, LabelPreview, preview_labels
 from muster.classification.queries import Work
@@ -48,17 +48,17 @@ __all__ = [
     "Tally",
     "Verdict",
     "Work",
+    "agent_read",
     "by_label",
     "classify",
     "explain_query",
-    "inventory_of",
     "judge",
     "may_go",
     "outcome_groups",
     "plan_labels",
     "preview_labels",
+    "queried_inventory",
     "read_applied",
     "read_classification",
     "report",
-    "seen_inventory",
 ]

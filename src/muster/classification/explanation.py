@@ -13,13 +13,13 @@ from muster.classification.outcomes import QUERY_LIMITS, failed, judged
 from muster.errors import BudgetExceededError, InvalidExpressionError
 from muster.jq import compile_query, short_json
 from muster.reasons import Code
-from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from muster.classification.outcomes import Outcome
     from muster.jq import Recorded
+    from muster.jq.values.value import Value
 
 _MOST_VALUES: Final = 5
 _MOST_RECORDED: Final = 2_000
@@ -32,7 +32,7 @@ class Part:
     """A part of the query and the first values it gave; `more` counts those left out."""
 
     text: str
-    values: tuple[Json, ...]
+    values: tuple[Value, ...]
     more: int = 0
 
 
@@ -44,7 +44,7 @@ class Explanation:
     parts: tuple[Part, ...]
 
 
-def explain_query(query: str, inventory: Json) -> Explanation:
+def explain_query(query: str, inventory: Value) -> Explanation:
     """Run a query and keep what its parts gave."""
     try:
         program = compile_query(query)
@@ -62,7 +62,7 @@ def explain_query(query: str, inventory: Json) -> Explanation:
 
 
 def _parts(recorded: Iterable[Recorded]) -> tuple[Part, ...]:
-    found: dict[tuple[int, int], tuple[str, list[Json]]] = {}
+    found: dict[tuple[int, int], tuple[str, list[Value]]] = {}
     queries: dict[str, bool] = {}
     for each in recorded:
         if each.text not in queries:

@@ -6,10 +6,12 @@ The same rules as the controllers', over the same roster, until nothing changes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.agent import Agent
+from muster.api.reading import Reader
 from muster.classification.classification import CLASSIFICATIONS, read_classification
 from muster.classification.labels import read_applied
 from muster.classification.names import LABEL_PREFIX
@@ -17,18 +19,19 @@ from muster.classification.outcomes import EMPTY_INVENTORY
 from muster.classification.roster import Roster
 from muster.classification.status import report
 from muster.errors import InvalidObjectError
-from muster.values.faults import Fault
 from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from muster.classification.classification import Classification
+    from muster.api.agent_classification import AgentClassification
+    from muster.api.parts import Identity
     from muster.classification.outcomes import Outcome
     from muster.classification.status import Report
 
 Place = tuple[str, str]
 """Namespace and name."""
+_AGENTS: Final = Reader(Agent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,45 +62,47 @@ class Hosts:
         self._rosters: dict[str, Roster] = {}
         self._inventories: dict[Place, bytes | None] = {}
 
-    def put_agent(self, agent: JsonMapping) -> None:
-        metadata = agent["metadata"]
-        namespace, name = metadata.get("namespace") or "", metadata["name"]
-        self._inventories[namespace, name] = inventory = inventory_of(agent)
-        applied = read_applied(metadata.get("annotations"))
-        self._roster(namespace).put_agent(name, metadata.get("labels") or {}, applied, inventory)
+    def put_agent(self, agent: Agent) -> None:
+        place = _place(agent.metadata)
+        self._inventories[place] = inventory = _inventory(agent)
+        applied = read_applied(agent.metadata.annotations)
+        self._roster(place[0]).put_agent(place[1], agent.metadata.labels, applied, inventory)
 
-    def change_agent(self, agent: JsonMapping) -> None:
+    def change_agent(self, agent: Agent) -> None:
         """What an apply does: labels are added, and the inventory stays where none is given."""
-        metadata = agent["metadata"]
-        namespace, name = metadata.get("namespace") or "", metadata["name"]
-        if (namespace, name) not in self._inventories:
+        namespace, name = place = _place(agent.metadata)
+        if place not in self._inventories:
             self.put_agent(agent)
             return
         roster = self._rosters[namespace]
-        inventory = inventory_of(agent) or self._inventories[namespace, name]
-        self._inventories[namespace, name] = inventory
-        labels = {**roster.labels(name), **(metadata.get("labels") or {})}
+        inventory = _inventory(agent) or self._inventories[place]
+        self._inventories[place] = inventory
+        labels = {**roster.labels(name), **agent.metadata.labels}
         roster.put_agent(name, labels, roster.applied(name), inventory)
 
-    def put_classification(self, obj: JsonMapping) -> None:
+    def put_classification(self, obj: AgentClassification) -> None:
         """Without a namespace it counts for every namespace that has something by now.
 
-        Raises InvalidObjectError for a label that cannot be.
+        Raises InvalidObjectError for a label that cannot be, unless what a server has stored is trusted.
         """
-        classification = _trusted(obj) if self.trusting else _checked(obj)
-        own = obj["metadata"].get("namespace")
-        for namespace in [own] if own else list(self._rosters):
+        classification = read_classification(obj)
+        if classification.fault and not self.trusting:
+            raise InvalidObjectError(f"AgentClassification {classification.name}", classification.fault)
+        for namespace in self._counting_for(obj):
             self._roster(namespace).put_classification(classification)
 
-    def remove_agent(self, agent: JsonMapping) -> None:
-        namespace, name = agent["metadata"].get("namespace") or "", agent["metadata"]["name"]
-        if self._inventories.pop((namespace, name), None) is not None:
-            self._rosters[namespace].remove_agent(name)
+    def remove_agent(self, agent: Agent) -> None:
+        place = _place(agent.metadata)
+        if self._inventories.pop(place, None) is not None:
+            self._rosters[place[0]].remove_agent(place[1])
 
-    def remove_classification(self, obj: JsonMapping) -> None:
-        own = obj["metadata"].get("namespace")
-        for namespace in [own] if own else list(self._rosters):
-            self._roster(namespace).remove_classification(obj["metadata"]["name"])
+    def remove_classification(self, obj: AgentClassification) -> None:
+        for namespace in self._counting_for(obj):
+            self._roster(namespace).remove_classification(obj.metadata.name)
+
+    def _counting_for(self, obj: AgentClassification) -> list[str]:
+        own = obj.metadata.namespace
+        return [own] if own else list(self._rosters)
 
     def settle(self) -> None:
         """Put every plan into effect, until there is nothing left to change: a query may be paused on the way."""
@@ -121,10 +126,9 @@ class Hosts:
             if (classification := roster.classification(name)) is not None
         }
 
-    def classified(self, agent: JsonMapping) -> ClassifiedAgent:
+    def classified(self, agent: Agent) -> ClassifiedAgent:
         """An agent that was put in, with the labels that it had then."""
-        metadata = agent["metadata"]
-        namespace, name, before = metadata.get("namespace") or "", metadata["name"], metadata.get("labels") or {}
+        (namespace, name), before = _place(agent.metadata), agent.metadata.labels
         roster = self._rosters[namespace]
         ours = roster.labels(name)
         kept = {key: value for key, value in before.items() if not key.startswith(LABEL_PREFIX)}
@@ -147,49 +151,52 @@ def classify(
     classification that labels nobody, as its report says.
     """
     hosts = Hosts(trusting=trusting)
-    given = {(agent["metadata"].get("namespace") or "", agent["metadata"]["name"]): agent for agent in agents}
+    given = {_place(agent.metadata): agent for agent in map(agent_read, agents)}
     for agent in given.values():
         hosts.put_agent(agent)
     for obj in classifications:
-        hosts.put_classification(obj)
+        hosts.put_classification(classification_read(obj, trusting=trusting))
     hosts.settle()
     return Classified(tuple(hosts.classified(agent) for _, agent in sorted(given.items())), hosts.reports())
 
 
-def inventory_of(agent: JsonMapping) -> bytes | None:
-    """The inventory of an agent object, encoded. Raises InvalidObjectError for what JSON cannot say."""
-    inventory = (agent.get("status") or {}).get("inventory")
-    try:
-        return None if inventory is None else msgspec.json.encode(inventory)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise InvalidObjectError(f"Agent {agent['metadata']['name']}", f"status.inventory: {error}") from error
+def agent_read(agent: JsonMapping) -> Agent:
+    """An agent as people write it. Raises InvalidObjectError for an inventory that JSON cannot say."""
+    found = _AGENTS.partly(dict(agent))
+    if (fault := found.fault_in("status.inventory")) is not None:
+        raise InvalidObjectError(f"Agent {found.obj.metadata.name}", f"status.inventory: {fault.message}")
+    return found.obj
 
 
-def seen_inventory(agent: JsonMapping) -> Json:
-    """The inventory of an agent object as queries see it."""
-    return msgspec.json.decode(inventory_of(agent) or EMPTY_INVENTORY)
+def classification_read(obj: JsonMapping, *, trusting: bool = False) -> AgentClassification:
+    """A classification as people write it. Raises InvalidObjectError for one that says too little.
+
+    Where a server has stored it, what cannot be read of it is as if it were not there.
+    """
+    found = CLASSIFICATIONS.partly(dict(obj))
+    spec = obj.get("spec")
+    for name in () if trusting else ("labelKey", "labelValue", "query"):
+        if not isinstance(spec, dict) or not isinstance(spec.get(name), str):
+            raise InvalidObjectError(f"AgentClassification {found.obj.metadata.name}", f"spec.{name} must be a string")
+    return found.obj
+
+
+def queried_inventory(agent: JsonMapping) -> Json:
+    """The inventory of an agent as queries see it."""
+    return msgspec.json.decode(_inventory(agent_read(agent)) or EMPTY_INVENTORY)
+
+
+def _inventory(agent: Agent) -> bytes | None:
+    """As it is stored; None where there is none."""
+    encoded = bytes(agent.status.inventory)
+    return None if encoded in (b"", b"null") else encoded
+
+
+def _place(metadata: Identity) -> Place:
+    return metadata.namespace, metadata.name
 
 
 def changed_labels(labels: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
     """Labels after changes, where None removes one."""
     merged = {**labels, **changes}
     return {key: value for key, value in merged.items() if value is not None}
-
-
-def _trusted(obj: JsonMapping) -> Classification:
-    """As a server has stored it: what cannot be read of it is as if it were not there."""
-    found = CLASSIFICATIONS.fitted(obj)
-    if isinstance(found, Fault):
-        raise InvalidObjectError("AgentClassification", str(found))
-    return read_classification(found.obj)
-
-
-def _checked(obj: JsonMapping) -> Classification:
-    spec = obj.get("spec")
-    for name in ("labelKey", "labelValue", "query"):
-        if not isinstance(spec, dict) or not isinstance(spec.get(name), str):
-            raise InvalidObjectError(f"AgentClassification {obj['metadata']['name']}", f"spec.{name} must be a string")
-    classification = _trusted(obj)
-    if classification.fault:
-        raise InvalidObjectError(f"AgentClassification {classification.name}", classification.fault)
-    return classification

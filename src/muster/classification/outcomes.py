@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 from muster.errors import BudgetExceededError, EvaluationError
 from muster.jq import Limits, short_json
 from muster.reasons import Code, Reason
-from muster.values.json import Json
 from muster.values.limits import InForce, Unit, limit
 
 if TYPE_CHECKING:
     from muster.jq import Program
+    from muster.jq.values.value import Value
 
 _FAILS = "the query fails on that host; paused after some such failures"
 
@@ -87,7 +87,7 @@ def failed(text: str, *, exhausted: bool = False, invalid: bool = False, code: C
     return Outcome(Verdict.FAILED, told, exhausted, invalid, Code.QUERY_INVALID if invalid else code)
 
 
-def judge(program: Program, inventory: Json, limits: Limits | None = None) -> Outcome:
+def judge(program: Program, inventory: Value, limits: Limits | None = None) -> Outcome:
     """Run the query on an inventory. Never raises: a fault of the language is a failure on this one agent."""
     try:
         outputs = program.run(inventory, limits=limits or QUERY_LIMITS.value.budgets())
@@ -100,7 +100,7 @@ def judge(program: Program, inventory: Json, limits: Limits | None = None) -> Ou
     return judged(outputs)
 
 
-def judged(outputs: list[Json]) -> Outcome:
+def judged(outputs: list[Value]) -> Outcome:
     """What outputs mean: exactly one, and it is true or false."""
     if len(outputs) != 1:
         return _no_boolean("expected true or false, found no value" if not outputs else _several(len(outputs)))
@@ -120,7 +120,7 @@ def _several(count: int) -> str:
     return f"expected true or false, found {count} values"
 
 
-def _kind(value: Json) -> str:
+def _kind(value: Value) -> str:
     match value:
         case None:
             return "null"
@@ -134,7 +134,7 @@ def _kind(value: Json) -> str:
             return "the number"
 
 
-def _shown(value: Json) -> str:
+def _shown(value: Value) -> str:
     if value is None:
         return ""
     return short_json(value, _LONGEST_SHOWN)

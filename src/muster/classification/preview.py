@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.classification.names import LABEL_PREFIX
-from muster.classification.one_shot import Hosts
+from muster.classification.one_shot import Hosts, agent_read, classification_read
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from muster.api.agent import Agent
+    from muster.api.agent_classification import AgentClassification
     from muster.classification.status import Report
 
 
@@ -61,15 +63,21 @@ def preview_labels(
     hosts = Hosts(trusting=trusting)
     there, new, going = list(present), list(changes), list(gone)
     # Agents first: a classification without a namespace counts for those that there are.
-    _each(there, "Agent", hosts.put_agent)
-    _each(there, "AgentClassification", hosts.put_classification)
+    for agent in _agents(there):
+        hosts.put_agent(agent)
+    for classification in _classifications(there, trusting=trusting):
+        hosts.put_classification(classification)
     hosts.settle()
     labels_before, before = hosts.labels(), hosts.reports()
     hosts.trusting = False
-    _each(new, "Agent", hosts.change_agent)
-    _each(new, "AgentClassification", hosts.put_classification)
-    _each(going, "Agent", hosts.remove_agent)
-    _each(going, "AgentClassification", hosts.remove_classification)
+    for agent in _agents(new):
+        hosts.change_agent(agent)
+    for classification in _classifications(new):
+        hosts.put_classification(classification)
+    for agent in _agents(going):
+        hosts.remove_agent(agent)
+    for classification in _classifications(going, trusting=True):
+        hosts.remove_classification(classification)
     hosts.settle()
     after = hosts.reports()
     return LabelPreview(
@@ -82,10 +90,13 @@ def preview_labels(
     )
 
 
-def _each(objects: Iterable[JsonMapping], kind: str, put: Callable[[JsonMapping], None]) -> None:
-    for obj in objects:
-        if obj.get("kind") == kind:
-            put(obj)
+def _agents(objects: Iterable[JsonMapping]) -> Iterator[Agent]:
+    return (agent_read(obj) for obj in objects if obj.get("kind") == "Agent")
+
+
+def _classifications(objects: Iterable[JsonMapping], *, trusting: bool = False) -> Iterator[AgentClassification]:
+    named = (obj for obj in objects if obj.get("kind") == "AgentClassification")
+    return (classification_read(obj, trusting=trusting) for obj in named)
 
 
 def _label_changes(

@@ -97,10 +97,10 @@ def _other(path: ReadPath, depth: int, value: Json) -> Json:
     return [-depth, project(path[depth:], value)]
 
 
-def _short(seen: Json) -> bytes:
+def _short(value: Json) -> bytes:
     """Encoded; a long text as its digest."""
     try:
-        encoded = _encode(seen)
+        encoded = _encode(value)
     except (OverflowError, RecursionError):  # an integer beyond 64 bits, or very deep
-        encoded = decoded_json(seen).encode()
+        encoded = decoded_json(value).encode()
     return encoded if len(encoded) <= _LONGEST_CELL else blake2b(encoded, digest_size=16).digest()

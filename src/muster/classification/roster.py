@@ -195,7 +195,8 @@ class Roster:
         self._groups = by_label(members)
         self._hold = any(not each.usable and not each.deleting for each in members)
         texts = {each.query for each in members if not each.held} - {each.query for each in members if each.held}
-        self._queries = {text: self._queries.get(text) or Query(text, self.work) for text in sorted(texts)}
+        known = self._queries
+        self._queries = {text: known[text] if text in known else Query(text, self.work) for text in sorted(texts)}
         paths = frozenset().union(*(query.paths for query in self._queries.values()))
         if paths != self._layout.paths:
             self._layout = Layout(paths)

@@ -116,7 +116,7 @@ def history_lines(record: JsonMapping, last: int) -> Iterator[str]:
 
 
 def _entry_lines(entry: JsonMapping) -> Iterator[str]:
-    from muster.placement.explain.causes import Cause, Flip
+    from muster.api.placement_history import Cause, Flip
 
     if entry.get("skipped"):
         yield f"… {entry['skipped']} moves that were too many to be written down"

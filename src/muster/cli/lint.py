@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muster.cli.inputs.documents import read_objects
-from muster.cli.inputs.fields import part_of, text_in
+from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.fleets import FleetFiles, counted, gathered, in_namespace, overlaid
 from muster.cli.inputs.options import Context, Files, Kubeconfig, Report, ReportFormat
 from muster.cli.inputs.positions import Positions
@@ -176,32 +176,36 @@ def _findings(document: Document, world: _World, positions: Positions) -> Iterat
 
 
 def _judged(obj: JsonObject, world: _World) -> list[Finding]:
+    from muster.api.managed_cluster_set import ManagedClusterSet
+    from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
+    from muster.api.reading import Reader
     from muster.placement.lint.placements import lint_binding, lint_fields, lint_set
 
     found = lint_fields(obj)
     if any(each.code == "invalid-value" for each in found):
         return found  # what has the wrong shape cannot be judged any further
-    sets = {str(each["metadata"]["name"]) for each in world.snapshot.sets}
+    sets = world.snapshot.rules
     match obj["kind"]:
         case "Placement":
             return [*found, *_judged_placement(obj, world)]
         case "ManagedClusterSet":
-            return [*found, *lint_set(obj, world.known)]
+            return [*found, *lint_set(Reader(ManagedClusterSet).partly(obj).obj, world.known)]
         case "ManagedClusterSetBinding" if sets:
-            return [*found, *lint_binding(obj, sets)]
+            return [*found, *lint_binding(Reader(ManagedClusterSetBinding).partly(obj).obj, sets)]
         case _:
             return found
 
 
 def _judged_placement(obj: JsonObject, world: _World) -> list[Finding]:
     from muster.placement.lint.placements import lint, lint_spec
+    from muster.placement.schedule.plan import PLACEMENTS
     from muster.selectors.cel import CelLimits
 
-    limit, spec = CelLimits().estimate, part_of(obj, "spec")
-    plan, seen = world.snapshot.compiled(obj)
-    if not world.known.clusters and not world.snapshot.sets:
-        return lint_spec(plan, limit, spec)
-    return lint(plan, seen, world.known, limit, spec)
+    limit, placement = CelLimits().estimate, PLACEMENTS.partly(obj)
+    plan, seen = world.snapshot.compiled(placement)
+    if not world.known.clusters and not world.snapshot.rules:
+        return lint_spec(plan, limit, placement.obj.spec)
+    return lint(plan, seen, world.known, limit, placement.obj.spec)
 
 
 def _document(each: Located) -> JsonObject:

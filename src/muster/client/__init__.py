@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from muster.client.errors import CredentialsError, UnreachableError
     from muster.client.fence import Fence, LeadershipLostError
     from muster.client.guarded import GuardedClient
-    from muster.client.kubeconfig import Connection, KubeconfigError, load_connection
+    from muster.client.kubeconfig import Connection, load_connection
+    from muster.client.kubeconfig_files import KubeconfigError
     from muster.client.leases import Candidate, Election, Leadership
 
 __all__ = [
@@ -40,7 +41,8 @@ _MODULES = {
     "errors": ("CredentialsError", "UnreachableError"),
     "fence": ("Fence", "LeadershipLostError"),
     "guarded": ("GuardedClient",),
-    "kubeconfig": ("Connection", "KubeconfigError", "load_connection"),
+    "kubeconfig": ("Connection", "load_connection"),
+    "kubeconfig_files": ("KubeconfigError",),
     "leases": ("Candidate", "Election", "Leadership"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from muster.api.parts import Identity, Node, Part
+from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.values.api_paths import collection_path, object_path
 from muster.values.json import JsonObject
@@ -86,47 +88,100 @@ class Discovery:
         raise InvalidObjectError("", f"the server has no kind {kind!r} in {api_version!r}{hint}")
 
 
+class _ResponseKind(Part, frozen=True):
+    group: str = ""
+    kind: str = ""
+
+
+class _DiscoveredResource(Part, frozen=True):
+    resource: str = ""
+    singular_resource: str = ""
+    response_kind: _ResponseKind = _ResponseKind()
+    scope: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
+
+
+class _DiscoveredVersion(Node, frozen=True):
+    version: str = ""
+    resources: tuple[_DiscoveredResource, ...] = ()
+
+
+class _DiscoveredGroup(Node, frozen=True):
+    metadata: Identity = Identity()
+    versions: tuple[_DiscoveredVersion, ...] = ()
+
+
+class _GroupList(Node, frozen=True):
+    """An APIGroupDiscoveryList."""
+
+    items: tuple[_DiscoveredGroup, ...] = ()
+
+
+class _ListedResource(Part, frozen=True):
+    name: str = ""
+    singular_name: str = ""
+    kind: str = ""
+    namespaced: bool = False
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
+
+
+class _ResourceList(Node, frozen=True):
+    """An APIResourceList."""
+
+    group_version: str = ""
+    resources: tuple[_ListedResource, ...] = ()
+
+
+_GROUPS: Final = Reader(_GroupList)
+_RESOURCES: Final = Reader(_ResourceList)
+
+
 def from_aggregated(documents: Iterable[JsonObject]) -> Discovery:
-    """From APIGroupDiscoveryList documents."""
-    found = []
-    for document in documents:
-        for group in document.get("items", []):
-            for version in group.get("versions", []):
-                found += [
-                    ServedResource(
-                        group=resource.get("responseKind", {}).get("group") or group["metadata"].get("name", ""),
-                        version=version["version"],
-                        plural=resource["resource"],
-                        singular=resource.get("singularResource", ""),
-                        kind=resource.get("responseKind", {}).get("kind", ""),
-                        namespaced=resource.get("scope") == "Namespaced",
-                        short_names=tuple(resource.get("shortNames", ())),
-                        categories=tuple(resource.get("categories", ())),
-                        verbs=tuple(resource.get("verbs", ())),
-                    )
-                    for resource in version.get("resources", [])
-                ]
-    return Discovery(tuple(found))
+    """From APIGroupDiscoveryList documents. Raises InvalidObjectError for what is none."""
+    return Discovery(
+        tuple(
+            ServedResource(
+                group=each.response_kind.group or group.metadata.name,
+                version=version.version,
+                plural=each.resource,
+                singular=each.singular_resource,
+                kind=each.response_kind.kind,
+                namespaced=each.scope == "Namespaced",
+                short_names=each.short_names,
+                categories=each.categories,
+                verbs=each.verbs,
+            )
+            for document in documents
+            for group in _GROUPS.partly(document).obj.items
+            for version in group.versions
+            for each in version.resources
+        )
+    )
 
 
 def from_legacy(documents: Iterable[JsonObject]) -> Discovery:
-    """From one APIResourceList per group and version."""
+    """From one APIResourceList per group and version. Raises InvalidObjectError for what is none."""
     found = []
     for document in documents:
-        group, _, version = document["groupVersion"].rpartition("/")
+        listed = _RESOURCES.partly(document).obj
+        group, _, version = listed.group_version.rpartition("/")
         found += [
             ServedResource(
                 group=group,
                 version=version,
-                plural=resource["name"],
-                singular=resource.get("singularName", ""),
-                kind=resource["kind"],
-                namespaced=bool(resource.get("namespaced")),
-                short_names=tuple(resource.get("shortNames") or ()),
-                categories=tuple(resource.get("categories") or ()),
-                verbs=tuple(resource.get("verbs") or ()),
+                plural=each.name,
+                singular=each.singular_name,
+                kind=each.kind,
+                namespaced=each.namespaced,
+                short_names=each.short_names,
+                categories=each.categories,
+                verbs=each.verbs,
             )
-            for resource in document.get("resources", [])
-            if "/" not in resource["name"]
+            for each in listed.resources
+            if "/" not in each.name
         ]
     return Discovery(tuple(found))

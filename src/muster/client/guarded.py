@@ -6,15 +6,32 @@ server refuses what has. Only creations name no version: there is nothing yet th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from muster.api.parts import Node, Part
+from muster.api.reading import Reader
 from muster.client.client import JSON, Client
+from muster.values.faults import Fault
 from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.client.client import Reply
+
+
+class _Version(Part, frozen=True):
+    resource_version: str = ""
+
+
+class _Versioned(Node, frozen=True):
+    """A body as far as it says what it was decided from."""
+
+    metadata: _Version = _Version()
+    preconditions: _Version = _Version()
+
+
+_VERSIONS: Final = Reader(_Versioned)
 
 
 class VersionMissingError(ValueError):
@@ -41,5 +58,8 @@ class GuardedClient(Client):
 
 def _version(method: str, body: Json) -> str:
     """The version in a change or replacement, or among the preconditions of a deletion."""
-    holder = (body or {}).get("preconditions" if method == "DELETE" else "metadata") or {}
-    return str(holder.get("resourceVersion") or "")
+    found = _VERSIONS.fitted(body)
+    if isinstance(found, Fault):
+        return ""
+    holder = found.obj.preconditions if method == "DELETE" else found.obj.metadata
+    return holder.resource_version

@@ -1,4 +1,4 @@
-"""From a kubeconfig to a connection: which server, which credentials, which namespace.
+"""From a kubeconfig to a connection: which server, which credentials, which namespace. `kubeconfig_files` reads it.
 
 Static credentials (tokens, token files, client certificates) are read here, because importing a full
 Kubernetes client takes longer than the whole command. Everything else (exec plugins, auth providers) goes
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import os
 import ssl
 import tempfile
@@ -20,25 +19,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from muster.client.credentials import Credentials, Renewal
-from muster.errors import InvalidObjectError
+from muster.client.kubeconfig_files import Cluster, Entry, KubeconfigError, User, read_kubeconfig
 from muster.values.json import JsonObject
 from muster.values.times import Fault, parse_time
-from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
 
 _FILE_LASTS = timedelta(minutes=1)  # before a token file is read again, as other Kubernetes clients do it
 _PLUGIN_SECONDS = 60.0  # for a plugin to answer; some ask a person
 _IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-
-
-class KubeconfigError(InvalidObjectError):
-    """A kubeconfig that is missing, broken, or does not have what was asked for."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__("", reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +46,7 @@ class Connection:
 
 async def load_connection(context: str | None = None, path: str | None = None) -> Connection:
     """The connection of the named context, or of the current one. In a pod without a kubeconfig: the pod's own."""
-    config, sources = _read(path)
+    config, sources = read_kubeconfig(path)
     if config is None:
         if own := _in_cluster():
             return own
@@ -63,20 +54,20 @@ async def load_connection(context: str | None = None, path: str | None = None) -
             f"no kubeconfig: none of {', '.join(map(str, sources))} exists. "
             "Start a hub with `muster hub run` and export the KUBECONFIG it prints, or pass --kubeconfig."
         )
-    wanted = context or config.get("current-context") or ""
+    wanted = context or config.current_context
     if not wanted:
         raise KubeconfigError("the kubeconfig has no current-context: name one with --context")
-    chosen = _named(config, "contexts", wanted).get("context") or {}
-    cluster = _named(config, "clusters", str(chosen.get("cluster", ""))).get("cluster") or {}
-    user = _named(config, "users", str(chosen["user"])).get("user") or {} if chosen.get("user") else {}
-    server = str(cluster.get("server", "")).rstrip("/")
+    chosen = _named("context", config.contexts, wanted).context
+    cluster = _named("cluster", config.clusters, chosen.cluster).cluster
+    user = _named("user", config.users, chosen.user).user if chosen.user else User()
+    server = cluster.server.rstrip("/")
     if not server:
-        raise KubeconfigError(f"cluster {chosen.get('cluster')!r} of the kubeconfig has no server")
+        raise KubeconfigError(f"cluster {chosen.cluster!r} of the kubeconfig has no server")
     load = _loader(user, wanted, sources)
     first = Credentials(_headers(user)) if load is None else await load()
     return Connection(
         server=server,
-        namespace=str(chosen.get("namespace") or "default"),
+        namespace=chosen.namespace or "default",
         headers=dict(first.headers),
         impersonation=_impersonation(user),
         tls=_tls(cluster, user, first.pair) if server.startswith("https:") else None,
@@ -86,97 +77,51 @@ async def load_connection(context: str | None = None, path: str | None = None) -
 
 def context_names(path: str | None = None) -> list[str]:
     """The contexts that there are. Raises KubeconfigError for a file that cannot be read."""
-    config, _ = _read(path)
-    return [] if config is None else [str(each["name"]) for each in config["contexts"] if "name" in each]
+    config, _ = read_kubeconfig(path)
+    return [] if config is None else [each.name for each in config.contexts if each.name]
 
 
-def _loader(user: JsonObject, context: str, sources: list[Path]) -> Callable[[], Awaitable[Credentials]] | None:
+def _loader(user: User, context: str, sources: list[Path]) -> Callable[[], Awaitable[Credentials]] | None:
     """Where to get the user's credentials, and again later; None for those that never change."""
-    if "exec" in user:
-        return lambda: _from_plugin(user["exec"])
-    if "auth-provider" in user:
+    if (plugin := user.exec) is not None:
+        return lambda: _from_plugin(plugin)
+    if user.auth_provider is not None:
         return lambda: _from_provider(context, sources)
-    if user.get("tokenFile") and not user.get("token"):
-        return lambda: _from_file(Path(user["tokenFile"]))
+    if user.token_file and not user.token:
+        return lambda: _from_file(Path(user.token_file))
     return None
 
 
-def _read(path: str | None) -> tuple[JsonObject | None, list[Path]]:
-    """The merged kubeconfig, and where it was looked for. The first file that names a thing wins, as in kubectl."""
-    named = path or os.environ.get("KUBECONFIG") or ""
-    sources = [Path(part).expanduser() for part in named.split(os.pathsep) if part]
-    if not sources:
-        sources = [Path("~/.kube/config").expanduser()]
-    merged: JsonObject | None = None
-    for source in sources:
-        if not source.is_file():
-            if path:
-                what = "is a directory; name the kubeconfig file in it" if source.is_dir() else "no such file"
-                raise KubeconfigError(f"{source}: {what}")
-            continue
-        try:
-            document = read_yaml(source.read_bytes(), YamlLimits())
-        except (OSError, YamlError) as error:
-            raise KubeconfigError(f"{source}: {error}") from error
-        config = None if document is None else document.value
-        if not isinstance(config, dict):
-            raise KubeconfigError(f"{source}: not a kubeconfig")
-        _absolute_paths(config, source.parent)
-        if merged is None:
-            merged = {"contexts": [], "clusters": [], "users": []}
-        for section in ("contexts", "clusters", "users"):
-            merged[section].extend(config.get(section) or [])
-        merged["current-context"] = merged.get("current-context") or config.get("current-context")
-    return merged, sources
+def _named(kind: str, entries: Sequence[Entry], name: str) -> Entry:
+    for each in entries:
+        if each.name == name:
+            return each
+    known = ", ".join(each.name for each in entries) or "none"
+    raise KubeconfigError(f"the kubeconfig has no {kind} {name!r} (it has: {known})")
 
 
-def _absolute_paths(config: JsonObject, folder: Path) -> None:
-    for section, entry, keys in (
-        ("clusters", "cluster", ("certificate-authority",)),
-        ("users", "user", ("client-certificate", "client-key", "tokenFile")),
-    ):
-        for item in config.get(section) or []:
-            details = item.get(entry) or {}
-            for key in keys:
-                if details.get(key):
-                    details[key] = str(folder / details[key])
-            plugin = details.get("exec")
-            if isinstance(plugin, dict) and "/" in str(plugin.get("command") or ""):
-                plugin["command"] = str(folder / plugin["command"])
-
-
-def _named(config: JsonObject, section: str, name: str) -> JsonObject:
-    for item in config.get(section) or []:
-        if isinstance(item, dict) and item.get("name") == name:
-            return item
-    known = ", ".join(str(item.get("name")) for item in config.get(section) or []) or "none"
-    raise KubeconfigError(f"the kubeconfig has no {section[:-1]} {name!r} (it has: {known})")
-
-
-def _headers(user: JsonObject) -> dict[str, str]:
-    if user.get("token"):
-        return _bearer(str(user["token"]))
-    if user.get("username"):
-        pair = f"{user['username']}:{user.get('password', '')}".encode()
+def _headers(user: User) -> dict[str, str]:
+    if user.token:
+        return _bearer(user.token)
+    if user.username:
+        pair = f"{user.username}:{user.password}".encode()
         return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
     return {}
 
 
-def _impersonation(user: JsonObject) -> tuple[tuple[str, str], ...]:
+def _impersonation(user: User) -> tuple[tuple[str, str], ...]:
     """The user whom requests speak for. Left out, they would be made with powers that were meant to be laid down."""
-    name, uid = user.get("as"), user.get("as-uid")
-    groups, extra = user.get("as-groups") or (), user.get("as-user-extra") or {}
-    if not name:
-        if uid or groups or extra:
+    if not user.as_name:
+        if user.as_uid or user.as_groups or user.as_user_extra:
             raise KubeconfigError("the user of the kubeconfig has as-uid, as-groups or as-user-extra, but no `as`")
         return ()
     return (
-        ("Impersonate-User", str(name)),
-        *((("Impersonate-Uid", str(uid)),) if uid else ()),
-        *(("Impersonate-Group", str(group)) for group in groups),
+        ("Impersonate-User", user.as_name),
+        *((("Impersonate-Uid", user.as_uid),) if user.as_uid else ()),
+        *(("Impersonate-Group", group) for group in user.as_groups),
         *(
-            (f"Impersonate-Extra-{quote(str(key), safe='')}", str(value))
-            for key, values in extra.items()
+            (f"Impersonate-Extra-{quote(key, safe='')}", value)
+            for key, values in user.as_user_extra.items()
             for value in values
         ),
     )
@@ -186,18 +131,18 @@ def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def _tls(cluster: JsonObject, user: JsonObject, pair: tuple[bytes, bytes] | None) -> ssl.SSLContext:
+def _tls(cluster: Cluster, user: User, pair: tuple[bytes, bytes] | None) -> ssl.SSLContext:
     context = ssl.create_default_context()
-    authority = _content(cluster, "certificate-authority", "certificate-authority-data")
+    authority = _content("certificate-authority", cluster.certificate_authority, cluster.certificate_authority_data)
     try:
         if authority:
             context = ssl.create_default_context(cadata=authority.decode())
-        if cluster.get("insecure-skip-tls-verify"):
+        if cluster.insecure_skip_tls_verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         certificate, key = pair or (
-            _content(user, "client-certificate", "client-certificate-data"),
-            _content(user, "client-key", "client-key-data"),
+            _content("client-certificate", user.client_certificate, user.client_certificate_data),
+            _content("client-key", user.client_key, user.client_key_data),
         )
         if certificate and key:
             load_pair(context, certificate, key)
@@ -216,13 +161,13 @@ def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
         context.load_cert_chain(certificate_file, key_file)
 
 
-def _content(entry: JsonObject, file_key: str, data_key: str) -> bytes:
+def _content(field: str, path: str, data: str) -> bytes:
     try:
-        if data_key and entry.get(data_key):
-            return base64.b64decode(entry[data_key], validate=True)
-        return Path(entry[file_key]).read_bytes() if entry.get(file_key) else b""
-    except (OSError, binascii.Error) as error:
-        raise KubeconfigError(f"{file_key} of the kubeconfig cannot be read: {error}") from error
+        if data:
+            return base64.b64decode(data, validate=True)
+        return Path(path).read_bytes() if path else b""
+    except (OSError, ValueError) as error:
+        raise KubeconfigError(f"{field} of the kubeconfig cannot be read: {error}") from error
 
 
 async def _from_file(path: Path) -> Credentials:
@@ -283,7 +228,8 @@ async def _from_provider(context: str, sources: list[Path]) -> Credentials:
         )
     except (ConfigException, OSError) as error:
         raise KubeconfigError(f"the credentials of context {context!r} cannot be had: {error}") from error
-    found = str(configuration.api_key.get("BearerToken") or configuration.api_key.get("authorization") or "")
+    keys = (configuration.api_key.get(name) for name in ("BearerToken", "authorization"))
+    found = next((str(each) for each in keys if each), "")
     return Credentials(_bearer(found.removeprefix("Bearer ")) if found else {})
 
 

@@ -14,24 +14,31 @@ import asyncio
 import contextlib
 import logging
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import msgspec
+
+from muster.api.lease import Lease, LeaseSpec
+from muster.api.reading import Reader
 from muster.client.client import Client
 from muster.client.errors import UnreachableError
 from muster.client.fence import Fence, LeadershipLostError, straight_clock
 from muster.client.loop_errors import quiet_transports
 from muster.errors import ApiError
 from muster.values.api_paths import collection_path, object_path
-from muster.values.json import Json, JsonObject
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from muster.client.client import Reply
     from muster.client.kubeconfig import Connection
 
+T = TypeVar("T")
 _LOGGER = logging.getLogger(__name__)
+_READER: Final = Reader(Lease)
 _LEASES: Final = ("coordination.k8s.io", "v1", "leases")
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
@@ -64,6 +71,34 @@ class Candidate:
         return object_path(*_LEASES, self.namespace, self.name)
 
 
+@dataclass(frozen=True, slots=True)
+class _StoredLease:
+    """A lease as the server has it. Its metadata are written back as they are: others may have annotated it."""
+
+    spec: LeaseSpec = field(default_factory=LeaseSpec)
+    revision: str = ""
+    metadata: JsonObject = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, reply: Reply) -> _StoredLease:
+        plain: JsonObject = reply.json()
+        lease = _READER.partly(plain).obj
+        return cls(lease.spec, lease.metadata.resource_version, plain["metadata"])
+
+    @property
+    def holder(self) -> str:
+        return self.spec.holder_identity or ""
+
+    def body(self, spec: LeaseSpec, new: JsonMapping | None = None) -> JsonObject:
+        """The lease with another spec, as it is written; `new` are the metadata of one that is not there yet."""
+        return {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": self.metadata or dict(new or {}),
+            "spec": msgspec.to_builtins(spec),
+        }
+
+
 class Election:
     """One candidacy on one loop: `win`, then `keep` until it raises, then `release`."""
 
@@ -78,17 +113,17 @@ class Election:
         self._client = client
         self._candidate = candidate
         self._clock = clock
-        self._seen: tuple[str, str] | None = None  # holder and revision
-        self._seen_at = 0.0
+        self._known: tuple[str, str] | None = None  # holder and revision
+        self._known_at = 0.0
         self._since = 0.0  # when that was seen for the first time
         self._asked_at = 0.0  # when the server last told
         self._ends_at = 0.0
-        self._held: JsonObject = {}  # the lease as we wrote it last
+        self._held = _StoredLease()  # as we wrote it last
 
     @property
     def leader(self) -> str:
         """Who has the lease, as far as we know."""
-        return self._seen[0] if self._seen is not None else ""
+        return self._known[0] if self._known is not None else ""
 
     async def win(self) -> None:
         """Wait until the lease is ours."""
@@ -107,11 +142,11 @@ class Election:
         try:
             lease = await self._read()
             if lease is None:
-                body = self._lease({}, taken=True)
+                body = self._lease(_StoredLease(), taken=True)
                 self._hold(await self._client.request("POST", self._candidate.collection, body=body), started)
                 return True
             self._note(lease)
-            holder = (lease.get("spec") or {}).get("holderIdentity") or ""
+            holder = lease.holder
             known_gone = holder in ("", self._candidate.identity, self._candidate.succeeds)
             if not known_gone and not self._has_ended(lease):
                 return False
@@ -142,50 +177,47 @@ class Election:
         if lease is None:
             self.fence.close()
             raise LeadershipLostError("the lease was deleted")
-        holder = (lease.get("spec") or {}).get("holderIdentity") or ""
-        transitions = (lease.get("spec") or {}).get("leaseTransitions")
-        if holder != self._candidate.identity or transitions != self._held["spec"].get("leaseTransitions"):
+        same_term = lease.spec.lease_transitions == self._held.spec.lease_transitions
+        if lease.holder != self._candidate.identity or not same_term:
             self.fence.close()
-            raise LeadershipLostError(f"{holder} leads now" if holder else "the lease was given to nobody")
+            raise LeadershipLostError(f"{lease.holder} leads now" if lease.holder else "the lease was given to nobody")
         self._held = lease  # somebody has only annotated it
 
     def _complain(self, error: Exception) -> None:
         if not (isinstance(error, ApiError) and error.code == _CONFLICT):
             _LOGGER.info("lease %s: %s", self._candidate.name, str(error) or "no answer in time")
 
-    async def _read(self) -> JsonObject | None:
+    async def _read(self) -> _StoredLease | None:
         try:
-            lease: JsonObject = (await self._client.request("GET", self._candidate.path)).json()
-            return lease
+            return _StoredLease.of(await self._client.request("GET", self._candidate.path))
         except ApiError as error:
             if error.code == _NOT_FOUND:
                 return None
             raise
 
-    def _hold(self, reply: Json, started: tuple[float, float]) -> None:
-        self._held = reply.json()
+    def _hold(self, reply: Reply, started: tuple[float, float]) -> None:
+        self._held = _StoredLease.of(reply)
         self._note(self._held)
         self.fence.open(started, self._candidate.renew_within)
 
-    def _note(self, lease: JsonObject) -> None:
+    def _note(self, lease: _StoredLease) -> None:
         now = self._clock()
-        holder = (lease.get("spec") or {}).get("holderIdentity") or ""
-        seen = (holder, lease["metadata"].get("resourceVersion", ""))
+        known = (lease.holder, lease.revision)
         # After a silence of the server nobody could have renewed: the holder gets another chance, but not for ever.
         silent = now - self._asked_at > 3 * self._candidate.retry
-        if seen != self._seen:
-            self._seen, self._seen_at, self._since = seen, now, now
+        if known != self._known:
+            self._known, self._known_at, self._since = known, now, now
         elif silent and now - self._since < _CHANCES * self._candidate.duration:
-            self._seen_at = now
+            self._known_at = now
         self._asked_at = now
 
-    def _duration(self, lease: JsonObject) -> float:
-        stated = (lease.get("spec") or {}).get("leaseDurationSeconds")
+    def _duration(self, lease: _StoredLease) -> float:
+        stated = lease.spec.lease_duration_seconds
         # A number that no leader of ours has written must not keep everybody out for ever.
-        return float(stated) if isinstance(stated, int) and 0 < stated <= 3600 else self._candidate.duration
+        return float(stated) if stated is not None and 0 < stated <= 3600 else self._candidate.duration
 
-    def _has_ended(self, lease: JsonObject) -> bool:
-        self._ends_at = self._seen_at + self._duration(lease)
+    def _has_ended(self, lease: _StoredLease) -> bool:
+        self._ends_at = self._known_at + self._duration(lease)
         return self._clock() > self._ends_at
 
     def _pause(self) -> float:
@@ -193,19 +225,18 @@ class Election:
         left = self._ends_at - self._clock() + _SOON
         return min(self._candidate.retry, left) if left > 0 else self._candidate.retry
 
-    def _lease(self, present: JsonObject, *, taken: bool) -> JsonObject:
+    def _lease(self, present: _StoredLease, *, taken: bool) -> JsonObject:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        spec = dict(present.get("spec") or {})
-        spec |= {
-            "holderIdentity": self._candidate.identity,
-            "leaseDurationSeconds": max(int(self._candidate.duration), 1),
-            "renewTime": now,
-        }
+        spec = msgspec.structs.replace(
+            present.spec,
+            holder_identity=self._candidate.identity,
+            lease_duration_seconds=max(int(self._candidate.duration), 1),
+            renew_time=now,
+        )
         if taken:
-            spec["acquireTime"] = now
-            spec["leaseTransitions"] = int(spec.get("leaseTransitions") or 0) + (1 if present else 0)
-        metadata = present.get("metadata") or {"name": self._candidate.name, "namespace": self._candidate.namespace}
-        return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+            terms = (spec.lease_transitions or 0) + (1 if present.metadata else 0)
+            spec = msgspec.structs.replace(spec, acquire_time=now, lease_transitions=terms)
+        return present.body(spec, {"name": self._candidate.name, "namespace": self._candidate.namespace})
 
     async def release(self) -> None:
         """Let the next one start at once. If that does not work, it waits for the lease's end."""
@@ -213,10 +244,10 @@ class Election:
         try:
             async with asyncio.timeout(1):
                 lease = await self._read()
-                if lease is None or (lease.get("spec") or {}).get("holderIdentity") != self._candidate.identity:
+                if lease is None or lease.holder != self._candidate.identity:
                     return
-                lease["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
-                await self._client.request("PUT", self._candidate.path, body=lease)
+                freed = msgspec.structs.replace(lease.spec, holder_identity="", lease_duration_seconds=1)
+                await self._client.request("PUT", self._candidate.path, body=lease.body(freed))
         except (ApiError, UnreachableError, TimeoutError) as error:
             _LOGGER.info("lease %s was not released: %s", self._candidate.name, error)
 
@@ -341,7 +372,7 @@ class _LeaseThread:
             reason = f"it cannot be kept: {error!r}"
         self._tell(self._lost, reason)
 
-    def _tell(self, future: asyncio.Future[Any], value: Json) -> None:
+    def _tell(self, future: asyncio.Future[T], value: T) -> None:
         def settle() -> None:
             if not future.done():
                 future.set_result(value)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from muster.clustersets.permissions import Permission, join
 from muster.errors import InvalidObjectError
-from muster.selectors.membership import DEFAULT_KEY, ExclusiveMembership, membership
-from muster.values.json import JsonMapping
+from muster.selectors.membership import DEFAULT_KEY, ExclusiveMembership, membership_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from muster.api.managed_cluster_set import ManagedClusterSet
+    from muster.api.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def possible_moves(old: Mapping[str, str], new: Mapping[str, str]) -> list[Move]
     ]
 
 
-def moves_between_sets(moves: Iterable[Move], sets: Mapping[str, JsonMapping | None]) -> list[Move]:
+def moves_between_sets(moves: Iterable[Move], sets: Mapping[str, Reading[ManagedClusterSet]]) -> list[Move]:
     """Those moves that are into or out of a set. `sets` holds the existing sets by name.
 
     The default key is guarded whether or not the set exists, as Open Cluster Management does it.
@@ -54,7 +56,7 @@ def moves_between_sets(moves: Iterable[Move], sets: Mapping[str, JsonMapping | N
     return [move for move in moves if move.is_by_default_key or is_exclusive(sets.get(move.set_name), move.key)]
 
 
-def is_exclusive(cluster_set: JsonMapping | None, key: str) -> bool:
+def is_exclusive(cluster_set: Reading[ManagedClusterSet] | None, key: str) -> bool:
     """Whether there is such a set and it has its members by this key."""
     if cluster_set is None:
         return False
@@ -62,10 +64,10 @@ def is_exclusive(cluster_set: JsonMapping | None, key: str) -> bool:
     return rule is not None and rule.key == key
 
 
-def exclusive_membership(cluster_set: JsonMapping) -> ExclusiveMembership | None:
+def exclusive_membership(cluster_set: Reading[ManagedClusterSet]) -> ExclusiveMembership | None:
     """The key and value by which a set has its members; None for a set by label selector, or one that has none."""
     try:
-        rule = membership(cluster_set)
+        rule = membership_of(cluster_set.demanded("spec"))
     except InvalidObjectError:
         return None
     return rule if isinstance(rule, ExclusiveMembership) else None

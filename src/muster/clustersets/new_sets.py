@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING
 from muster.clustersets.moves import exclusive_membership
 from muster.clustersets.permissions import Permission, take_in, take_in_hidden, use_key
 from muster.selectors.membership import DEFAULT_KEY
-from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from muster.api.managed_cluster_set import ManagedClusterSet
+    from muster.api.reading import Reading
     from muster.selectors.membership import ExclusiveMembership
 
 
-def beginning(new: JsonMapping, old: JsonMapping | None) -> ExclusiveMembership | None:
+def new_membership(
+    new: Reading[ManagedClusterSet], old: Reading[ManagedClusterSet] | None
+) -> ExclusiveMembership | None:
     """The membership that this write brings into force; None if the set had it before, or is not exclusive."""
     rule = exclusive_membership(new)
     if rule is None or (old is not None and exclusive_membership(old) == rule):

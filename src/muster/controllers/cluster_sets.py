@@ -9,9 +9,10 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET
-from muster.api.parts import plain_conditions
+from muster.api.parts import Node, plain_conditions
+from muster.api.reading import Reader
 from muster.clustersets.pairs import PairRules
-from muster.controllers.placements.world import SetKey
+from muster.controllers.placements.keys import SetKey
 from muster.controllers.runtime.conditions import merged
 from muster.controllers.runtime.events import About
 from muster.controllers.runtime.quarantine import CONDITION
@@ -20,6 +21,7 @@ from muster.controllers.runtime.runner import work
 from muster.errors import InvalidObjectError
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership
 from muster.values.api_paths import collection_path, object_path
+from muster.values.faults import Fault
 from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.messages import fitting
 from muster.values.names import NAME_LENGTH
@@ -33,12 +35,12 @@ if TYPE_CHECKING:
     from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
     from muster.client import Client
     from muster.client.heads import Place
-    from muster.controllers.placements.world import Key, PlacementWorld
+    from muster.controllers.placements.keys import Key
+    from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.runtime.events import EventRecorder
     from muster.controllers.runtime.metrics import ControllerMetrics
     from muster.controllers.runtime.mirror import Stored
     from muster.placement import Rule
-    from muster.values.faults import Fault
 
 _GROUP: Final = "cluster.open-cluster-management.io"
 _SETS: Final = (_GROUP, "v1beta2", "managedclustersets")
@@ -53,6 +55,17 @@ BUILT_IN: Final[Mapping[str, JsonObject]] = {
 }
 
 
+class _WrittenSpec(Node, frozen=True):
+    cluster_selector: Json = None
+
+
+class _WrittenSet(Node, frozen=True):
+    """A set with its selector as it is written: whatever is in it has to go if it does not belong there."""
+
+    spec: _WrittenSpec = _WrittenSpec()
+
+
+_SELECTORS: Final = Reader(_WrittenSet)
 USABLE: Final = "ClusterSetUsable"
 PAIR_ALLOWED: Final = "PairAllowed"
 _LONGEST_FAULT: Final = 16_384  # bytes
@@ -123,7 +136,7 @@ class ClusterSetController:
         if known is None or known.obj.metadata.is_going:
             return
         obj = known.obj
-        held = self._world.held_set(name)
+        held = self._world.plans.held_set(name)
         path = object_path(*_SETS, "", name, "status")
         if held is not None:
             # Nothing of it is evaluated: what is known of its members stays.
@@ -145,7 +158,7 @@ class ClusterSetController:
     def _is_evaluated(self, key: SetKey) -> bool:
         """Look at the clusters for a moment; whether that was enough to know the members of the set."""
         until = time.perf_counter() + _SLICE
-        with self._world.evaluating_set(key.set_name):
+        with self._world.notes.evaluating_set(key.set_name):
             return all(time.perf_counter() <= until for _ in self._world.steps(key))
 
     async def _ensure_built_in(self, name: str) -> None:
@@ -159,7 +172,7 @@ class ClusterSetController:
             }
             reply = await self._client.request("POST", collection_path(*_SETS), body=body)
         else:
-            change = roll_back(known.plain())
+            change = roll_back(known)
             if change is None:
                 return
             patch = {"metadata": {"resourceVersion": known.obj.metadata.resource_version}, **change}
@@ -177,12 +190,12 @@ class ClusterSetController:
     async def _write_conditions(
         self, obj: ManagedClusterSet | ManagedClusterSetBinding, path: str, wanted: Conditions, *, keep: bool = False
     ) -> None:
-        present = plain_conditions(obj.status.conditions)
+        present = obj.status.conditions
         conditions = merged(present, wanted, self._clock(), drop=() if keep else (USABLE, PAIR_ALLOWED, CONDITION))
         if conditions != present:
             body = {
                 "metadata": {"resourceVersion": obj.metadata.resource_version},
-                "status": {"conditions": conditions},
+                "status": {"conditions": plain_conditions(conditions)},
             }
             await self._client.request("PATCH", path, body=body, content_type=_MERGE)
             if CONDITION in wanted:
@@ -190,17 +203,17 @@ class ClusterSetController:
                 self._events.record(about, CONDITION, wanted[CONDITION][2], "Warning")
 
 
-def roll_back(built_in: JsonMapping) -> JsonObject | None:
+def roll_back(built_in: Stored[ManagedClusterSet]) -> JsonObject | None:
     """The patch that makes a built-in set select what it must; None when it does, or when its owner decides."""
-    selector = BUILT_IN[built_in["metadata"]["name"]]
-    annotations = built_in["metadata"].get("annotations") or {}
-    spec = built_in.get("spec") or {}
+    metadata, wanted = built_in.obj.metadata, BUILT_IN[built_in.place.name]
+    found = _SELECTORS.read(built_in.encoded)
+    present = None if isinstance(found, Fault) else found.obj.spec.cluster_selector
     patch: JsonObject = {}
-    if spec.get("clusterSelector") != selector:
-        patch["clusterSelector"] = merge_to(spec.get("clusterSelector"), selector)
-    if "labelSelector" in selector and spec.get("exclusiveKey"):
+    if present != wanted:
+        patch["clusterSelector"] = merge_to(present, wanted)
+    if "labelSelector" in wanted and built_in.obj.spec.exclusive_key:
         patch["exclusiveKey"] = None  # with one, a set with a label selector cannot be evaluated
-    return {"spec": patch} if patch and annotations.get(_AUTO_UPDATE) != "false" else None
+    return {"spec": patch} if patch and metadata.annotations.get(_AUTO_UPDATE) != "false" else None
 
 
 def merge_to(present: Json, wanted: JsonMapping) -> JsonObject:

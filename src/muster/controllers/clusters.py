@@ -174,8 +174,8 @@ class ClusterController:
         revision = {"resourceVersion": cluster.metadata.resource_version}
         if self._is_lost(name, cluster):
             text = ("Unknown", "ManagedClusterLeaseUpdateStopped", "Registration agent stopped updating its lease.")
-            conditions = merged(plain_conditions(cluster.status.conditions), {AVAILABLE: text}, self._clock())
-            body = {"metadata": revision, "status": {"conditions": conditions}}
+            conditions = merged(cluster.status.conditions, {AVAILABLE: text}, self._clock())
+            body = {"metadata": revision, "status": {"conditions": plain_conditions(conditions)}}
             await self._client.request(
                 "PATCH", object_path(*_CLUSTERS, "", name, "status"), body=body, content_type=_MERGE
             )

@@ -30,9 +30,10 @@ from muster.controllers.garbage.collector import METADATA, METADATA_LIST, Garbag
 from muster.controllers.garbage.custom_kinds import CustomKinds, is_custom
 from muster.controllers.hosts.controllers import HostControllers
 from muster.controllers.placements.controller import PlacementController
+from muster.controllers.placements.keys import Key, SetKey
 from muster.controllers.placements.mirrors import PlacementMirrors
-from muster.controllers.placements.world import Key, PlacementWorld, SetKey
-from muster.controllers.questions.answering import Answerer
+from muster.controllers.placements.world import PlacementWorld
+from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.asking import serve_answers
 from muster.controllers.resolutions.controller import ResolutionController
 from muster.controllers.runtime.conditions import timestamp
@@ -43,7 +44,7 @@ from muster.controllers.runtime.mirror import Mirror
 from muster.controllers.runtime.quarantine import CONFIG_MAP, Entry, Quarantine, QuarantineKeeper
 from muster.controllers.runtime.runner import keep_doing
 from muster.errors import ApiError
-from muster.supervision import Notes, Vitals
+from muster.supervision import Notes, ProcessStatus, Vitals
 from muster.supervision.readiness import LEADING, STANDBY
 from muster.values.api_paths import collection_path, object_path
 
@@ -103,7 +104,7 @@ class Manager:
         self._clock = clock
         self.world = PlacementWorld(self.metrics.observe_plugin, self.quarantine, self.notes)
         self.world.advance(clock())
-        self.answerer = Answerer(self.world, clock)
+        self.questions = QuestionService(self.world, clock)
         self.events = EventRecorder(client, _COMPONENT, clock)
         self.clusters = ClusterController(self.world, client, clock, self.metrics)
         self.mirrors = PlacementMirrors(self.world, self.clusters, self.wake, self._wake_binding, self.unreadable)
@@ -154,20 +155,21 @@ class Manager:
             case _:
                 return None
 
-    def status(self) -> dict[str, object]:
+    def status(self) -> ProcessStatus:
         """How the work goes, for whoever watches: the queue whose oldest key has waited longest."""
         queues = self.metrics.queues
         name = max(queues, key=lambda each: queues[each].waited, default="")
         waited = round(queues[name].waited, 1) if name else 0.0
         unsynced = [each.kind for each in self.reflectors if not each.synced.is_set()]
-        return {"unsynced": unsynced[:10], "queue": name, "waited": waited, "recorded": self.quarantine.recorded}
+        recorded = self.quarantine.recorded
+        return ProcessStatus(unsynced=tuple(unsynced[:10]), queue=name, waited=waited, recorded=recorded)
 
     def _gauges(self) -> None:
         world, fleet = self.world, self.world.fleet
         self.metrics.gauge("muster_fleet_clusters", "Clusters in the fleet.", lambda: len(fleet))
         self.metrics.gauge("muster_placements", "Placements that are kept scheduled.", lambda: len(world.placements))
         self.metrics.counter(
-            "muster_cel_evaluations", "Expressions evaluated on a cluster.", lambda: world.tally.evaluations
+            "muster_cel_evaluations", "Expressions evaluated on a cluster.", lambda: world.plans.tally.evaluations
         )
         self.metrics.counter("muster_mask_flips", "Verdicts turned by a change of a cluster.", lambda: fleet.flips)
         self.metrics.gauge(
@@ -266,7 +268,7 @@ async def _run_once(
         manager = Manager(client, options.clock, options.catalogs, quarantine, Notes(vitals))
         beating = asyncio.create_task(_beat(vitals, manager, leadership))
         stack.callback(beating.cancel)
-        stack.callback(manager.answerer.close)
+        stack.callback(manager.questions.close)
         discovery = await _discovered(client)
         # What is in quarantine is known before anything is evaluated; what is not written yet gets there whoever leads.
         unfenced = await stack.enter_async_context(Client(connection))
@@ -276,7 +278,7 @@ async def _run_once(
         where = (quarantine.namespace, CONFIG_MAP)
         watched = Reflector(client, discovery.named("configmaps.v1"), kept, one=where)
         if options.address is not None:
-            await stack.enter_async_context(serve_answers(options.address, manager.metrics.render, manager.answerer))
+            await stack.enter_async_context(serve_answers(options.address, manager.metrics.render, manager.questions))
         handlers = {discovery.named(name): [handler] for name, handler in manager.handlers().items()}
         reflectors = manager.reflectors
         garbage: GarbageCollector | None = None
@@ -304,7 +306,7 @@ async def _run_once(
             # Nothing is decided before everything has been seen once: a restart alone moves no decision.
             for reflector in reflectors:
                 await reflector.synced.wait()
-            manager.answerer.ready = True
+            manager.questions.ready = True
             tasks.create_task(_lead(leadership, manager, garbage, keeper, ready))
 
 
@@ -312,15 +314,15 @@ async def _beat(vitals: Vitals, manager: Manager, leadership: Leadership | None)
     """Show that this loop makes progress, and how it is."""
     while True:
         status = manager.status()
-        if status["unsynced"] or not manager.answerer.ready:
-            status["state"] = "reading"
+        if status.unsynced or not manager.questions.ready:
+            state = "reading"
         elif leadership is None or leadership.leading:
-            status["state"] = LEADING
+            state = LEADING
         else:
-            status["state"] = STANDBY if leadership.leader else "waiting for the lease"
-        if leadership is not None and leadership.leading:
-            status["unrenewed"] = round(leadership.fence.age(), 1)
-        vitals.beat(status)
+            state = STANDBY if leadership.leader else "waiting for the lease"
+        is_leading = leadership is not None and leadership.leading
+        unrenewed = round(leadership.fence.age(), 1) if leadership is not None and is_leading else 0.0
+        vitals.beat(msgspec.structs.replace(status, state=state, unrenewed=unrenewed))
         await asyncio.sleep(_BEAT)
 
 

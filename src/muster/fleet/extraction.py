@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -23,6 +23,10 @@ _WHOLE = msgspec.json.Decoder()
 UNREADABLE = "unreadable"
 
 
+_Kind: TypeAlias = Any
+"""What msgspec takes for a type."""
+_Step: TypeAlias = Any
+"""A struct that `_shape` has made: one field, `step`, with the next one in it."""
 Extractor: TypeAlias = Callable[[Sequence[bytes]], list[Hashable]]
 
 
@@ -41,11 +45,11 @@ def extractor(path: Path) -> Extractor:
     return _extractor(keys, msgspec.Raw, finish, path)
 
 
-def _extractor(keys: list[str], kind: Json, finish: Callable[[Json], Hashable], path: Path) -> Extractor:
+def _extractor(keys: list[str], kind: _Kind, finish: Callable[[Json], Hashable], path: Path) -> Extractor:
     """Walk down the keys of all objects at once, then let `finish` make the projection of what is there."""
     decode_lines = msgspec.json.Decoder(_shape(keys, kind)).decode_lines
     innermost = attrgetter(".".join(["step"] * len(keys)))
-    around: Callable[[bytes], Json] | None = None
+    around: Callable[[bytes], _Step] | None = None
     if tuple(keys[:-1]) in GONE_WHEN_EMPTY:
         around = msgspec.json.Decoder(_shape(keys[:-1], dict[str, msgspec.Raw])).decode
         innermost_around = attrgetter(".".join(["step"] * (len(keys) - 1)))
@@ -58,7 +62,7 @@ def _extractor(keys: list[str], kind: Json, finish: Callable[[Json], Hashable], 
             # One is not shaped as the path expects, or not on one line.
             return [_projected(encoded, path) for encoded in objects]
 
-    def _walked(shape: Json, encoded: bytes) -> Hashable:
+    def _walked(shape: _Step, encoded: bytes) -> Hashable:
         try:
             value = innermost(shape)
         except AttributeError:  # the way ends before its last step
@@ -91,7 +95,7 @@ def _presence(depth: int) -> Callable[[Json], Hashable]:
     return find
 
 
-def _end_of_the_way(shape: Json) -> Hashable:
+def _end_of_the_way(shape: _Step) -> Hashable:
     level = 0
     while (shape := shape.step) is not msgspec.UNSET:
         level += 1
@@ -116,7 +120,7 @@ def _element_finder(element: Element, gone: int | None) -> Callable[[list[msgspe
     An element without such a field is a ValidationError. `gone` is the depth of a list that is not there when empty.
     """
     field = msgspec.defstruct("Field", [("step", str)], rename={"step": element.field}, gc=False)
-    decode: Callable[[Json], Json] = msgspec.json.Decoder(field).decode
+    decode: Callable[[msgspec.Raw], _Step] = msgspec.json.Decoder(field).decode
     wanted = element.value
 
     def find(elements: list[msgspec.Raw]) -> Hashable:
@@ -127,7 +131,7 @@ def _element_finder(element: Element, gone: int | None) -> Callable[[list[msgspe
     return find
 
 
-def _shape(keys: list[str], kind: Json) -> type[msgspec.Struct]:
+def _shape(keys: list[str], kind: _Kind) -> type[msgspec.Struct]:
     """Nested structs with one field each: `step`, read from the key."""
     for key in reversed(keys):
         kind = msgspec.defstruct(

@@ -10,33 +10,31 @@ between; whoever asks for a mask that is not filled yet has it filled at once.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections import deque
-from operator import itemgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
 
 from muster.fleet.changes import WatchedPaths
 from muster.fleet.columns import Column
 from muster.fleet.extraction import extractor
 from muster.fleet.masks import Mask
+from muster.fleet.rows import DECODER, FIRST_CAPACITY, ObjectRows
 from muster.fleet.scores import Score, ScoreTable
+from muster.fleet.steps import exhaust, worked_off
 from muster.selectors import Verdict
 from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
-from muster.values.json import JsonMapping, JsonObject
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
     from datetime import datetime
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from muster.selectors import Selector
     from muster.selectors.paths import Path
 
-_FIRST_CAPACITY = 1024
 DELETION = key_path("metadata", "deletionTimestamp")
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
@@ -44,61 +42,17 @@ _CHUNK = 1024  # rows of a column that are filled in one step
 _CHUNK_BYTES = 2**20  # and of how much JSON
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
 _MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
-_HEAVY = 64 * 2**10  # bytes of an object that may cost more to look at than others that look the same
 
 
-class _Name(msgspec.Struct, gc=False):
-    name: str
-
-
-class _Named(msgspec.Struct, gc=False):
-    metadata: _Name
-
-
-_DECODER = msgspec.json.Decoder()
-_NAME_DECODER = msgspec.json.Decoder(_Named)
-
-
-_What = TypeVar("_What")
 _NEWCOMER = object()  # holds on to masks while a subscription is exchanged
 
 
-def _exhaust(steps: Iterator[None] | None) -> None:
-    if steps is not None:
-        deque(steps, maxlen=0)
-
-
-def _without_ending(steps: Iterator[None]) -> Iterator[None]:
-    """The steps, so that others can go on with them when whoever takes them stops: `yield from` would end them then."""
-    for _ in steps:
-        yield
-
-
-def _worked_off(waiting: dict[_What, Iterator[None]], what: _What) -> Iterator[None]:
-    """Work that waits, until there is none. Others may do it in the pauses, and more of it may come."""
-    while (steps := waiting.get(what)) is not None:
-        yield from _without_ending(steps)
-        if waiting.get(what) is steps:
-            del waiting[what]
-
-
-class Fleet:
+class Fleet(ObjectRows):
     """All objects of one kind that selections are made from."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.scores = ScoreTable()
-        self._row_of: dict[str, int] = {}
-        self._names: list[str] = []
-        self._encoded: list[bytes | None] = []
-        self._heavy: set[int] = set()  # rows
-        self._peeked: tuple[bytes | None, JsonObject] = (None, {})
-        self._free: list[int] = []
-        self._sorted: list[str] = []
-        self._ranks: NDArray[np.int32] | None = None
-        self._order: NDArray[np.intp] | None = None  # rows by name
-        self._rows: NDArray[np.intp] | None = None
-        self._in_place = False
-        self._capacity = _FIRST_CAPACITY
         self._columns: dict[Path, Column] = {}
         self._masks: dict[Selector, Mask] = {}
         self._mask_readers: dict[Path, list[Mask]] = {}
@@ -112,55 +66,9 @@ class Fleet:
         self.watcher: Callable[[Mask], None] = lambda _: None  # is told before a selector is evaluated
         self.flips = 0  # verdicts that have changed since the beginning
         self.replaced: bytes | None = None  # the state that the last `put` or `remove` took the place of
-        self.generation = 0  # moves whenever an object comes or goes, and with it the meaning of a row
         self.column(DELETION)
 
     # ------------------------------------------------------------------------------------------------- asking
-
-    def __len__(self) -> int:
-        return len(self._row_of)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._row_of
-
-    @property
-    def capacity(self) -> int:
-        """The length of every array below; rows without an object are in none of the masks."""
-        return self._capacity
-
-    def row(self, name: str) -> int | None:
-        return self._row_of.get(name)
-
-    def name(self, row: int) -> str:
-        return self._names[row]
-
-    def names(self, rows: Iterable[int]) -> list[str]:
-        names = self._names
-        return [names[row] for row in rows]
-
-    def load(self, row: int) -> JsonObject:
-        """The object in a row, decoded."""
-        encoded = self._encoded[row]
-        if encoded is None:
-            raise LookupError(f"row {row} holds no object")
-        obj: JsonObject = _DECODER.decode(encoded)
-        return obj
-
-    def _peek(self, row: int) -> JsonMapping:
-        """The object in a row for those who only look: many selectors look at the object that has just changed."""
-        if self._peeked[0] is not self._encoded[row] or self._encoded[row] is None:
-            self._peeked = (self._encoded[row], self.load(row))
-        return self._peeked[1]
-
-    def encoded(self, rows: Iterable[int]) -> list[bytes]:
-        """The objects in these rows as the JSON they came in, without rows that hold none."""
-        return [encoded for row in rows if (encoded := self._encoded[row]) is not None]
-
-    def rows(self) -> NDArray[np.intp]:
-        """All rows that hold an object."""
-        if self._rows is None:
-            self._rows = np.fromiter(self._row_of.values(), dtype=np.intp, count=len(self._row_of))
-        return self._rows
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -171,32 +79,10 @@ class Fleet:
         there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
         return there
 
-    def in_order(self, mask: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The rows of a mask in the order of their names."""
-        if self._order is None:
-            row_of = self._row_of
-            order = np.fromiter((row_of[name] for name in self._sorted), dtype=np.intp, count=len(self._sorted))
-            self._order = order
-            self._in_place = bool((order[1:] > order[:-1]).all())
-        if self._in_place:  # as they are after a load: names and rows go together
-            return np.flatnonzero(mask)
-        return self._order[mask[self._order]]
-
-    @property
-    def ranks(self) -> NDArray[np.int32]:
-        """The place of every row in the order of names."""
-        if self._ranks is None:
-            ranks = np.zeros(self._capacity, dtype=np.int32)
-            row_of = self._row_of
-            order = np.fromiter((row_of[name] for name in self._sorted), dtype=np.intp, count=len(self._sorted))
-            ranks[order] = np.arange(len(order), dtype=np.int32)
-            self._ranks = ranks
-        return self._ranks
-
     def column(self, path: Path) -> Column:
         """The column of a path, built from the stored objects if it is new, and kept up to date from then on."""
         column = self._open_column(path)
-        _exhaust(self._unfilled.pop(path, None))
+        exhaust(self._unfilled.pop(path, None))
         return column
 
     def mask(self, selector: Selector) -> Mask:
@@ -205,7 +91,7 @@ class Fleet:
         if selector in self._unevaluated:
             for path in selector.reads & self._columns.keys():
                 self.column(path)
-            _exhaust(self._unevaluated.pop(selector))
+            exhaust(self._unevaluated.pop(selector))
         return mask
 
     def _open_column(self, path: Path) -> Column:
@@ -249,16 +135,6 @@ class Fleet:
                 self._unevaluated[mask.selector] = self._fill_mask(mask)
             raise
 
-    def _holds_object(self, row: int) -> bool:
-        return self._encoded[row] is not None
-
-    def _store(self, row: int, encoded: bytes | None) -> None:
-        self._encoded[row] = encoded
-        if encoded is not None and len(encoded) > _HEAVY:
-            self._heavy.add(row)
-        elif self._heavy:
-            self._heavy.discard(row)
-
     # ------------------------------------------------------------------------------------------- being told
 
     def subscribe(
@@ -292,15 +168,15 @@ class Fleet:
             self._open_column(path)
             self._path_subscribers.setdefault(path, set()).add(key)
         if not lazily:
-            _exhaust(self.steps(key))
+            exhaust(self.steps(key))
 
     def steps(self, key: Hashable) -> Iterator[None]:
         """Fill and evaluate whatever the subscriber needs, with a pause after every bit of work."""
         selectors, paths = self._subscriptions.get(key, ((), ()))
         for path in {*paths, *(path for selector in selectors for path in selector.reads)}:
-            yield from _worked_off(self._unfilled, path)
+            yield from worked_off(self._unfilled, path)
         for selector in selectors:
-            yield from _worked_off(self._unevaluated, selector)
+            yield from worked_off(self._unevaluated, selector)
 
     def defer(self, selector: Selector) -> None:
         """From now on, evaluate a selector not when an object changes but when its subscribers are worked on.
@@ -345,35 +221,26 @@ class Fleet:
 
     def put_many(self, objects: Iterable[bytes]) -> None:
         """Load many objects at once; nobody is told. Columns and masks are made anew when they are next needed."""
-        named = [(_NAME_DECODER.decode(encoded).metadata.name, encoded) for encoded in objects]
-        if not self._row_of:
-            named.sort(key=itemgetter(0))  # rows in the order of names save sorting later
-        for name, encoded in named:
-            row = self._row_of.get(name)
-            if row is None:
-                row = self._new_row(name, in_order=False)
-            self._store(row, encoded)
-        self._sorted = sorted(self._row_of)
-        self._ranks = self._order = self._rows = None
+        self._store_many(objects)
         self._unfilled = {path: self._fill(path, column) for path, column in self._columns.items()}
         self._unevaluated = {selector: self._fill_mask(mask) for selector, mask in self._masks.items()}
 
     def put(self, encoded: bytes) -> frozenset[Hashable]:
         """An object is new or changed. Returns who has to know."""
         # Everything that can fail comes before the first change: an object that cannot be read leaves what was.
-        new = _DECODER.decode(encoded)
+        new = DECODER.decode(encoded)
         name = new["metadata"]["name"]
         row = self._row_of.get(name)
         if row is None:
-            seen = self._seen(name, new, {*self._columns, *self._mask_readers})
+            values = self._values_at(name, new, {*self._columns, *self._mask_readers})
             row = self._new_row(name, in_order=True)
             self._store(row, encoded)
             self.replaced = None
-            return self._refresh(row, seen, evaluate_all=True)
-        seen = self._seen(name, new, self._changed_paths(row, new))
+            return self._refresh(row, values, evaluate_all=True)
+        values = self._values_at(name, new, self._changed_paths(row, new))
         self.replaced = self._encoded[row]
         self._store(row, encoded)
-        return self._refresh(row, seen)
+        return self._refresh(row, values)
 
     def _changed_paths(self, row: int, new: JsonMapping) -> Iterable[Path]:
         try:
@@ -383,15 +250,11 @@ class Fleet:
 
     def remove(self, name: str) -> frozenset[Hashable]:
         """An object is gone. Returns who has to know."""
-        row = self._row_of.pop(name, None)
+        row = self._row_of.get(name)
         if row is None:
             return _NOBODY
         self.replaced = self._encoded[row]
-        del self._sorted[bisect_left(self._sorted, name)]
-        self._ranks = self._order = self._rows = None
-        self._store(row, None)
-        self._free.append(row)
-        self.generation += 1
+        self._free_row(name, row)
         told: set[Hashable] = set()
         for path, column in self._columns.items():
             column.clear(row)
@@ -438,24 +301,24 @@ class Fleet:
     def _score_changed(self, cluster: str, name: str) -> frozenset[Hashable]:
         row = self._row_of.get(cluster)
         paths = [path for path in (score_path(name), ALL_SCORES) if path in self._columns]
-        return self._refresh(row, self._seen(cluster, {}, paths)) if paths and row is not None else _NOBODY
+        return self._refresh(row, self._values_at(cluster, {}, paths)) if paths and row is not None else _NOBODY
 
-    def _seen(self, name: str, obj: JsonMapping, paths: Iterable[Path]) -> list[tuple[Path, Hashable]]:
+    def _values_at(self, name: str, obj: JsonMapping, paths: Iterable[Path]) -> list[tuple[Path, Hashable]]:
         """What an object has at these paths; None where nobody keeps a column of it."""
         return [(path, self._projection(name, obj, path) if path in self._columns else None) for path in paths]
 
     def _refresh(
-        self, row: int, seen: Iterable[tuple[Path, Hashable]], *, evaluate_all: bool = False
+        self, row: int, values: Iterable[tuple[Path, Hashable]], *, evaluate_all: bool = False
     ) -> frozenset[Hashable]:
         """Bring the columns of these paths up to date for a row, then the masks that read them."""
         told: set[Hashable] = set()
         stale: dict[int, Mask] = {}
-        for path, value in seen:
+        for path, value in values:
             column = self._columns.get(path)
             if column is not None:
                 if not column.put(row, value):
                     continue
-                if column.distinct > _WASTE * max(len(self._row_of), _FIRST_CAPACITY) and column.forget_unused():
+                if column.distinct > _WASTE * max(len(self._row_of), FIRST_CAPACITY) and column.forget_unused():
                     for mask in self._mask_readers.get(path, ()):
                         mask.forget()
             told |= self._path_subscribers.get(path, _NOBODY)
@@ -525,26 +388,8 @@ class Fleet:
                 return at + 1
         return min(start + _CHUNK, len(rows))
 
-    def _new_row(self, name: str, *, in_order: bool) -> int:
-        if self._free:
-            row = self._free.pop()
-            self._names[row] = name
-        else:
-            row = len(self._names)
-            self._names.append(name)
-            self._encoded.append(None)
-            if row >= self._capacity:
-                self._grow()
-        self._row_of[name] = row
-        self.generation += 1
-        if in_order:
-            insort(self._sorted, name)
-            self._ranks = self._order = self._rows = None
-        return row
-
     def _grow(self) -> None:
-        self._capacity *= 2
-        self._ranks = self._order = self._rows = None
+        super()._grow()
         for column in self._columns.values():
             column.grow(self._capacity)
         for mask in self._masks.values():

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from muster.api.metadata import namespace_of
 from muster.hub.storage import Key
-from muster.placement.explain.explained import ClusterExplanation, NearMiss, ReasonCount, Told
+from muster.placement.explain.explained import ClusterExplanation, NearMiss, ReasonCount, WordedPart
 from muster.placement.explain.report import (
     ClusterScores,
     FailureReport,
@@ -133,7 +133,7 @@ def _without(value: Json, reader: Reader, cluster: str = "") -> Json:
             changed["hidden"] = len(value.clusters) - len(changed["clusters"])
         case Observation() if not reader.may_be_told(value.value):
             changed["value"] = HIDDEN
-    if not isinstance(value, Told):
+    if not isinstance(value, WordedPart):
         return type(value)(**changed)
     texts = [name for name, _ in value.sentences()]
     worded = type(value)(**(changed | dict.fromkeys(texts, "")))

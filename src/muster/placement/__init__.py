@@ -2,7 +2,7 @@
 
 from muster.placement.schedule.cycle import Cycle, Decided, decided
 from muster.placement.schedule.pipeline import STANDARD, Profile, schedule, why_not
-from muster.placement.schedule.plan import Fault, Plan, plan_of, planned
+from muster.placement.schedule.plan import Fault, Plan, plan_of, plan_read, planned
 from muster.placement.schedule.result import Condition, Page, ScheduleResult
 from muster.placement.schedule.sets import Rule, Visibility, rule_of, visibility, visible
 
@@ -20,6 +20,7 @@ __all__ = [
     "Visibility",
     "decided",
     "plan_of",
+    "plan_read",
     "planned",
     "rule_of",
     "schedule",

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from muster.errors import FailureKind
 from muster.reasons.codes import Code
 from muster.reasons.operator_words import OPERATOR_WORDS
 from muster.reasons.redaction import HIDDEN
+from muster.reasons.selector_words import (
+    actual,
+    all_of_it,
+    condition,
+    does_not_hold,
+    has_failed,
+    is_false,
+    is_no_boolean,
+    purposes,
+)
 from muster.reasons.templates import about, always, either, filled, names
 from muster.values.messages import condition_message, listed
 
@@ -19,106 +28,13 @@ if TYPE_CHECKING:
 
     from muster.reasons.reason import Reason
 
-OTHER: Final = "it could not be evaluated"
 _REASONS_ROOM: Final = 16_384  # bytes
-KINDS: Final[Mapping[str, str]] = {
-    FailureKind.NO_SUCH_KEY: "no such key",
-    FailureKind.NO_SUCH_ATTRIBUTE: "no such attribute",
-    FailureKind.NO_SUCH_OVERLOAD: "no such overload",
-    FailureKind.DIVISION_BY_ZERO: "division by zero",
-    FailureKind.MODULUS_BY_ZERO: "modulus by zero",
-    FailureKind.INTEGER_OVERFLOW: "integer overflow",
-    FailureKind.TIMESTAMP_OVERFLOW: "timestamp overflow",
-    FailureKind.INDEX_OUT_OF_BOUNDS: "index out of bounds",
-    FailureKind.TYPE_CONVERSION: "type conversion error",
-    FailureKind.BUDGET_EXCEEDED: "budget exceeded: it costs too much",
-    FailureKind.OPTIONAL_NONE: "optional.none() dereference",
-    FailureKind.REPEATED_KEY: "repeated key",
-    FailureKind.INVALID_QUALIFIER: "invalid qualifier",
-    FailureKind.UNSUPPORTED_INDEX: "unsupported index",
-    FailureKind.UNSUPPORTED_KEY: "unsupported key",
-    FailureKind.UNORDERED_NAN: "NaN values cannot be ordered",
-    FailureKind.NOT_A_NUMBER: "text that is not a number",
-    FailureKind.NOT_JSON: "text that is not JSON",
-    FailureKind.NOT_BASE64: "text that is not base64",
-    FailureKind.NOT_AN_ADDRESS: "text that is not an address",
-    FailureKind.NOT_A_NETWORK: "text that is not a network",
-    FailureKind.NOT_A_URL: "text that is not a URL",
-    FailureKind.OTHER_FORMAT: "text of another format",
-    FailureKind.INVALID_REGEX: "invalid regular expression",
-    FailureKind.INTERNAL: "a fault of muster itself",
-    FailureKind.OTHER: OTHER,
-}
 
 
 def sentence(reason: Reason) -> str:
     """What people are told. A code that is none of ours says itself."""
     words = _WORDS.get(reason.code)
     return reason.code if words is None else words(reason)
-
-
-# ---------------------------------------------------------------------------------------------------------- selectors
-
-
-def _condition(reason: Reason) -> str:
-    """What did not hold, as it was written."""
-    subject, given = reason.subject, reason.parameters
-    if isinstance(given.get("expressions"), tuple):
-        return " && ".join(f"'{text}'" for text in names(reason, "expressions"))
-    if subject.expression:
-        return f"'{subject.expression}'"
-    if subject.requirement:
-        return f"{given['noun']} {subject.requirement}"
-    return str(given.get("selector", ""))
-
-
-def _is_false(reason: Reason) -> str:
-    seen = "; ".join(f"{path} = {value}" for path, value in reason.values.items())
-    return f"{_condition(reason)} is false" + (f" ({seen})" if seen else "")
-
-
-def _has_failed(reason: Reason) -> str:
-    condition, message = _condition(reason), reason.values.get("message")
-    if reason.subject.check:
-        return f"{condition} cannot be evaluated"
-    if message is not None:
-        return f"{condition or 'the expressions'} failed: {message}"
-    if not condition:
-        return f"an expression failed: {OTHER}"
-    kind = reason.parameters.get("error")
-    return f"{condition} failed: {KINDS.get(str(kind), OTHER)}" if kind else f"{condition} failed"
-
-
-def _is_no_boolean(reason: Reason) -> str:
-    if reason.subject.check:
-        return f"{_condition(reason)} cannot be evaluated"
-    kind = reason.values.get("type")
-    return f"{_condition(reason)} is {f'{kind}, ' if kind else ''}not a boolean"
-
-
-def _does_not_hold(reason: Reason) -> str:
-    if reason.subject.check:
-        return _condition(reason)  # the mark before it says whether it holds
-    if "actual" not in reason.values:
-        return f"{_condition(reason)} does not hold"
-    noun, key, expected = (reason.parameters[name] for name in ("noun", "key", "expected"))
-    return f"{noun} {key} is {_actual(reason)}; wanted {expected}"
-
-
-def _actual(reason: Reason) -> str:
-    actual = reason.values["actual"]
-    return "missing" if actual is None else repr(actual)
-
-
-def _purposes(reason: Reason) -> str:
-    purposes = reason.values.get("purposes")
-    if purposes is None:
-        return "does not match"
-    return f"purposes are {purposes or '(none)'}; wanted {reason.subject.requirement}"
-
-
-def _all_of_it(reason: Reason) -> str:
-    return f"every {reason.parameters.get('of') or 'requirement'} holds"
 
 
 # ------------------------------------------------------------------------------------------------------- cluster sets
@@ -128,7 +44,7 @@ def _set_label(reason: Reason) -> str:
     key, name = reason.parameters["key"], reason.subject.cluster_set
     if "actual" not in reason.values:
         return f"not labelled {key}={name}"
-    return f"label {key} is {_actual(reason)}; members of {name} carry {name!r}"
+    return f"label {key} is {actual(reason)}; members of {name} carry {name!r}"
 
 
 def _bound_set(reason: Reason) -> str:
@@ -191,14 +107,14 @@ def _predicate(part: Reason, *, single: bool) -> str:
 
 
 def _taint(reason: Reason) -> str:
-    taint = reason.parameters.get("taint") or reason.values.get("taint")
+    taint = reason.parameters.get("taint", reason.values.get("taint"))
     if taint is None:
         return _staged(reason, "a taint is not tolerated")
     return f"{taint} is not tolerated" if reason.subject.check else _staged(reason, f"taint {taint} is not tolerated")
 
 
 def _taints(template: str) -> Callable[[Reason], str]:
-    return lambda reason: template.format(taints=reason.values.get("taints") or HIDDEN, **reason.parameters)
+    return lambda reason: template.format(taints=reason.values.get("taints", HIDDEN), **reason.parameters)
 
 
 def _filter_objects(reason: Reason) -> str:
@@ -315,20 +231,20 @@ def _joined(reason: Reason, name: str) -> str:
 
 _WORDS: Final[Mapping[str, Callable[[Reason], str]]] = {
     Code.EXPRESSIONS_TRUE: always("every expression is true"),
-    Code.EXPRESSION_TRUE: lambda reason: f"{_condition(reason)} is true",
-    Code.EXPRESSION_FALSE: _is_false,
-    Code.EXPRESSION_FAILED: _has_failed,
-    Code.EXPRESSION_NOT_BOOLEAN: _is_no_boolean,
+    Code.EXPRESSION_TRUE: lambda reason: f"{condition(reason)} is true",
+    Code.EXPRESSION_FALSE: is_false,
+    Code.EXPRESSION_FAILED: has_failed,
+    Code.EXPRESSION_NOT_BOOLEAN: is_no_boolean,
     Code.REQUIREMENTS_HOLD: filled("every {noun} requirement holds"),
-    Code.REQUIREMENT_HOLDS: _condition,
-    Code.REQUIREMENT_FAILS: _does_not_hold,
+    Code.REQUIREMENT_HOLDS: condition,
+    Code.REQUIREMENT_FAILS: does_not_hold,
     Code.SELECTOR_NULL: filled("the {noun} selector is null, which selects nothing"),
     Code.SELECTOR_FAILS: filled("{selector} does not hold"),
-    Code.SELECTOR_HOLDS: _all_of_it,
+    Code.SELECTOR_HOLDS: all_of_it,
     Code.SELECTOR_SAYS: either("{}", "does not match", "text"),
     Code.IDENTITY_LISTED: always("its identity is listed"),
     Code.IDENTITY_NOT_LISTED: either("{} is not among the identities listed", "does not match", "identity"),
-    Code.PURPOSES_DIFFER: _purposes,
+    Code.PURPOSES_DIFFER: purposes,
     Code.SET_LABEL_MATCHES: filled("label {key} names the set"),
     Code.SET_LABEL_DIFFERS: _set_label,
     Code.IN_BOUND_SET: _bound_set,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from muster.cel import CompileBudget
     from muster.cel.program import Program
     from muster.cel.reads import ReadPath
+    from muster.cel.values.value import Value
     from muster.selectors.cluster import CelCompiler
     from muster.selectors.match import Selector
 
@@ -127,7 +128,7 @@ class CelSelector:
         return yes(_EVERY_ONE)
 
     @staticmethod
-    def _judged(program: Program, value: Json, obj: JsonMapping) -> Match | None:
+    def _judged(program: Program, value: Value, obj: JsonMapping) -> Match | None:
         """What a value that is not true means; None for true."""
         if value is True:
             return None
@@ -143,7 +144,7 @@ class CelSelector:
         cluster = typed_view(obj)
         if not self._reads_scores:
             return cluster
-        name = (obj.get("metadata") or {}).get("name", "")
+        name = _section(obj, "metadata").get("name", "")
         return {**cluster, SCORES: self.scores.items_of(name)}
 
     def __hash__(self) -> int:
@@ -219,7 +220,7 @@ def typed_view(cluster: JsonMapping) -> JsonMapping:
     Real clusters nearly always have all of it, and are then used as they are.
     """
     view = cluster
-    spec, status = cluster.get("spec") or {}, cluster.get("status") or {}
+    spec, status = _section(cluster, "spec"), _section(cluster, "status")
     taints = spec.get("taints")
     if isinstance(taints, list) and _has_empty_value(taints):
         spec = {**spec, "taints": [_without_empty(taint, ("value",)) for taint in taints]}
@@ -232,10 +233,15 @@ def typed_view(cluster: JsonMapping) -> JsonMapping:
         view = {**view, "status": status}
     if "conditions" not in status or "version" not in status or _has_empty(status, _OMITTED):
         view = {**view, "status": {"conditions": None, "version": {}, **_without_empty(status, _OMITTED)}}
-    metadata = cluster.get("metadata") or {}
+    metadata = _section(cluster, "metadata")
     if _has_empty(metadata, _OMITTED_OF_METADATA):
         view = {**view, "metadata": _without_empty(metadata, _OMITTED_OF_METADATA)}
     return view
+
+
+def _section(cluster: JsonMapping, name: str) -> JsonMapping:
+    found = cluster.get(name)
+    return found or {}
 
 
 def _has_empty(fields: JsonMapping, names: tuple[str, ...]) -> bool:
@@ -255,17 +261,16 @@ def _without_empty(fields: Json, names: tuple[str, ...]) -> Json:
 
 def path_of(read: ReadPath) -> Path:
     """A path of the language as one of ours; what ours cannot say is read as the larger thing around it."""
-    steps: list[Json] = []
+    path: Path = ()
     for step in read[1:]:
         if step is CEL_PRESENT:
-            steps.append(PRESENT)
+            path = (*path, PRESENT)
         elif isinstance(step, Where) and isinstance(step.value, str):
-            steps.append(Element(step.field, step.value))
+            path = (*path, Element(step.field, step.value))
         elif isinstance(step, str):
-            steps.append(step)
+            path = (*path, step)
         else:
             break
-    path = tuple(steps)
     return ALL_SCORES if path[:1] == (SCORES,) and len(path) == 1 else path
 
 

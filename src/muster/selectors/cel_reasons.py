@@ -18,7 +18,7 @@ from muster.cel.syntax.tree import Call, Comprehension, Ident, ListExpr, Literal
 from muster.cel.syntax.unparser import unparse
 from muster.cel.traversals import value_text
 from muster.errors import EvaluationError
-from muster.values.json import Json, JsonMapping
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from muster.cel.program import Program
     from muster.cel.running.interpreter import Trace
     from muster.cel.syntax.tree import Expr
+    from muster.cel.values.value import Value
 
 _LONGEST: Final = 80
 _MOST: Final = 12
@@ -75,7 +76,7 @@ def observations(program: Program, variables: JsonMapping) -> tuple[Observation,
     return tuple(found.values())[:_MOST]
 
 
-def _is_said(found: Mapping[str, Observation], value: Json) -> bool:
+def _is_said(found: Mapping[str, Observation], value: Value) -> bool:
     """Whether the error of a part is that of something inside it, which has been named."""
     return isinstance(value, EvaluationError) and any(
         each.is_error and each.value == str(value) for each in found.values()
@@ -102,7 +103,7 @@ def conjuncts(program: Program) -> tuple[str, ...]:
     return tuple(unparse(program.tree, node) for node in found) if len(found) > 1 else (program.text,)
 
 
-def _observation(text: str, value: Json, short: str = "", position: int | None = None) -> Observation:
+def _observation(text: str, value: Value, short: str = "", position: int | None = None) -> Observation:
     failed = isinstance(value, EvaluationError)
     return Observation(text, str(value) if failed else value_text(value), short or shortened(text), failed, position)
 
@@ -111,7 +112,7 @@ def _position(program: Program, node: Expr) -> int | None:
     return program.tree.tree.offsets.get(node.id)
 
 
-def _value(trace: Trace, node: Expr) -> Json:
+def _value(trace: Trace, node: Expr) -> Value:
     values = trace.values.get(node.id)
     return values[0] if values else _UNKNOWN
 
@@ -135,7 +136,7 @@ def _deciding(node: Expr, trace: Trace) -> Iterator[Expr]:
                 yield node
 
 
-def _agrees(value: Json, outcome: Json) -> bool:
+def _agrees(value: Value, outcome: Value) -> bool:
     if value is _UNKNOWN:
         return False
     if isinstance(outcome, EvaluationError):

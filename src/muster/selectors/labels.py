@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from muster.api import parts
@@ -25,17 +26,29 @@ if TYPE_CHECKING:
 
 
 _SELECTORS: Final = Reader(parts.LabelSelector)
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _MOST_PATHS: Final = 32  # that a selector reads one by one
 
 
 def labels_of(obj: JsonMapping) -> Mapping[str, str]:
-    return (obj.get("metadata") or {}).get("labels") or {}
+    """The labels of an object as expressions see it. Asked of every cluster, so nothing else is read."""
+    metadata = obj.get("metadata")
+    labels = metadata.get("labels") if metadata else None
+    return labels or _NONE
 
 
 def claims_of(cluster: JsonMapping) -> dict[str, str]:
     """Claims by name; of two with one name the last counts."""
-    claims = (cluster.get("status") or {}).get("clusterClaims") or ()
-    return {claim.get("name") or "": claim.get("value") or "" for claim in claims if isinstance(claim, dict)}
+    status = cluster.get("status")
+    claims = status.get("clusterClaims") if status else None
+    if not claims:
+        return {}
+    return {_text(claim, "name"): _text(claim, "value") for claim in claims if isinstance(claim, dict)}
+
+
+def _text(claim: JsonMapping, field: str) -> str:
+    value = claim.get(field)
+    return value or ""
 
 
 @dataclass(frozen=True)

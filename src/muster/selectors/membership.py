@@ -87,12 +87,6 @@ def membership_of(cluster_set: ManagedClusterSet) -> Membership:
     return label_selector(selector.label_selector)
 
 
-def members(cluster_set: JsonMapping, clusters: Iterable[JsonMapping]) -> list[str]:
-    """Names of the member clusters, sorted."""
-    rule = membership(cluster_set)
-    return sorted(str(cluster["metadata"]["name"]) for cluster in clusters if rule.match(cluster))
-
-
 def sets_of(cluster: JsonMapping, cluster_sets: Iterable[JsonMapping]) -> list[str]:
     """Names of the sets that have the cluster, sorted. Raises InvalidObjectError for a set that cannot be evaluated."""
     return sorted(str(each["metadata"]["name"]) for each in cluster_sets if membership(each).match(cluster))

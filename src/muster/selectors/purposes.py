@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.cluster_selectors import ClusterSelectorSpec
+from muster.api.parts import Node, ObjectMeta, Part
+from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.reasons import Code, Reason, Subject
 from muster.selectors.labels import requirement_fails
 from muster.selectors.match import Match, no, yes
-from muster.selectors.paths import LABELS, Path, key_path, label_path
+from muster.selectors.paths import Path, key_path, label_path
 from muster.values.causes import TYPE_INVALID, Cause, forbidden, invalid, not_supported, required, sentence
 from muster.values.json import JsonMapping
 from muster.values.labels import from_label_selector, label_selector_causes
@@ -65,12 +68,31 @@ _READS_IDENTITY: Final = frozenset({key_path("metadata", "name"), key_path("meta
 _READS_PURPOSES: Final = frozenset({key_path("kind"), key_path("spec", "purposes"), key_path("spec", "purpose")})
 
 
+class _PurposedSpec(Part, frozen=True):
+    purpose: str = ""
+    purposes: tuple[str, ...] = ()
+
+
+class _PurposedObject(Node, frozen=True):
+    """A Cluster, a ClusterRequest, or whatever else has purposes, as far as selectors look at it."""
+
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: _PurposedSpec = _PurposedSpec()
+
+    @property
+    def purposes(self) -> frozenset[str]:
+        """A request has one purpose, and none is the empty one; everything else has a list of them."""
+        return frozenset({self.spec.purpose} if self.kind == "ClusterRequest" else self.spec.purposes)
+
+
+_OBJECTS: Final = Reader(_PurposedObject)
+_SPECS: Final = Reader(ClusterSelectorSpec)
+
+
 def purposes_of(obj: JsonMapping) -> frozenset[str]:
-    """A request has one purpose, and none is the empty one; everything else has a list of them."""
-    spec = obj.get("spec") or {}
-    if obj.get("kind") == "ClusterRequest":
-        return frozenset({spec.get("purpose") or ""})
-    return frozenset(spec.get("purposes") or ())
+    """The purposes of an object as people write it."""
+    return _OBJECTS.partly(dict(obj)).obj.purposes
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +137,19 @@ class PurposedSelector:
         return labels | (_READS_PURPOSES if self.purposes else frozenset())
 
     def match(self, obj: JsonMapping) -> Match:
-        metadata = obj.get("metadata") or {}
+        found = _OBJECTS.partly(dict(obj)).obj
+        metadata = found.metadata
         if self.identities is not None:
-            identity = (metadata.get("namespace") or "", metadata.get("name") or "")
+            identity = (metadata.namespace, metadata.name)
             if identity in self.identities:
                 return yes(Reason(Code.IDENTITY_LISTED))
             named = "/".join(part for part in identity if part)
             return no(Reason(Code.IDENTITY_NOT_LISTED, values={"identity": named}))
         if self.labels is not None:
-            labels = metadata.get(LABELS) or {}
             for requirement in self.labels.requirements:
-                if not requirement.matches(labels):
-                    return no(partial(requirement_fails, "label", requirement, labels))
-        purposes = purposes_of(obj)
+                if not requirement.matches(metadata.labels):
+                    return no(partial(requirement_fails, "label", requirement, metadata.labels))
+        purposes = found.purposes
         for wanted in self.purposes:
             if not wanted.holds(purposes):
                 return no(partial(_purposes_differ, purposes, wanted))
@@ -143,17 +165,13 @@ def purposed_selector(kind: str, spec: JsonMapping | None, path: str = "selector
     """Compile a selector of one of the types in FIELDS; None restricts nothing. Raises with every fault at once."""
     if causes := purposed_selector_causes(kind, spec, path):
         raise InvalidObjectError("", sentence(causes))
-    given = spec or {}
-    identities = given.get("matchIdentities")
+    written = {} if spec is None else dict(spec)
+    given = _SPECS.partly(written).obj
+    identities = given.match_identities
     return PurposedSelector(
-        identities=None
-        if identities is None
-        else tuple((each.get("namespace") or "", each.get("name") or "") for each in identities),
-        labels=from_label_selector({key: given[key] for key in _LABEL_FIELDS if key in given}),
-        purposes=tuple(
-            PurposeRequirement(each["operator"], frozenset(each.get("values") or ()))
-            for each in given.get("matchPurposes") or ()
-        ),
+        identities=None if identities is None else tuple((each.namespace, each.name) for each in identities),
+        labels=from_label_selector({key: written[key] for key in _LABEL_FIELDS if key in written}),
+        purposes=tuple(PurposeRequirement(each.operator, frozenset(each.values)) for each in given.match_purposes),
     )
 
 
@@ -172,12 +190,11 @@ def purposed_selector_causes(kind: str, spec: JsonMapping | None, path: str) -> 
         if field not in FIELDS[kind]
     ]
     causes += label_selector_causes({key: spec.get(key) for key in _LABEL_FIELDS}, path)
-    for index, requirement in enumerate(spec.get("matchPurposes") or ()):
+    for index, requirement in enumerate(_SPECS.partly(dict(spec)).obj.match_purposes):
         where = f"{path}.matchPurposes[{index}]"
-        operator = requirement.get("operator", "")
-        if operator not in OPERATORS:
-            causes.append(not_supported(f"{where}.operator", operator, OPERATORS))
-        elif operator == "ContainsAll" and not requirement.get("values"):
+        if requirement.operator not in OPERATORS:
+            causes.append(not_supported(f"{where}.operator", requirement.operator, OPERATORS))
+        elif requirement.operator == "ContainsAll" and not requirement.values:
             causes.append(required(f"{where}.values", "ContainsAll needs at least one purpose"))
     return causes
 

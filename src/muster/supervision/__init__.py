@@ -6,15 +6,17 @@ It knows nothing of hubs, placements or APIs. Children write, supervisors and wh
 from muster.supervision.blame import Blame, Death, Suspect
 from muster.supervision.notes import Notes, Subject
 from muster.supervision.readiness import ReadinessLimits, progress_problem
-from muster.supervision.vitals import Note, Vitals, VitalSigns, clock
+from muster.supervision.vitals import Note, ProcessStatus, SupervisorFacts, Vitals, VitalSigns, clock
 
 __all__ = [
     "Blame",
     "Death",
     "Note",
     "Notes",
+    "ProcessStatus",
     "ReadinessLimits",
     "Subject",
+    "SupervisorFacts",
     "Suspect",
     "VitalSigns",
     "Vitals",

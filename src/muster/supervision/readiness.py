@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.supervision.notes import subject_of
-from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from muster.supervision.vitals import VitalSigns
+    from muster.supervision.vitals import ProcessStatus, VitalSigns
 
 LEADING: Final = "leading"
 STANDBY: Final = "standby"  # another process leads, and is seen to
@@ -36,34 +35,31 @@ _USUAL: Final = ReadinessLimits()
 
 def progress_problem(signs: VitalSigns, now: float, limits: ReadinessLimits = _USUAL) -> str | None:
     """What keeps the process from its work; None while it does it, or has only just stopped."""
-    seen, said = signs.supervision, signs.status
-    deaths = [at for at in seen.get("deaths", ()) if now - at < limits.loop_within]
-    last = seen.get("last") or ""
+    facts, status = signs.supervision, signs.status
+    deaths = [at for at in facts.deaths if now - at < limits.loop_within]
     if len(deaths) >= limits.loop:
-        return f"they died {len(deaths)} times within {limits.loop_within:.0f} s; the last time {last}"
-    idle = now - float(seen.get("idle_since") or now)
+        return f"they died {len(deaths)} times within {limits.loop_within:.0f} s; the last time {facts.last}"
+    idle = 0.0 if facts.idle_since is None else now - facts.idle_since
     if not signs.pid:
-        return f"not running for {idle:.0f} s{f': {last}' if last else ''}" if idle > limits.grace else None
-    if now - signs.beat_at > float(seen.get("silence") or limits.silence):
+        why = f": {facts.last}" if facts.last else ""
+        return f"not running for {idle:.0f} s{why}" if idle > limits.grace else None
+    if now - signs.beat_at > (limits.silence if facts.silence is None else facts.silence):
         return f"no progress for {now - signs.beat_at:.0f} s{_evaluating(signs)}"
-    state = said.get("state") or "starting"
-    if state not in _WORKING:
-        return f"{_unready(state, said)} for {idle:.0f} s" if idle > limits.grace else None
-    return _slow(said, limits)
+    if status.state not in _WORKING:
+        return f"{_unready(status)} for {idle:.0f} s" if idle > limits.grace else None
+    return _slow(status, limits)
 
 
-def _unready(state: str, said: JsonMapping) -> str:
-    kinds = said.get("unsynced") or ()
-    return f"{state} ({', '.join(kinds)} not read yet)" if kinds else str(state)
+def _unready(status: ProcessStatus) -> str:
+    kinds = ", ".join(status.unsynced)
+    return f"{status.state} ({kinds} not read yet)" if kinds else status.state
 
 
-def _slow(said: JsonMapping, limits: ReadinessLimits) -> str | None:
-    unrenewed = float(said.get("unrenewed") or 0)
-    if unrenewed > limits.grace:
-        return f"nothing is written: the lease has not been renewed for {unrenewed:.0f} s"
-    waited = float(said.get("waited") or 0)
-    if said.get("state") == LEADING and waited > limits.waiting:
-        return f"a key has waited in the queue {said.get('queue')} for {waited:.0f} s"
+def _slow(status: ProcessStatus, limits: ReadinessLimits) -> str | None:
+    if status.unrenewed > limits.grace:
+        return f"nothing is written: the lease has not been renewed for {status.unrenewed:.0f} s"
+    if status.state == LEADING and status.waited > limits.waiting:
+        return f"a key has waited in the queue {status.queue} for {status.waited:.0f} s"
     return None
 
 

@@ -22,11 +22,9 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
-
-from muster.values.json import JsonMapping, JsonObject
 
 _SIZE: Final = 4096
 _PROCESS: Final = struct.Struct("<QQQ")
@@ -50,6 +48,29 @@ class Note:
     since: float
 
 
+class ProcessStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a process is, in its own words: with each beat."""
+
+    state: str = "starting"
+    unsynced: tuple[str, ...] = ()  # kinds that have not been read yet
+    queue: str = ""  # the one whose oldest key has waited longest, and for how many seconds
+    waited: float = 0.0
+    unrenewed: float = 0.0  # seconds since the lease was renewed
+    recorded: int = 0  # entries of the quarantine that are written down
+
+
+class SupervisorFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the supervisor has seen."""
+
+    deaths: tuple[float, ...] = ()
+    last: str = ""  # what the last one died of
+    idle_since: float | None = None
+    silence: float | None = None  # seconds without a beat that are too many
+
+
+T = TypeVar("T", ProcessStatus, SupervisorFacts)
+
+
 @dataclass(frozen=True, slots=True)
 class VitalSigns:
     """All of it at one moment. A process that has not begun has no pid."""
@@ -59,8 +80,8 @@ class VitalSigns:
     beat_at: float = 0.0
     note: Note | None = None
     helper: Note | None = None
-    status: JsonMapping = field(default_factory=dict)
-    supervision: JsonMapping = field(default_factory=dict)
+    status: ProcessStatus = field(default_factory=ProcessStatus)
+    supervision: SupervisorFacts = field(default_factory=SupervisorFacts)
 
 
 class Vitals:
@@ -101,9 +122,9 @@ class Vitals:
 
     def begin(self) -> None:
         self._beats = 0
-        self.beat({})
+        self.beat(ProcessStatus())
 
-    def beat(self, status: JsonMapping) -> None:
+    def beat(self, status: ProcessStatus) -> None:
         """The process makes progress, and this is how it is."""
         self._beats += 1
         self._write(_STATUS, status)
@@ -131,7 +152,7 @@ class Vitals:
         """A new process is about to start: what the last one said is gone."""
         self._page[:_SUPERVISION] = bytes(_SUPERVISION)
 
-    def supervise(self, facts: JsonMapping) -> None:
+    def supervise(self, facts: SupervisorFacts) -> None:
         self._write(_SUPERVISION, facts)
 
     def signs(self) -> VitalSigns:
@@ -143,11 +164,11 @@ class Vitals:
             beat_at / 1e9,
             _noted(page, _LOOP),
             _noted(page, _HELPER),
-            _read(page, _STATUS),
-            _read(page, _SUPERVISION),
+            _read(page, _STATUS, ProcessStatus),
+            _read(page, _SUPERVISION, SupervisorFacts),
         )
 
-    def _write(self, at: int, facts: JsonMapping) -> None:
+    def _write(self, at: int, facts: ProcessStatus | SupervisorFacts) -> None:
         text = msgspec.json.encode(facts)
         if len(text) > _LONGEST:
             text = b"{}"
@@ -162,9 +183,9 @@ def _noted(page: bytes, at: int) -> Note | None:
     return Note(page[start : start + length], since / 1e9) if 0 < length <= _LONGEST else None
 
 
-def _read(page: bytes, at: int) -> JsonMapping:
+def _read(page: bytes, at: int, kind: type[T]) -> T:
     (length,) = _TEXT.unpack_from(page, at)
     start = at + _TEXT.size
     with suppress(msgspec.MsgspecError, UnicodeDecodeError):
-        return msgspec.json.decode(page[start : start + length], type=JsonObject)
-    return {}
+        return msgspec.json.decode(page[start : start + length], type=kind)
+    return kind()

@@ -34,7 +34,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
 SHOWING = """
 import os, sys, time
 from pathlib import Path
-from muster.supervision import Notes, Subject, Vitals
+from muster.supervision import Notes, ProcessStatus, Subject, Vitals
 vitals = Vitals.open(Path({path!r}))
 notes = Notes(vitals)
 vitals.begin()
@@ -43,7 +43,7 @@ with notes.evaluating(Subject("Placement", "apps", "p1", "u", 1).text()):
     {deed}
 """
 HANG, SLEEP = "while True: pass", "time.sleep(1000)"
-GROW = "kept = []\n    while True: kept.append(bytearray(2**22)); vitals.beat({})"
+GROW = "kept = []\n    while True: kept.append(bytearray(2**22)); vitals.beat(ProcessStatus())"
 STOPPED = "os.kill(os.getpid(), 19)"
 
 
@@ -75,7 +75,7 @@ def test_a_process_that_hangs_is_killed_and_what_it_evaluated_is_told(
     watch, suspects, _ = asyncio.run(watched(tmp_path / "vitals", deed, 60))
     assert [str(each.subject) for each in suspects] == ["Placement apps/p1"]
     assert "made no progress for 1 s" in suspects[0].reason
-    assert "no progress" in watch.vitals.signs().supervision["last"]
+    assert "no progress" in watch.vitals.signs().supervision.last
 
 
 @pytest.mark.e2e

@@ -12,8 +12,7 @@ import pytest
 
 from muster.classification import Roster
 from tests.builders import a_time
-from tests.controllers.running import Driver, controllers, driven_hub, eventually
-from tests.controllers.running_hosts import (
+from tests.controllers.hosts.running import (
     BASE,
     PREFIX,
     add_agent,
@@ -25,6 +24,7 @@ from tests.controllers.running_hosts import (
     report,
     requery,
 )
+from tests.controllers.running import Driver, controllers, driven_hub, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

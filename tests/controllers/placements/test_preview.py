@@ -88,5 +88,5 @@ def test_the_plan_is_what_happens(
     final = {(obj["kind"], obj["metadata"]["name"]): obj for obj in [*start, *applied]}
     before, after = a_settled_world(*start), a_settled_world(*final.values())
     for key in before.placements:
-        old, new = ({name for page in world.pages(key) for name in page.clusters} for world in (before, after))
+        old, new = ({name for page in world.decisions.of(key) for name in page.clusters} for world in (before, after))
         assert plan.get(key.name, ((), ())) == (tuple(sorted(new - old)), tuple(sorted(old - new)))

@@ -9,14 +9,16 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from muster.controllers.placements.dry_runs import DryRun
+from muster.controllers.placements.keys import SetKey
 from muster.controllers.placements.preview import settle, world_of
-from muster.controllers.placements.trial_schedules import Trial
-from muster.controllers.placements.world import DISABLED, SetKey
-from muster.controllers.questions.answering import Answerer
+from muster.controllers.placements.world import DISABLED
+from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion, Refusal
 from muster.placement.explain.report import Window
+from muster.placement.schedule.plan import PLACEMENTS
 from tests.builders import a_binding, a_cluster, a_placement, a_set
-from tests.controllers.answering import NOW
+from tests.controllers.questions.answering import NOW
 from tests.controllers.seeing import put_cluster
 
 if TYPE_CHECKING:
@@ -51,14 +53,14 @@ def wanting_gold() -> dict[str, Any]:
     return a_placement(predicates=[{"requiredClusterSelector": selector}])
 
 
-def ready(world: PlacementWorld, seconds: float = 10.0) -> Answerer:
-    answerer = Answerer(world, lambda: NOW, seconds)
-    answerer.ready = True
-    return answerer
+def ready(world: PlacementWorld, seconds: float = 10.0) -> QuestionService:
+    service = QuestionService(world, lambda: NOW, seconds)
+    service.ready = True
+    return service
 
 
-def explained(answerer: Answerer, placement: dict[str, Any], **wish: Any) -> Coroutine[Any, Any, PlacementReport]:
-    return answerer.explain(ExplainQuestion(placement, dry_run=True, window=Window(), **wish))
+def explained(service: QuestionService, placement: dict[str, Any], **wish: Any) -> Coroutine[Any, Any, PlacementReport]:
+    return service.explain(ExplainQuestion(placement, dry_run=True, window=Window(), **wish))
 
 
 def traces(world: PlacementWorld) -> tuple[Any, ...]:
@@ -72,9 +74,9 @@ def test_a_question_leaves_no_trace_in_the_fleet() -> None:
     before = traces(world)
 
     async def story() -> None:
-        answerer = ready(world)
-        await explained(answerer, asking('managedCluster.metadata.labels["never-read-before"] == "x"'))
-        await answerer.advise(AdviceQuestion(asking('managedCluster.metadata.labels["nor-this"] == "x"'), 10.0))
+        service = ready(world)
+        await explained(service, asking('managedCluster.metadata.labels["never-read-before"] == "x"'))
+        await service.advise(AdviceQuestion(asking('managedCluster.metadata.labels["nor-this"] == "x"'), 10.0))
 
     asyncio.run(story())
     assert traces(world) == before
@@ -84,7 +86,7 @@ def test_an_expression_that_takes_long_is_given_up_and_others_go_on() -> None:
     world = a_world(clusters=80, claims=60)
 
     async def story() -> tuple[str, int]:
-        answerer = ready(world, seconds=0.3)
+        service = ready(world, seconds=0.3)
         turns = 0
 
         async def others() -> None:
@@ -95,7 +97,7 @@ def test_an_expression_that_takes_long_is_given_up_and_others_go_on() -> None:
 
         working = asyncio.create_task(others())
         with pytest.raises(Refusal) as refused:
-            await explained(answerer, asking(*[f"{SLOW} || {number} == 0" for number in range(16)]))
+            await explained(service, asking(*[f"{SLOW} || {number} == 0" for number in range(16)]))
         working.cancel()
         return f"{refused.value.code} {refused.value.message}", turns
 
@@ -105,14 +107,14 @@ def test_an_expression_that_takes_long_is_given_up_and_others_go_on() -> None:
     assert set(world.fleet._subscriptions) == {SetKey("global")}
 
 
-def test_a_cluster_that_changes_during_a_trial_wakes_nobody_for_it() -> None:
+def test_a_cluster_that_changes_during_a_dry_run_wakes_nobody_for_it() -> None:
     world = a_world()
 
     async def story() -> tuple[Any, list[str]]:
-        with await Trial.of(world, wanting_gold()) as trial:
-            await trial.evaluate()
+        with await DryRun.of(world, PLACEMENTS.partly(wanting_gold())) as run:
+            await run.evaluate()
             told = put_cluster(world, msgspec.json.encode(a_cluster("c1", {"tier": "gold"})))
-            return told, trial.result(NOW).selected
+            return told, run.result(NOW).selected
 
     assert asyncio.run(story()) == (frozenset(), ["c1"])
 
@@ -145,8 +147,8 @@ def test_too_many_at_a_time_are_sent_away() -> None:
     world = a_world()
 
     async def story() -> list[int]:
-        answerer = ready(world)
-        asked = [explained(answerer, a_placement(f"p{number}")) for number in range(40)]
+        service = ready(world)
+        asked = [explained(service, a_placement(f"p{number}")) for number in range(40)]
         answers = await asyncio.gather(*asked, return_exceptions=True)
         return [each.code for each in answers if isinstance(each, Refusal)]
 
@@ -158,7 +160,7 @@ def test_too_many_at_a_time_are_sent_away() -> None:
 def test_nothing_is_explained_before_the_fleet_has_been_read() -> None:
     async def story() -> int:
         with pytest.raises(Refusal) as refused:
-            await explained(Answerer(a_world(), lambda: NOW), a_placement())
+            await explained(QuestionService(a_world(), lambda: NOW), a_placement())
         return refused.value.code
 
     assert asyncio.run(story()) == 503
@@ -208,9 +210,9 @@ def test_there_is_no_advice_on_a_placement_that_cannot_be_scheduled_at_all() -> 
 
 def test_advice_on_an_expression_that_takes_long_is_given_up() -> None:
     async def story() -> int:
-        answerer = ready(a_world(clusters=80, claims=60))
+        service = ready(a_world(clusters=80, claims=60))
         with pytest.raises(Refusal) as refused:
-            await answerer.advise(AdviceQuestion(asking(*[f"{SLOW} || {number} == 0" for number in range(16)]), 0.1))
+            await service.advise(AdviceQuestion(asking(*[f"{SLOW} || {number} == 0" for number in range(16)]), 0.1))
         return refused.value.code
 
     assert asyncio.run(story()) == 504
@@ -221,12 +223,12 @@ def test_advice_follows_the_fleet() -> None:
     world = a_world()
 
     async def story() -> None:
-        answerer = ready(world)
-        before = await answerer.advise(AdviceQuestion(placement, 10.0))
+        service = ready(world)
+        before = await service.advise(AdviceQuestion(placement, 10.0))
         assert [each.code for each in before.findings] == ["no-such-label"]
         put_cluster(world, msgspec.json.encode(a_cluster("new", {"tier": "gold"})))
         async with asyncio.timeout(20):
-            while (await answerer.advise(AdviceQuestion(placement, 10.0))).findings:  # noqa: ASYNC110 - nobody tells
+            while (await service.advise(AdviceQuestion(placement, 10.0))).findings:  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.05)  # a copy of so few clusters is soon old
 
     asyncio.run(story())

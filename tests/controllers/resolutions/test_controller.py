@@ -16,8 +16,7 @@ import pytest
 from muster.api.resolution import CATALOG_LABEL
 from muster.controllers.resolutions.jobs import CatalogInput, Job
 from muster.controllers.resolutions.pool import WorkerPool
-from tests.controllers.running import Driver, controllers, driven_hub, eventually
-from tests.controllers.running_resolutions import (
+from tests.controllers.resolutions.running import (
     BASE,
     ask,
     blobs,
@@ -28,6 +27,7 @@ from tests.controllers.running_resolutions import (
     resolution_controller,
     status,
 )
+from tests.controllers.running import Driver, controllers, driven_hub, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pytest
 
 from muster.controllers.resolutions.jobs import CatalogInput, Job
-from muster.controllers.resolutions.worker import Shelf, work_on
+from muster.controllers.resolutions.worker import CatalogCache, work_on
 from muster.resolution.to_status import Verdict
 from tests.resolution.builders import blobs
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def worked(spec: Any, *catalogs: CatalogInput) -> Answer:
-    return work_on(Job(msgspec.Raw(json.dumps(spec).encode()), list(catalogs)), Shelf())
+    return work_on(Job(msgspec.Raw(json.dumps(spec).encode()), list(catalogs)), CatalogCache())
 
 
 def test_files_of_the_hub_are_called_by_the_name_of_their_catalog(tmp_path: Path) -> None:
@@ -53,3 +54,32 @@ def test_a_spec_that_another_schema_let_in_is_refused_with_its_field() -> None:
     assert found.conditions["Resolved"] == Verdict(
         "False", "InvalidSpec", "spec.wants[0].package: expected a string, not a number"
     )
+
+
+BLOBS = [
+    {"schema": "olm.package", "name": "etcd", "defaultChannel": "stable"},
+    {"schema": "olm.channel", "package": "etcd", "name": "stable", "entries": [{"name": "etcd.v1.0.0"}]},
+    {
+        "schema": "olm.bundle",
+        "name": "etcd.v1.0.0",
+        "package": "etcd",
+        "properties": [{"type": "olm.package", "value": {"packageName": "etcd", "version": "1.0.0"}}],
+    },
+]
+
+
+def outcome(**spec: Any) -> tuple[str, str]:
+    given = {"catalogs": [{"name": "c", "inline": BLOBS}], "wants": [{"package": "etcd"}], **spec}
+    job = Job(msgspec.Raw(json.dumps(given).encode()), [CatalogInput("c", inline=True)])
+    verdict = work_on(job, CatalogCache()).conditions["Resolved"]
+    return verdict.status, verdict.reason
+
+
+def test_what_is_null_was_never_said() -> None:
+    assert outcome(installed=None, facts=None, optional=None, timeLimitSeconds=None) == outcome()
+    assert outcome()[0] == "True"
+
+
+@pytest.mark.parametrize("odd", [{"installed": {}}, {"timeLimitSeconds": "soon"}, {"wants": [5]}])
+def test_a_spec_of_another_shape_is_told_and_ends_nothing(odd: dict[str, Any]) -> None:
+    assert outcome(**odd) == ("False", "InvalidSpec")

@@ -10,21 +10,23 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from muster.api.agent import Agent
+from muster.api.parts import Condition
 from muster.api.reading import Reader
 from muster.client.heads import Place
 from muster.controllers.cluster_sets import BUILT_IN, roll_back, set_condition
 from muster.controllers.clusters import CLUSTERS, ClusterController, lease_ends
 from muster.controllers.hosts.world import AgentWorld
-from muster.controllers.placements.mirrors import PlacementMirrors
-from muster.controllers.placements.world import Key, PlacementWorld, SetKey
+from muster.controllers.placements.keys import Key, SetKey
+from muster.controllers.placements.mirrors import SETS, PlacementMirrors
+from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.conditions import merged
 from muster.controllers.runtime.containment import Unreadable
 from muster.controllers.runtime.metrics import ControllerMetrics
-from muster.controllers.runtime.mirror import Mirror
+from muster.controllers.runtime.mirror import Mirror, Stored
 from muster.hub.patches.merge import merge_patched
 from muster.values.times import FIRST, LAST
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint, a_time
-from tests.controllers.placements.test_world import a_page, a_world, chosen, stored
+from tests.controllers.placements.worlds import a_page, a_world, chosen, stored
 from tests.controllers.seeing import put, put_cluster
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -123,10 +125,10 @@ def test_what_we_wrote_ourselves_wakes_nobody_and_neither_does_the_watch_when_it
     seen.decisions.put_written(encoded(a_page("p1", 5, "a"), 5))
     seen.decisions.put(encoded(a_page("p1", 5, "a"), 5))
     seen.decisions.put(encoded(a_page("p1", 4), 4))  # late, and older than what we know
-    assert [page.clusters for page in world.pages(P1)] == [("a",)]
+    assert [page.clusters for page in world.decisions.of(P1)] == [("a",)]
     seen.decisions.remove_written(Place("apps", "p1-decision-1"))
     seen.decisions.put(encoded(a_page("p1", 5, "a"), 5))
-    assert world.pages(P1) == []
+    assert world.decisions.of(P1) == []
     assert seen.woken == []
     seen.decisions.put(encoded(a_page("p1", 7, "b"), 7))
     assert seen.woken == [P1]
@@ -311,11 +313,11 @@ def test_a_changed_set_is_looked_at_when_its_placements_have_their_turn() -> Non
     world = a_world("a", p1={}, p2={})
     told = put(world, a_set("global", {"gold": "yes"}))
     assert told == {P1, Key("apps", "p2"), SetKey("global")}
-    assert world._unseen == {P1, Key("apps", "p2")}
+    assert world.plans._outdated == {P1, Key("apps", "p2")}
     assert chosen(world, P1) == []
     for _ in world.steps(Key("apps", "p2")):
         pass
-    assert world._unseen == set()
+    assert world.plans._outdated == set()
     assert P1 in put_cluster(world, gold("a").encode())
 
 
@@ -335,26 +337,26 @@ def test_a_changed_set_is_looked_at_when_its_placements_have_their_turn() -> Non
 )
 def test_an_edit_of_a_built_in_set_is_rolled_back_by_a_merge(name: str, edited: Any) -> None:
     present = a_set(name, clusterSelector=edited)
-    patch = roll_back(present)
+    patch = roll_back(Stored.of(SETS, present))
     assert patch is not None or edited == BUILT_IN[name]
     after = merge_patched(present, patch) if patch is not None else present
     assert after["spec"] == {"clusterSelector": BUILT_IN[name]}
-    assert roll_back(after) is None
+    assert roll_back(Stored.of(SETS, after)) is None
 
 
 def test_a_key_that_breaks_the_global_set_is_rolled_back_too() -> None:
     present = a_set("global", exclusiveKey="x", clusterSelector=BUILT_IN["global"])
-    assert roll_back(present) == {"spec": {"exclusiveKey": None}}
+    assert roll_back(Stored.of(SETS, present)) == {"spec": {"exclusiveKey": None}}
 
 
 # ---------------------------------------------------------------------------------------------------------- conditions
 
 
 def test_conditions_that_are_written_fit_and_odd_ones_that_are_there_stop_nothing() -> None:
-    present = [{"type": "A", "status": "True"}, {"status": "True"}]
+    present = [Condition("A", "True"), Condition(status="True")]
     (first, second, third) = merged(present, {"A": ("True", "r" * 2000, "é" * 40_000), "B": ("False", "x", "y")}, NOW)
-    assert first["lastTransitionTime"] == "2026-01-01T00:00:00Z"
-    assert len(first["message"].encode()) <= 32_768
-    assert len(first["reason"]) <= 1_024
-    assert second == {"status": "True"}
-    assert third["type"] == "B"
+    assert first.last_transition_time == "2026-01-01T00:00:00Z"
+    assert len(first.message.encode()) <= 32_768
+    assert len(first.reason) <= 1_024
+    assert second == Condition(status="True")
+    assert third.type == "B"

@@ -16,12 +16,13 @@ from muster.api.parts import Identity
 from muster.api.reading import Reader
 from muster.client.heads import Place
 from muster.controllers.hosts.world import AgentWorld
+from muster.controllers.placements.keys import Key, SetKey
 from muster.controllers.placements.timed_selectors import TimedSelector
-from muster.controllers.placements.world import Key, PlacementWorld, SetKey
+from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.quarantine import Entry, Quarantine, read_entries
 from muster.supervision import Notes, Subject
 from muster.supervision.notes import subject_of
-from tests.builders import a_binding, a_cluster, a_placement, a_set
+from tests.builders import a_binding, a_cluster, a_placement, a_placement_spec, a_set
 from tests.controllers.seeing import put, put_cluster, remove, stored_as
 
 if TYPE_CHECKING:
@@ -68,12 +69,12 @@ def test_a_placement_in_quarantine_is_not_decided_and_others_are() -> None:
     world.quarantine.set_aside(an_entry("Placement", "p1"))
     assert world.decide(P1, NOW) is None
     assert list(world.steps(P1)) == []
-    held = world.held(P1)
+    held = world.plans.held(P1)
     assert held is not None
     status, reason, message = held.condition("kube-system")
     assert (status, reason) == ("True", "EvaluationFailed")
     assert "Placement apps/p1 when it died of SIGABRT" in message
-    assert world.held(P2) is None
+    assert world.plans.held(P2) is None
     assert world.decide(P2, NOW) is not None
 
 
@@ -81,32 +82,32 @@ def test_another_generation_is_a_new_chance_and_so_is_another_object_of_that_nam
     world = a_world()
     world.quarantine.set_aside(an_entry("Placement", "p1"))
     put(world, at(a_placement("p1"), 2, revision=2))
-    assert world.held(P1) is None
+    assert world.plans.held(P1) is None
     world.quarantine.set_aside(an_entry("Placement", "p2"))
     remove(world, at(a_placement("p2"), 1))
     put(world, at(a_placement("p2"), 1, uid="another"))
-    assert world.held(P2) is None
+    assert world.plans.held(P2) is None
 
 
 def test_a_change_of_status_or_labels_is_no_new_chance() -> None:
     world = a_world()
     world.quarantine.set_aside(an_entry("Placement", "p2"))
     put(world, at(a_placement("p2"), 1, revision=9) | {"status": {"conditions": []}})
-    assert world.held(P2) is not None
+    assert world.plans.held(P2) is not None
 
 
 def test_what_has_the_same_expression_is_held_with_it() -> None:
     world = a_world()
-    plan, _ = world._plans[P1]
+    plan, _ = world.plans._plans[P1]
     (digest,) = [each.digest for each in plan.selectors if isinstance(each, TimedSelector)]
     world.quarantine.set_aside(an_entry("Placement", "p1", part=digest))
     put(world, at(a_placement("twin", **cel("managedCluster.metadata.name == 'a'")), 1))
-    held = world.held(Key("apps", "twin"))
+    held = world.plans.held(Key("apps", "twin"))
     assert held is not None
     assert held.condition("kube-system")[1] == "DependsOnQuarantined"
-    question = a_placement("unsaved", **cel("managedCluster.metadata.name == 'a'"))
-    assert world.set_aside_like(question) is not None
-    assert world.set_aside_like(a_placement("other", **cel("true"))) is None
+    question = a_placement_spec(**cel("managedCluster.metadata.name == 'a'"))
+    assert world.plans.set_aside_like(question) is not None
+    assert world.plans.set_aside_like(a_placement_spec(**cel("true"))) is None
 
 
 def test_placements_that_choose_from_a_set_in_quarantine_wait_for_it() -> None:
@@ -123,7 +124,7 @@ def test_the_note_names_who_a_selector_is_evaluated_for() -> None:
     world = PlacementWorld(notes=notes)
 
     def watch(mask: Mask) -> None:
-        world._note_mask(mask)
+        world.notes._note_mask(mask)
         seen.append(notes._text)
 
     world.fleet.watcher = watch
@@ -131,7 +132,7 @@ def test_the_note_names_who_a_selector_is_evaluated_for() -> None:
     put(world, at(a_set(), 1))
     put(world, a_binding())
     put(world, at(a_placement("p1", **cel("managedCluster.metadata.name == 'a'")), 3))
-    with world.evaluating(P1):
+    with world.notes.evaluating(P1):
         list(world.steps(P1))
     subjects = {subject_of(text) for text in seen}
     assert {(each.kind, each.name, each.generation) for each in subjects if each} == {

@@ -11,7 +11,7 @@ from muster.controllers.placements.preview import settle, world_of
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
 from tests.builders import a_binding, a_cluster, a_placement, a_set, a_taint
-from tests.controllers.answering import NOW, answering
+from tests.controllers.questions.answering import NOW, answering
 from tests.hub.rest.running import RunningHub, running_hub
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from muster.controllers.placements.preview import world_of
 from tests.builders import a_cluster, a_placement
-from tests.controllers.answering import NOW, answering
+from tests.controllers.questions.answering import NOW, answering
 from tests.hub.rest.asking import GROUP, PLACEMENTS, Asker, asked_hub, asking, wanting
 from tests.hub.rest.running import running_hub
 

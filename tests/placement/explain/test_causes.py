@@ -5,27 +5,31 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from muster.placement import plan_of, visibility
-from muster.placement.explain.causes import (
+from muster.api.managed_cluster import ManagedCluster
+from muster.api.placement_history import (
     CHANGED,
     CREATED,
     DELETED,
     SCORE_EXPIRED,
     TOLERATION_EXPIRED,
     Cause,
-    Change,
+    FieldChange,
     Flip,
+)
+from muster.api.reading import Reader
+from muster.placement import plan_of, visibility
+from muster.placement.explain.causes import (
+    Change,
+    ClusterSituation,
     Ref,
-    Standing,
-    Standpoint,
+    StageVerdict,
     causes_of,
     expired_toleration,
     flip_of,
     reads_of,
-    standing,
+    stage_verdict,
     unnamed,
 )
-from muster.placement.explain.differences import FieldChange
 from muster.reasons import Code, sentence
 from muster.selectors.cel import cel_compiler
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint
@@ -39,47 +43,47 @@ def wanting(cloud: str, **spec: Any) -> dict[str, Any]:
     return a_placement("p1", predicates=[{"requiredClusterSelector": selector}], **spec)
 
 
-def point(placement: dict[str, Any], cluster: dict[str, Any] | None, now: datetime = NOW) -> Standpoint:
-    return Standpoint(plan_of(placement, cel_compiler()), SEEN, now, cluster)
+def point(placement: dict[str, Any], cluster: dict[str, Any] | None, now: datetime = NOW) -> ClusterSituation:
+    return ClusterSituation(plan_of(placement, cel_compiler()), SEEN, now, cluster)
 
 
 def gold(cloud: str, *taints: dict[str, Any]) -> dict[str, Any]:
     return a_cluster("a", {"tier": "gold", "cloud": cloud}, taints=taints)
 
 
-def told(found: Standing) -> tuple[str, str, str]:
+def told(found: StageVerdict) -> tuple[str, str, str]:
     return found.stage, sentence(found.why), found.why.code
 
 
 def test_a_cluster_stands_where_the_first_stage_keeps_it_out() -> None:
     placement = wanting("Amazon")
-    assert told(standing(point(placement, None), own=False)) == (
+    assert told(stage_verdict(point(placement, None), own=False)) == (
         "Cluster",
         "there is no such cluster",
         Code.NO_SUCH_CLUSTER,
     )
-    assert standing(point(placement, a_cluster("a")), own=False).stage == "ClusterSets"
-    assert told(standing(point(placement, gold("Azure")), own=False)) == (
+    assert stage_verdict(point(placement, a_cluster("a")), own=False).stage == "ClusterSets"
+    assert told(stage_verdict(point(placement, gold("Azure")), own=False)) == (
         "Predicate",
         "predicate 1: label cloud is 'Azure'; wanted cloud=Amazon",
         Code.NO_PREDICATE_HOLDS,
     )
-    assert told(standing(point(placement, gold("Amazon", a_taint("gpu"))), own=False)) == (
+    assert told(stage_verdict(point(placement, gold("Amazon", a_taint("gpu"))), own=False)) == (
         "TaintToleration",
         "taint gpu:NoSelect is not tolerated",
         Code.TAINT_NOT_TOLERATED,
     )
-    assert told(standing(point(placement, gold("Amazon")), own=False)) == ("", "fits", Code.FITS)
+    assert told(stage_verdict(point(placement, gold("Amazon")), own=False)) == ("", "fits", Code.FITS)
 
 
 def test_a_taint_for_newcomers_lets_stay_who_is_decided() -> None:
     cluster = gold("Amazon", a_taint("full", "NoSelectIfNew"))
-    assert standing(point(wanting("Amazon"), cluster), own=True).stage == ""
-    assert standing(point(wanting("Amazon"), cluster), own=False).stage == "TaintToleration"
+    assert stage_verdict(point(wanting("Amazon"), cluster), own=True).stage == ""
+    assert stage_verdict(point(wanting("Amazon"), cluster), own=False).stage == "TaintToleration"
 
 
 def test_a_misconfigured_placement_keeps_everybody_out() -> None:
-    assert standing(point(wanting("Amazon", numberOfClusters=-1), gold("Amazon")), own=False).stage == "Placement"
+    assert stage_verdict(point(wanting("Amazon", numberOfClusters=-1), gold("Amazon")), own=False).stage == "Placement"
 
 
 def test_a_flip_names_the_stage_that_turned() -> None:
@@ -149,7 +153,7 @@ def test_a_toleration_that_has_ended_is_a_cause_and_one_that_never_was_is_not() 
     taint = a_taint("slow", added="2026-01-01T00:00:00Z")
     toleration = {"key": "slow", "operator": "Exists", "tolerationSeconds": 60}
     plan = plan_of(wanting("Amazon", tolerations=[toleration]), cel_compiler())
-    cluster = gold("Amazon", taint)
+    cluster = Reader(ManagedCluster).demanded(gold("Amazon", taint))
     assert expired_toleration(cluster, plan, NOW + timedelta(seconds=59)) is None
     found = expired_toleration(cluster, plan, NOW + timedelta(seconds=60))
     assert found == Cause(

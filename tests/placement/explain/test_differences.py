@@ -6,14 +6,8 @@ from typing import Any
 
 import pytest
 
-from muster.placement.explain.differences import (
-    FieldChange,
-    Writer,
-    changed_fields,
-    changed_paths,
-    writer_of,
-    writer_since,
-)
+from muster.api.placement_history import FieldChange
+from muster.placement.explain.differences import Writer, changed_fields, changed_paths, writer_of, writer_since
 from muster.selectors.paths import WHOLE, claim_path, key_path, label_path, score_path
 from tests.builders import a_cluster, a_taint
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from muster.controllers.placements.mirrors import BINDINGS, SETS
 from muster.controllers.placements.timed_selectors import Tally, timed
 from muster.fleet import Fleet, score_of
 from muster.placement import plan_of, visibility
@@ -22,7 +23,7 @@ from muster.placement.lint.placements import (
     vocabulary,
 )
 from muster.selectors.cel import cel_compiler
-from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint
+from tests.builders import a_binding, a_cluster, a_placement, a_placement_spec, a_score, a_set, a_taint
 
 LIMIT = 10_000_000
 CLUSTERS = (
@@ -46,7 +47,7 @@ def found(binding: str = "global", **spec: Any) -> list[Finding]:
     fleet = a_fleet()
     plan = plan_of(a_placement(**spec), cel_compiler(fleet.scores))
     seen = visibility("apps", plan.cluster_sets, [a_binding(binding)], [a_set("global"), a_set("gpu", {"gpu": "yes"})])
-    return lint(plan, seen, vocabulary(fleet), LIMIT, spec)
+    return lint(plan, seen, vocabulary(fleet), LIMIT, a_placement_spec(**spec))
 
 
 def findings(binding: str = "global", **spec: Any) -> list[tuple[str, str]]:
@@ -369,7 +370,9 @@ def test_selectors_with_a_stopwatch_are_judged_like_any_other() -> None:
     spec: dict[str, Any] = {"predicates": [cel("managedCluster.metadata.labels.clowd == 'Azure'")]}
     plan = plan_of(a_placement(**spec), timed(cel_compiler(fleet.scores), Tally()))
     seen = visibility("apps", (), [a_binding()], [a_set()])
-    assert [each.code for each in lint(plan, seen, vocabulary(fleet), LIMIT, spec)] == ["no-such-label"]
+    assert [each.code for each in lint(plan, seen, vocabulary(fleet), LIMIT, a_placement_spec(**spec))] == [
+        "no-such-label"
+    ]
 
 
 def test_lint_leaves_nothing_behind_in_the_fleet() -> None:
@@ -400,14 +403,14 @@ def test_unknown_fields_and_refused_values_are_found_in_any_kind() -> None:
 
 def test_sets_and_bindings_are_judged_too() -> None:
     known = vocabulary(a_fleet())
-    (finding,) = lint_set(a_set("s", {"clowd": "Amazon"}), known)
+    (finding,) = lint_set(SETS.demanded(a_set("s", {"clowd": "Amazon"})), known)
     assert (finding.code, finding.where) == (
         "no-such-label",
         "spec.clusterSelector.labelSelector.matchLabels.clowd",
     )
-    assert lint_set(a_set("s", {"cloud": "Amazon"}), known) == []
-    assert lint_binding(a_binding("global"), {"global"}) == []
-    (finding,) = lint_binding(a_binding("globl"), {"global"})
+    assert lint_set(SETS.demanded(a_set("s", {"cloud": "Amazon"})), known) == []
+    assert lint_binding(BINDINGS.demanded(a_binding("global")), {"global"}) == []
+    (finding,) = lint_binding(BINDINGS.demanded(a_binding("globl")), {"global"})
     assert str(finding) == "spec.clusterSet: there is no ManagedClusterSet 'globl' (did you mean global?)"
 
 

@@ -178,10 +178,10 @@ def _agent_named(found: Classified, wanted: str) -> ClassifiedAgent:
 def _explain(
     found: Classified, agent: ClassifiedAgent, wanted: Sequence[JsonObject], hosts: Sequence[JsonObject]
 ) -> None:
-    from muster.classification import explain_query, seen_inventory
+    from muster.classification import explain_query, queried_inventory
 
     inventory = next(
-        seen_inventory(each)
+        queried_inventory(each)
         for each in hosts
         if (text_in(each["metadata"], "namespace"), each["metadata"]["name"]) == (agent.namespace, agent.name)
     )

@@ -16,7 +16,7 @@ from muster.hub.auth.impersonation import service_account_groups
 from muster.hub.auth.tokens import AUTHENTICATED, SYSTEM_MASTERS
 from muster.hub.requests import Attributes, User
 from muster.selectors.labels import labels_of
-from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET, ExclusiveMembership, membership
+from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET, SETS, ExclusiveMembership, membership
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ def move(
     if after == before:
         note = f"a cluster leaves {DEFAULT_SET} only into another set of the key {DEFAULT_KEY}"
         return MoveAnswer(user.name, name, set_name, enters, "", (), note)
-    moves = moves_between_sets(possible_moves(before, after), {str(each["metadata"]["name"]): each for each in sets})
+    known = {each.obj.metadata.name: each for each in map(SETS.partly, sets)}
+    moves = moves_between_sets(possible_moves(before, after), known)
     needed = [change_it, *((each,) for each in join_permissions(moves))]
     change = f"label {rule.key}: {before.get(rule.key, '(none)')} → {after.get(rule.key, '(none)')}"
     return MoveAnswer(user.name, name, set_name, enters, change, tuple(_need(policy, user, each) for each in needed))

@@ -93,9 +93,9 @@ class _Asked:
         self._agents = agents
 
     def explain(self, agent: str) -> Explanation:
-        from muster.classification import explain_query, seen_inventory
+        from muster.classification import explain_query, queried_inventory
 
-        return explain_query(self.query, seen_inventory(self._agents[agent]))
+        return explain_query(self.query, queried_inventory(self._agents[agent]))
 
     def plain(self) -> JsonObject:
         return {

@@ -12,18 +12,19 @@ from muster.cli.completion.answers import names_of
 from muster.cli.explain import by_hub as explain_hub
 from muster.cli.explain import classification as explain_classification
 from muster.cli.inputs.documents import read_documents
-from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.fleets import FleetFiles, gathered, in_namespace, overlaid
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat
 from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.errors import ApiError, InvalidObjectError
-from muster.values.json import Json, JsonMapping, JsonObject
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from muster.api.placement import Placement
+    from muster.api.reading import Reading
     from muster.cli.terminal.paint import Paint
     from muster.selection import Snapshot
 
@@ -94,9 +95,9 @@ def placement(
             raise typer.Exit(int(Exit.NO)) from None
         return
     if not name and len(unsaved) == 1:
-        wanted: JsonMapping = unsaved[0]
+        wanted = unsaved[0]
     elif name:
-        wanted = _named(unsaved or snapshot.placements, "Placement", name, namespace, default)
+        wanted = _named(unsaved or snapshot.placements, name, namespace, default)
     else:
         raise InvalidObjectError("", "say which placement: by name, or with -f FILE that has one Placement in it")
     result = snapshot.schedule(wanted)
@@ -104,7 +105,7 @@ def placement(
         _show(explain_placement(result, snapshot.profile), placement_lines, output)
         return
     try:
-        way = explain_cluster(result, cluster, snapshot.profile, snapshot.sets)
+        way = explain_cluster(result, cluster, snapshot.profile, snapshot.rules)
     except KeyError:
         raise _no_cluster(snapshot, cluster) from None
     _show(way, cluster_lines, output)
@@ -134,7 +135,7 @@ def one_cluster(
     snapshot, *_ = _snapshot(fleet, context, kubeconfig)
     results = map(snapshot.schedule, snapshot.placements)
     try:
-        found = explain_everywhere(name, results, snapshot.sets, snapshot.bindings, snapshot.fleet, snapshot.profile)
+        found = explain_everywhere(name, results, snapshot.rules, snapshot.bindings, snapshot.fleet, snapshot.profile)
     except KeyError:
         raise _no_cluster(snapshot, name) from None
     _show(found, outlook_lines, output)
@@ -160,21 +161,24 @@ def one_set(
     from muster.placement.explain.across_placements import explain_set
 
     snapshot, *_ = _snapshot(fleet, context, kubeconfig)
-    wanted = _named(snapshot.sets, "ManagedClusterSet", name, None, "")
-    found = explain_set(wanted, snapshot.fleet, snapshot.bindings, snapshot.placements)
+    if name not in snapshot.rules:
+        raise InvalidObjectError("", f"there is no ManagedClusterSet {name!r}{_meant(name, list(snapshot.rules))}")
+    placements = (each.obj for each in snapshot.placements)
+    found = explain_set(name, snapshot.rules[name], snapshot.fleet, snapshot.bindings, placements)
     _show(found, set_lines, output)
 
 
 def _snapshot(
     fleet: list[str] | None, context: str | None, kubeconfig: str | None, filename: str = ""
-) -> tuple[Snapshot, str, list[JsonObject]]:
+) -> tuple[Snapshot, str, list[Reading[Placement]]]:
     """What explanations look at, the usual namespace, and the placements of the file, which count more."""
+    from muster.placement.schedule.plan import PLACEMENTS
     from muster.selection import Snapshot
 
     objects, default = gathered(fleet, context, kubeconfig)
     unsaved = [in_namespace(each.object, default) for each in read_documents([filename])] if filename else []
     snapshot = Snapshot(overlaid([*objects, *unsaved], default), datetime.now(UTC))
-    return snapshot, default, [each for each in unsaved if each["kind"] == "Placement"]
+    return snapshot, default, [PLACEMENTS.partly(each) for each in unsaved if each["kind"] == "Placement"]
 
 
 def _show(found: Json, lines: Callable[[Json, Paint], Iterator[str]], output: Report) -> None:
@@ -187,9 +191,11 @@ def _show(found: Json, lines: Callable[[Json, Paint], Iterator[str]], output: Re
         print_report(document(found), output)
 
 
-def _named(objects: Sequence[JsonMapping], kind: str, name: str, namespace: str | None, default: str) -> JsonMapping:
-    """The object of that name: in the namespace that was asked for, else the usual one, else the only one there is."""
-    found = {text_in(each["metadata"], "namespace"): each for each in objects if each["metadata"]["name"] == name}
+def _named(
+    placements: Sequence[Reading[Placement]], name: str, namespace: str | None, default: str
+) -> Reading[Placement]:
+    """The one of that name: in the namespace that was asked for, else the usual one, else the only one there is."""
+    found = {each.obj.metadata.namespace: each for each in placements if each.obj.metadata.name == name}
     for wanted in (namespace,) if namespace else (default, ""):
         if wanted in found:
             return found[wanted]
@@ -199,8 +205,8 @@ def _named(objects: Sequence[JsonMapping], kind: str, name: str, namespace: str 
     if found:
         hint = f"; it is in {', '.join(sorted(found))}: name one with -n"
     else:
-        hint = _meant(name, [str(each["metadata"]["name"]) for each in objects])
-    raise InvalidObjectError("", f"there is no {kind} {name!r}{where}{hint}")
+        hint = _meant(name, [each.obj.metadata.name for each in placements])
+    raise InvalidObjectError("", f"there is no Placement {name!r}{where}{hint}")
 
 
 def _no_cluster(snapshot: Snapshot, name: str) -> InvalidObjectError:

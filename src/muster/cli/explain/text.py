@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from muster.placement.explain.explained import (
         Check,
         ClusterExplanation,
-        ClusterOutlook,
+        ClusterVerdicts,
         FunnelStage,
         PlacementExplanation,
         ReasonCount,
@@ -121,7 +121,7 @@ def _check_lines(check: Check, paint: Paint, *, matters: bool) -> Iterator[str]:
         yield f"│      {'; '.join(check.details)}"
 
 
-def outlook_lines(found: ClusterOutlook, paint: Paint) -> Iterator[str]:
+def outlook_lines(found: ClusterVerdicts, paint: Paint) -> Iterator[str]:
     """The sets of a cluster, then the placements: those that take it, then the nearest misses."""
     taken = sum(each.selected for each in found.placements)
     yield f"cluster {paint(found.cluster, Shade.STRONG)}: taken by {taken} of {len(found.placements)} placements"

@@ -21,9 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from muster.cli.inputs.fields import number_in, text_in
 from muster.cli.terminal.exits import Exit
-from muster.supervision import Blame, Death, clock
+from muster.supervision import Blame, Death, SupervisorFacts, clock
 from muster.supervision.blame import Kill
 from muster.supervision.readiness import LEADING, STANDBY
 from muster.values.json import JsonObject
@@ -66,24 +65,17 @@ class Watch:
         """Look at a death; afterwards the suspect, if there is one, is known."""
         signs = self.vitals.signs()
         self.deaths.append(clock())
-        if signs.status.get("state") in (LEADING, STANDBY):
+        if signs.status.state in (LEADING, STANDBY):
             self.idle_since = clock()  # until now it did its work
         self.vitals.reset()
         self._tell(death.words())
         if (suspect := self.blame.suspect(death)) is not None:
             _LOGGER.error("%s is set aside: the process was evaluating it when %s", suspect.subject, suspect.reason)
-            self.on_suspect(suspect, number_in(signs.status, "recorded"))
+            self.on_suspect(suspect, signs.status.recorded)
 
     def _tell(self, last: str) -> None:
-        known = last or text_in(self.vitals.signs().supervision, "last")
-        self.vitals.supervise(
-            {
-                "deaths": list(self.deaths),
-                "last": known,
-                "idle_since": self.idle_since,
-                "silence": self.patience / 2,
-            }
-        )
+        known = last or self.vitals.signs().supervision.last
+        self.vitals.supervise(SupervisorFacts(tuple(self.deaths), known, self.idle_since, self.patience / 2))
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from muster.reasons import CODES
-from muster.reasons.words import KINDS
+from muster.reasons.selector_words import KINDS
 
 _INTRODUCTION = """# Reasons
 

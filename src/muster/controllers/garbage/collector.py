@@ -83,8 +83,8 @@ class GarbageCollector:
 
     def mirror(self, resource: ServedResource, unreadable: UnreadableKind | None = None) -> Mirror[PartialObject]:
         """Shows the collector one kind's metadata. It takes whole objects too, and reads no more of them."""
-        seen = _Seen(self, resource)
-        return Mirror(OBJECTS, seen.put, seen.remove, places=seen.places, unreadable=unreadable)
+        objects = _ObjectsOfKind(self, resource)
+        return Mirror(OBJECTS, objects.put, objects.remove, places=objects.places, unreadable=unreadable)
 
     def put(self, node: Node) -> None:
         for uid in self._graph.put(node):
@@ -289,7 +289,7 @@ class GarbageCollector:
         return Node(node.resource, _metadata(reply.body))
 
 
-class _Seen:
+class _ObjectsOfKind:
     """The objects of one kind by place. The collector knows them by UID, and an object may come back with another."""
 
     def __init__(self, collector: GarbageCollector, resource: ServedResource) -> None:
@@ -333,11 +333,11 @@ def _metadata(encoded: bytes) -> Identity:
 
 def collectable(discovery: Discovery, skip: Callable[[ServedResource], bool] = lambda _: False) -> list[ServedResource]:
     """Every kind that can be listed and watched, in one version each."""
-    seen: set[tuple[str, str]] = set()
+    known: set[tuple[str, str]] = set()
     found = []
     for resource in discovery.resources:
-        if {"list", "watch", "delete"} <= set(resource.verbs) and (resource.group, resource.plural) not in seen:
-            seen.add((resource.group, resource.plural))
+        if {"list", "watch", "delete"} <= set(resource.verbs) and (resource.group, resource.plural) not in known:
+            known.add((resource.group, resource.plural))
             if resource.plural != "events" and not skip(resource):
                 found.append(resource)
     return found

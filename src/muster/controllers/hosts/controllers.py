@@ -254,11 +254,11 @@ class AgentClassificationController:
             if entry is None:
                 return
             wanted = entry.condition_of_dependent(namespace, f"It has the same query as {entry.subject}.")
-        present = plain_conditions(obj.status.conditions)
+        present = obj.status.conditions
         conditions = merged(present, {CONDITION: wanted}, self._clock())
         if conditions == present:
             return
-        await self._patch_status(place, obj, {"conditions": conditions})
+        await self._patch_status(place, obj, {"conditions": plain_conditions(conditions)})
         self._events.record(About.of(AGENT_CLASSIFICATION, obj.metadata), CONDITION, wanted[2], "Warning")
 
     def _has_left_nothing(self, place: Place, classification: Classification) -> bool:
@@ -272,13 +272,13 @@ class AgentClassificationController:
 
     async def _write_status(self, place: Place, obj: AgentClassification, classification: Classification) -> None:
         found = report(self._world.roster(place.namespace), classification)
-        present = plain_conditions(obj.status.conditions)
+        present = obj.status.conditions
         conditions = merged(present, found.conditions, self._clock(), drop=_SOMETIMES)
         counts = (obj.status.matched_count, obj.status.error_count)
         if (counts, present) == ((found.matched, found.errors), conditions):
             return
-        status = {"matchedCount": found.matched, "errorCount": found.errors, "conditions": conditions}
-        await self._patch_status(place, obj, status)
+        counted = {"matchedCount": found.matched, "errorCount": found.errors}
+        await self._patch_status(place, obj, {**counted, "conditions": plain_conditions(conditions)})
 
     async def _patch_status(self, place: Place, obj: AgentClassification, status: Mapping[str, object]) -> None:
         body = {"metadata": {"resourceVersion": obj.metadata.resource_version}, "status": status}

@@ -52,7 +52,8 @@ class AgentWorld:
     # ------------------------------------------------------------------------------------------------------- reading
 
     def roster(self, namespace: str) -> Roster:
-        return self._rosters.get(namespace) or Roster()
+        known = self._rosters.get(namespace)
+        return Roster() if known is None else known
 
     def places(self) -> Collection[Place]:
         """Of all agents."""

@@ -11,34 +11,40 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.controllers.placements.keys import Key
 from muster.placement.explain.causes import CLUSTER, Change, Ref
-from muster.values.json import JsonMapping, JsonObject
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable
+    from collections.abc import Collection, Iterable
 
-State = bytes | JsonObject | None
+    from muster.api.placement import Placement
+    from muster.controllers.placements.keys import SetKey
+    from muster.controllers.runtime.mirror import Stored
+
+    SpecStates = tuple[Stored[Placement] | None, Stored[Placement]]  # before and after
+
 MOST_CHANGES: Final = 128  # of one placement
 MOST_SPECS: Final = 10  # of one placement that are not in its history yet
 _MOST_ALTOGETHER: Final = 8192
-_NAMED: Final = msgspec.json.Decoder(JsonObject)
+_DECODER: Final = msgspec.json.Decoder(JsonObject)
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """An object's states, encoded for as long as nobody asks."""
+    """An object's states, encoded for as long as nobody asks; None where it was not or is not there."""
 
     ref: Ref
-    old: State
-    new: State
+    old: bytes | None
+    new: bytes | None
     expired: bool = False
 
     def change(self) -> Change:
         return Change(self.ref, _decoded(self.old), _decoded(self.new), self.expired)
 
 
-def _decoded(state: State) -> JsonMapping | None:
-    return _NAMED.decode(state) if isinstance(state, bytes) else state
+def _decoded(state: bytes | None) -> JsonObject | None:
+    return None if state is None else _DECODER.decode(state)
 
 
 @dataclass(slots=True)
@@ -46,7 +52,7 @@ class Pending:
     """What has changed for one placement. `more` are changes beyond the bound."""
 
     noted: dict[Ref, Noted] = field(default_factory=dict)
-    specs: list[tuple[JsonObject | None, JsonObject]] = field(default_factory=list)  # before and after
+    specs: list[SpecStates] = field(default_factory=list)
     more: int = 0
 
     def changes(self) -> list[Change]:
@@ -66,28 +72,27 @@ class Pending:
 
 
 class ChangeLog:
-    """By the keys of placements; other subscribers of the fleet are passed over."""
+    """By the keys of placements. Sets are woken too, and their counts need no causes."""
 
-    def __init__(self, of_interest: type[Hashable]) -> None:
-        self._of_interest = of_interest
-        self._pending: dict[Hashable, Pending] = {}
+    def __init__(self) -> None:
+        self._pending: dict[Key, Pending] = {}
         self._count = 0
 
-    def note_cluster(self, told: Iterable[Hashable], name: str, old: bytes | None, new: bytes | None) -> None:
+    def note_cluster(self, told: Iterable[Key | SetKey], name: str, old: bytes | None, new: bytes | None) -> None:
         self.note(told, Noted(Ref(CLUSTER, "", name), old, new))
 
-    def note(self, told: Iterable[Hashable], noted: Noted) -> None:
+    def note(self, told: Iterable[Key | SetKey], noted: Noted) -> None:
         for key in told:
-            if isinstance(key, self._of_interest):
+            if isinstance(key, Key):
                 self._add(self._pending.setdefault(key, Pending()), noted)
 
-    def note_spec(self, key: Hashable, before: JsonObject | None, placement: JsonObject) -> None:
+    def note_spec(self, key: Key, before: Stored[Placement] | None, placement: Stored[Placement]) -> None:
         """A placement has another spec than before."""
         specs = self._pending.setdefault(key, Pending()).specs
         specs.append((before, placement))
         del specs[:-MOST_SPECS]
 
-    def take_specs(self, key: Hashable) -> list[tuple[JsonObject | None, JsonObject]]:
+    def take_specs(self, key: Key) -> list[SpecStates]:
         """The states that a placement had since this was last asked, each with the one before."""
         pending = self._pending.get(key)
         if pending is None:
@@ -105,7 +110,7 @@ class ChangeLog:
             pending.noted[noted.ref] = noted
             self._count += 1
 
-    def take(self, key: Hashable) -> Pending:
+    def take(self, key: Key) -> Pending:
         """Everything so far; from now on it is somebody else's to keep."""
         pending = self._pending.pop(key, None)
         if pending is None:
@@ -113,7 +118,7 @@ class ChangeLog:
         self._count -= len(pending.noted)
         return pending
 
-    def give_back(self, key: Hashable, taken: Pending) -> None:
+    def give_back(self, key: Key, taken: Pending) -> None:
         """It did not come to a decision: what has come meanwhile is joined to what was before."""
         since = self.take(key)
         taken.more += since.more

@@ -18,7 +18,7 @@ from muster.api.parts import plain_conditions
 from muster.api.placement import PLACEMENT
 from muster.controllers.placements.decisions import DecisionWriter
 from muster.controllers.placements.history import HistoryKeeper
-from muster.controllers.placements.world import Key
+from muster.controllers.placements.keys import Key
 from muster.controllers.runtime.conditions import merged
 from muster.controllers.runtime.events import About
 from muster.controllers.runtime.quarantine import CONDITION
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from muster.api.placement import Placement
     from muster.client import Client
     from muster.controllers.placements.mirrors import PlacementMirrors
-    from muster.controllers.placements.world import Held, PlacementWorld
+    from muster.controllers.placements.plans import Held
+    from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.runtime.events import EventRecorder
     from muster.controllers.runtime.metrics import ControllerMetrics
     from muster.placement import ScheduleResult
@@ -93,7 +94,7 @@ class PlacementController:
             self.history.forget(key)
             return
         self.history.note_specs(key)
-        if (held := self.world.held(key)) is not None:
+        if (held := self.world.plans.held(key)) is not None:
             await self._write_held(key, known.obj, held)
             return
         started = time.perf_counter()
@@ -104,17 +105,17 @@ class PlacementController:
             return
         # Decide. The clock is asked first, so that nothing expires unnoticed between deciding and waiting.
         now = self._clock()
-        with self._metrics.scheduling(), self.world.evaluating(key):
+        with self._metrics.scheduling(), self.world.notes.evaluating(key):
             result = self.world.decide(key, now)
         if result is None:
             return
-        if (seconds := self.world.cel_seconds(key)) is not None:
+        if (seconds := self.world.plans.cel_seconds(key)) is not None:
             self._metrics.observe_cel(seconds)
         # Write: decisions first, so that the status never promises what is not there.
         if result.fault is None:
-            with self.world.evaluating(key):
+            with self.world.notes.evaluating(key):
                 selected = result.selected
-                self.world.assume(key, selected)
+                self.world.decisions.assume(key, selected)
                 draft = self.history.draft(key, known, result, selected)
             try:
                 with self._metrics.binding():
@@ -123,7 +124,7 @@ class PlacementController:
                 self.history.withdraw(key, draft)
                 raise
             finally:
-                self.world.settle(key)
+                self.world.decisions.settle(key)
             self.history.keep(key, draft)
             if result.requeue_at is not None:
                 self.queue.add_after(key, (result.requeue_at - now).total_seconds() + 0.001)
@@ -132,33 +133,33 @@ class PlacementController:
     def _is_evaluated(self, key: Key) -> bool:
         """Evaluate the placement's expressions for a moment; whether that was enough."""
         until = time.perf_counter() + _SLICE
-        with self.world.evaluating(key):
+        with self.world.notes.evaluating(key):
             return all(time.perf_counter() <= until for _ in self.world.steps(key))
 
     async def _write_held(self, key: Key, placement: Placement, held: Held) -> None:
         """Say that the placement is not evaluated. Its decisions stay."""
         if placement.metadata.is_going:
             return
-        present = plain_conditions(placement.status.conditions)
+        present = placement.status.conditions
         wanted = held.condition(self.world.quarantine.namespace)
         conditions = merged(present, {CONDITION: wanted}, self._clock())
         if conditions == present:
             return
-        await self._patch_status(key, placement, {"conditions": conditions})
+        await self._patch_status(key, placement, {"conditions": plain_conditions(conditions)})
         self._events.record(About.of(PLACEMENT, placement.metadata), CONDITION, wanted[2], "Warning")
 
     async def _write_status(self, key: Key, result: ScheduleResult) -> None:
         known = self.world.placements.get(key)
         if known is None:
             return
-        present, before = known.obj.status, plain_conditions(known.obj.status.conditions)
+        present = known.obj.status
         wanted = {
             kind: (condition.status, condition.reason, condition.message)
             for kind, condition in result.conditions.items()
         }
-        conditions = merged(before, wanted, self._clock(), drop=_SOMETIMES)
-        status: dict[str, object] = {"conditions": conditions}
-        is_same = conditions == before
+        conditions = merged(present.conditions, wanted, self._clock(), drop=_SOMETIMES)
+        status: dict[str, object] = {"conditions": plain_conditions(conditions)}
+        is_same = conditions == present.conditions
         if result.fault is None:
             count, groups = len(result.ranked), result.decision_groups()
             status |= {"numberOfSelectedClusters": count, "decisionGroups": msgspec.to_builtins(groups)}

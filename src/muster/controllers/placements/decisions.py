@@ -11,8 +11,9 @@ import numpy as np
 from muster.api.placement import PLACEMENT
 from muster.api.placement_decision import ClusterDecision
 from muster.client.heads import Place, head_of
+from muster.controllers.placements.decision_pages import PLACEMENT_LABEL
+from muster.controllers.placements.keys import Key
 from muster.controllers.placements.pages import PageDelete, PageWrite, page_writes
-from muster.controllers.placements.world import PLACEMENT_LABEL, Key
 from muster.controllers.runtime.events import About
 from muster.errors import ApiError
 from muster.placement.schedule.pipeline import warning_of
@@ -64,17 +65,17 @@ class DecisionWriter:
     async def write(self, key: Key, placement: Placement, result: ScheduleResult) -> None:
         """Only what differs is written; what was written is in the world when this returns."""
         # All of the schedule is read now: rows of the fleet may mean something else after the first wait.
-        with self._world.evaluating(key):
+        with self._world.notes.evaluating(key):
             pages = {page.name: page for page in result.pages()}
             reasons, scores = _Reasons(result), _scores_text(result)
-        labelled = {page.metadata.name: page.metadata for page in self._world.pages(key)}
+        labelled = {page.metadata.name: page.metadata for page in self._world.decisions.of(key)}
         await _all(self._create(placement, page) for name, page in pages.items() if name not in labelled)
         await _all(
             self._label(key, metadata, _wanted_labels(key, pages[name]))
             for name, metadata in labelled.items()
             if name in pages and _labels(metadata) != _wanted_labels(key, pages[name])
         )
-        present = {page.metadata.name: page.clusters for page in self._world.pages(key)}
+        present = {page.metadata.name: page.clusters for page in self._world.decisions.of(key)}
         rounds = page_writes(present, {name: page.clusters for name, page in pages.items()})
         for writes in rounds:
             await _all(self._carry_out(key, placement, write, reasons) for write in writes)
@@ -133,7 +134,7 @@ class DecisionWriter:
         self._mirror.put_written(reply.body)
 
     async def _write_page(self, key: Key, name: str, decisions: list[ClusterDecision]) -> None:
-        known = self._world.decisions.get(Place(key.namespace, name))
+        known = self._world.decisions.by_place.get(Place(key.namespace, name))
         if known is None:
             raise ApiError(_CONFLICT, "Conflict", f"{name} was deleted meanwhile")
         body = {
@@ -147,7 +148,7 @@ class DecisionWriter:
 
     async def _delete(self, key: Key, name: str) -> None:
         place = Place(key.namespace, name)
-        known = self._world.decisions.get(place)
+        known = self._world.decisions.by_place.get(place)
         if known is None:
             return  # somebody else was first
         metadata = known.metadata
@@ -190,7 +191,7 @@ class _Reasons:
         self._scores = result.total_scores() if result.cycle.plan.by_score else {}
 
     def decision(self, cluster: str) -> ClusterDecision:
-        reason = self._reasons.get(cluster) or sentence(Reason(Code.WAS_SELECTED))
+        reason = self._reasons[cluster] if cluster in self._reasons else sentence(Reason(Code.WAS_SELECTED))
         return ClusterDecision(cluster, reason, self._scores.get(cluster))
 
 

@@ -14,14 +14,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.fleet import Fleet
-from muster.placement import plan_of, visible
-from muster.placement.lint.placements import Survey, lint, vocabulary
+from muster.placement import plan_read, visible
+from muster.placement.lint.placements import GroupedFleet, lint, vocabulary
 from muster.selectors.cel import CEL_LIMITS, cel_compiler
-from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from muster.api.placement import Placement
+    from muster.api.reading import Reading
     from muster.controllers.placements.world import PlacementWorld
     from muster.fleet.scores import ScoreTable
     from muster.placement import Rule
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _SHARE: Final = 20  # a copy serves so many times as long as it took to make
 _QUICK: Final = 0.02  # seconds: a copy that takes no longer is waited for
-_MOST_QUESTIONS: Final = 64  # after which what a survey has remembered is forgotten
+_MOST_QUESTIONS: Final = 64  # after which what a grouped has remembered is forgotten
 
 
 @dataclass(slots=True)
@@ -60,13 +61,13 @@ class FleetAdviser:
         """Have the thread end; what it is doing it finishes."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def findings(self, placement: JsonMapping, seconds: float) -> list[Finding]:
+    async def findings(self, placement: Reading[Placement], seconds: float) -> list[Finding]:
         """What lint finds. Raises TimeoutError when that takes longer than this."""
-        if self._world.set_aside_like(placement) is not None:
+        if self._world.plans.set_aside_like(placement.obj.spec) is not None:
             return []  # it would do to us what it has done before
         until = time.monotonic() + seconds
         copy = await self._current()
-        world, namespace = self._world, placement["metadata"]["namespace"]
+        world, namespace = self._world, placement.obj.metadata.namespace
         bindings, rules = list(world.bindings.get(namespace, {})), dict(world.rules)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._linted, copy, placement, bindings, rules, until)
@@ -112,7 +113,7 @@ def _copied(encoded: Sequence[bytes], scores: ScoreTable) -> _Copy:
 
 def _linted(
     copy: _Copy,
-    placement: JsonMapping,
+    placement: Reading[Placement],
     bindings: Sequence[str],
     rules: Mapping[str, Rule],
     until: float,
@@ -124,10 +125,10 @@ def _linted(
     tick()
     copy.questions += 1
     if copy.questions % _MOST_QUESTIONS == 0:
-        copy.known = replace(copy.known, survey=Survey(copy.fleet))
-    copy.known.survey.tick = tick
-    plan = plan_of(placement, cel_compiler(copy.fleet.scores))
+        copy.known = replace(copy.known, grouped=GroupedFleet(copy.fleet))
+    copy.known.grouped.tick = tick
+    plan = plan_read(placement, cel_compiler(copy.fleet.scores))
     if plan.fault is not None:
         return []  # admission has said so
-    seen = visible(plan.cluster_sets, bindings, rules)
-    return lint(plan, seen, copy.known, CEL_LIMITS.value.estimate, placement.get("spec") or {})
+    visibility = visible(plan.cluster_sets, bindings, rules)
+    return lint(plan, visibility, copy.known, CEL_LIMITS.value.estimate, placement.obj.spec)

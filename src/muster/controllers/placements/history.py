@@ -16,31 +16,34 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.api.placement import PLACEMENT
+from muster.api.placement_history import DecidedClusters, Flip, HistoryEntry, SpecRevision
 from muster.client.errors import UnreachableError
 from muster.controllers.placements.changes import MOST_SPECS, Pending
 from muster.controllers.placements.history_record import (
+    HISTORIES,
     MOST_ENTRIES,
-    belongs_to,
-    digest_of,
+    KnownHistory,
+    Record,
+    decided_clusters,
     extended,
-    new_record,
     path_of,
     revision_of,
+    unrecorded,
 )
-from muster.controllers.placements.moves import Basis, Move, MoveReport, examples_of, summary
-from muster.controllers.placements.world import Key
+from muster.controllers.placements.keys import Key
+from muster.controllers.placements.moves import Basis, Move, MoveReport, Surrounding, examples_of, summary
 from muster.controllers.runtime.events import About
 from muster.controllers.runtime.queue import WorkQueue
 from muster.controllers.runtime.runner import work
 from muster.errors import ApiError
-from muster.placement.explain.causes import SEEN_AFTER_RESTART, UNRECORDED, Cause, Flip
-from muster.placement.explain.differences import writer_since
-from muster.values.json import JsonObject
+from muster.placement.explain.causes import Ref
+from muster.values.faults import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from datetime import datetime
 
+    from muster.api.parts import Identity
     from muster.api.placement import Placement
     from muster.client import Client
     from muster.controllers.placements.changes import ChangeLog
@@ -78,20 +81,10 @@ class _Open:
 
     moves: list[Move] = field(default_factory=list)
     skipped: int = 0  # moves before those that gave way
-    entries: list[JsonObject] = field(default_factory=list)
-    revisions: list[JsonObject] = field(default_factory=list)
-    decided: tuple[int, str] | None = None
-    at_start: tuple[int, str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What a history said when the controllers started."""
-
-    count: int
-    digest: str
-    generation: int
-    uid: str
+    entries: list[HistoryEntry] = field(default_factory=list)
+    revisions: list[SpecRevision] = field(default_factory=list)
+    decided: DecidedClusters | None = None
+    at_start: DecidedClusters | None = None
 
 
 class HistoryKeeper:
@@ -118,7 +111,7 @@ class HistoryKeeper:
         self._bases: dict[Key, Basis] = {}
         self._unwritten: dict[Key, frozenset[str]] = {}  # what was decided before a write that failed
         self._open: dict[Key, _Open] = {}
-        self._known: dict[Key, _Known] = {}
+        self._known: dict[Key, KnownHistory] = {}
         self._waiting = 0  # moves of all placements that are not written up yet
         self._kept = True
 
@@ -158,7 +151,7 @@ class HistoryKeeper:
         if before is None and was is not None and not self._moves(key, result):
             return Draft(basis, taken, frozenset(), selected, None, first=False)
         if before is None:
-            before = frozenset(name for page in self._world.pages(key) for name in page.clusters)
+            before = frozenset(name for page in self._world.decisions.of(key) for name in page.clusters)
         move = None
         if len(before) != len(selected) or not before.issuperset(selected):
             gained = tuple(name for name in selected if name not in before)
@@ -174,23 +167,26 @@ class HistoryKeeper:
                 tuple(examples_of(self._world.fleet, gained, lost)),
                 taken,
                 unseen,
-                tuple(self._around(key, basis)) if unseen else (),
+                self._around(key, basis) if unseen else (),
             )
         return Draft(basis, taken, before, selected, move, was is None)
 
     def _moves(self, key: Key, result: ScheduleResult) -> bool:
         """Whether other clusters are decided than before, by rows: mostly they are not, and names take longer."""
         own, ranked = result.cycle.decided.own, result.ranked
-        if sum(len(page.clusters) for page in self._world.pages(key)) != len(ranked):
+        if sum(len(page.clusters) for page in self._world.decisions.of(key)) != len(ranked):
             return True
         return not bool(own[ranked].all())
 
-    def _around(self, key: Key, basis: Basis) -> list[JsonObject]:
-        names = basis.seen.eligible_names
+    def _around(self, key: Key, basis: Basis) -> tuple[Surrounding, ...]:
+        names = basis.visibility.eligible_names
         bindings = self._world.bindings.get(key.namespace, {})
-        found = [*(self._world.sets.get(name) for name in names), *(bindings.get(name) for name in names)]
-        kinds = ["ManagedClusterSet"] * len(names) + ["ManagedClusterSetBinding"] * len(names)
-        return [{**each.plain(), "kind": kind} for each, kind in zip(found, kinds, strict=True) if each is not None]
+        sets = [self._world.sets[name] for name in names if name in self._world.sets]
+        bound = [bindings[name] for name in names if name in bindings]
+        return (
+            *(Surrounding(Ref("ManagedClusterSet", *each.place), each.encoded) for each in sets),
+            *(Surrounding(Ref("ManagedClusterSetBinding", *each.place), each.encoded) for each in bound),
+        )
 
     def withdraw(self, key: Key, draft: Draft | None) -> None:
         """The decisions could not be written, or not all of them: they come again."""
@@ -211,10 +207,10 @@ class HistoryKeeper:
             return
         opened = self._opened(key)
         if draft.first:
-            opened.at_start = (len(draft.before), digest_of(draft.before))
+            opened.at_start = decided_clusters(draft.before)
         if draft.move is not None:
             self._add(opened, draft.move)
-        opened.decided = (len(draft.after), digest_of(draft.after))
+        opened.decided = decided_clusters(draft.after)
         self.queue.add(key)
 
     def _add(self, opened: _Open, move: Move) -> None:
@@ -258,13 +254,19 @@ class HistoryKeeper:
 
     async def _read_known(self) -> None:
         async for page in self._client.pages(path_of()):
-            for record in page["items"]:
-                key = Key(record["metadata"]["namespace"], record["metadata"]["name"])
-                try:
-                    self._known[key] = _known(record)
-                except (TypeError, ValueError, KeyError, AttributeError) as error:
-                    # It is written anew with the next move; until then it is as if there were none.
-                    _LOGGER.warning("PlacementHistory %s/%s cannot be read: %r", *key, error)
+            for plain in page["items"]:
+                found = HISTORIES.fitted(plain)
+                # What cannot be read is written anew with the next move; until then it is as if there were none.
+                if isinstance(found, Fault):
+                    _LOGGER.warning("a PlacementHistory cannot be read: %s", found)
+                    continue
+                metadata = found.obj.metadata
+                if found.faults:
+                    _LOGGER.warning(
+                        "PlacementHistory %s/%s cannot be read: %s", metadata.namespace, metadata.name, found.faults[0]
+                    )
+                    continue
+                self._known[Key(metadata.namespace, metadata.name)] = KnownHistory.of(found.obj)
 
     async def _reconcile(self, key: Key) -> None:
         opened = self._open.get(key)
@@ -274,19 +276,16 @@ class HistoryKeeper:
         if known is None or known.obj.metadata.is_going:
             self.forget(key)
             return
-        placement = known.plain()
         await self._wait_for_decisions()
-        if self._is_up_to_date(key, opened, placement):
+        if self._is_up_to_date(key, opened, known.obj.metadata):
             self._open.pop(key, None)
             return
-        record = await self._record(key, placement)
-        changes = record.get("changes") or ()
-        since = str(changes[-1]["time"]) if changes else ""
-        self._catch_up(key, opened, placement, record, since)
+        record = await self._record(key, known.obj.metadata)
+        self._catch_up(key, opened, known, record)
         while opened.moves:
-            await self._write_up(key, opened, since)
+            await self._write_up(key, opened, record.since)
         entries, revisions, decided = list(opened.entries), list(opened.revisions), opened.decided
-        wanted = extended(record, entries, revisions, decided or _decided_in(record))
+        wanted = extended(record, entries, revisions, decided or record.history.decided or DecidedClusters())
         if wanted != record:
             await self._write(key, wanted)
         # Whatever has come since stays.
@@ -309,41 +308,37 @@ class HistoryKeeper:
                 break
             await asyncio.sleep(_LOOK)
 
-    def _is_up_to_date(self, key: Key, opened: _Open, placement: JsonObject) -> bool:
+    def _is_up_to_date(self, key: Key, opened: _Open, placement: Identity) -> bool:
         """Most placements after a restart: nothing has happened, and nothing is read or written."""
         known = self._known.get(key)
         if known is None or opened.moves or opened.entries or opened.revisions or opened.at_start is None:
             return False
-        metadata = placement["metadata"]
-        same = known.uid == metadata.get("uid") and known.generation == int(metadata.get("generation") or 0)
-        return same and (known.count, known.digest) == opened.at_start
+        same = known.uid == placement.uid and known.generation == placement.generation
+        return same and known.decided == opened.at_start
 
-    async def _record(self, key: Key, placement: JsonObject) -> JsonObject:
+    async def _record(self, key: Key, placement: Identity) -> Record:
         """The history as the server has it, or a new one."""
         try:
-            record: JsonObject = (await self._client.request("GET", path_of(key, named=True))).json()
+            reply = await self._client.request("GET", path_of(key, named=True))
         except ApiError as error:
             if error.code != _NOT_FOUND:
                 raise
-            return new_record(placement)
-        if belongs_to(record, placement):
-            return record
-        fresh = new_record(placement)
-        fresh["metadata"]["resourceVersion"] = record["metadata"]["resourceVersion"]
-        return fresh
+            return Record.new(placement)
+        record = Record.read(reply.json())
+        return record if record.belongs_to(placement) else record.replaced_by(Record.new(placement))
 
-    def _catch_up(self, key: Key, opened: _Open, placement: JsonObject, record: JsonObject, since: str) -> None:
+    def _catch_up(self, key: Key, opened: _Open, placement: Stored[Placement], record: Record) -> None:
         """After a start: a spec that is not in the history, and decisions that it does not lead to."""
         at_start, opened.at_start = opened.at_start, None
         known = self._known.pop(key, None)
         present = revision_of(placement, None, self._clock())
-        newest = next(iter(reversed(record.get("revisions") or ())), None)
-        if not opened.revisions and (newest is None or newest["revision"] < present["revision"]):
+        kept = record.history.revisions
+        if not opened.revisions and (not kept or kept[-1].revision < present.revision):
             opened.revisions.append(present)
-        decided = record.get("decided") or {}
-        if known is None or at_start is None or not decided or decided.get("digest") == at_start[1]:
+        decided = record.history.decided
+        if known is None or at_start is None or decided is None or decided.digest in ("", at_start.digest):
             return
-        opened.entries.insert(0, _unrecorded(placement, decided, at_start, since, self._clock()))
+        opened.entries.insert(0, unrecorded(placement, decided, at_start, record.since, self._clock()))
 
     async def _write_up(self, key: Key, opened: _Open, since: str) -> None:
         """The next move as an entry, and as an event."""
@@ -352,9 +347,9 @@ class HistoryKeeper:
         causes, more = report.causes(since)
         flips: list[Flip] = []
         until = time.thread_time() + _SLICE
-        found = report.flips() if self._world.held(key) is None else iter(())
+        found = report.flips() if self._world.plans.held(key) is None else iter(())
         while True:
-            with self._world.evaluating(key):
+            with self._world.notes.evaluating(key):
                 flip = next(found, None)
             if flip is None:
                 break
@@ -369,46 +364,10 @@ class HistoryKeeper:
         opened.skipped = 0
         opened.entries = [*opened.entries, entry][-MOST_ENTRIES:]
         about = About.of(PLACEMENT, move.now.placement.obj.metadata)
-        self._events.record(about, "DecisionsChanged", summary(entry, causes, flips))
+        self._events.record(about, "DecisionsChanged", summary(entry, flips))
 
-    async def _write(self, key: Key, record: JsonObject) -> None:
-        if record["metadata"].get("resourceVersion"):
-            await self._client.request("PUT", path_of(key, named=True), body=record)
+    async def _write(self, key: Key, record: Record) -> None:
+        if record.revision:
+            await self._client.request("PUT", path_of(key, named=True), body=record.body())
         else:
-            await self._client.request("POST", path_of(key), body=record)
-
-
-def _known(record: JsonObject) -> _Known:
-    metadata, decided = record["metadata"], record.get("decided") or {}
-    revisions = record.get("revisions") or ()
-    owner: JsonObject = next(iter(metadata.get("ownerReferences") or ()), {})
-    return _Known(
-        int(decided.get("count") or 0),
-        str(decided.get("digest") or ""),
-        int(revisions[-1]["revision"]) if revisions else 0,
-        str(owner.get("uid") or ""),
-    )
-
-
-def _decided_in(record: JsonObject) -> tuple[int, str]:
-    decided = record.get("decided") or {}
-    return int(decided.get("count") or 0), str(decided.get("digest") or "")
-
-
-def _unrecorded(
-    placement: JsonObject, decided: JsonObject, at_start: tuple[int, str], since: str, now: datetime
-) -> JsonObject:
-    """Decisions moved, and nobody lived to tell: an entry with what can be told now."""
-    causes: Sequence[Cause] = [Cause(deed=UNRECORDED)]
-    writer = writer_since(placement, since, with_status=False)
-    if writer is not None:
-        metadata = placement["metadata"]
-        seen = Cause("Placement", metadata["namespace"], metadata["name"], SEEN_AFTER_RESTART)
-        causes = [*causes, seen.by(writer)]
-    return {
-        "time": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "generation": int(placement["metadata"].get("generation") or 0),
-        "before": int(decided.get("count") or 0),
-        "after": at_start[0],
-        "causes": [cause.as_object() for cause in causes],
-    }
+            await self._client.request("POST", path_of(key), body=record.body())

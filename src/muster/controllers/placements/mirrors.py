@@ -16,7 +16,7 @@ from muster.api.placement_decision import PlacementDecision
 from muster.api.reading import Reader
 from muster.client.heads import Place
 from muster.controllers.clusters import HEALTH
-from muster.controllers.placements.world import Key, SetKey
+from muster.controllers.placements.keys import Key, SetKey
 from muster.controllers.runtime.mirror import Mirror
 
 if TYPE_CHECKING:

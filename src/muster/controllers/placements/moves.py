@@ -11,29 +11,40 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.managed_cluster import ManagedCluster
+from muster.api.placement_history import (
+    CREATED,
+    OTHER_DECISIONS,
+    SEEN_AFTER_RESTART,
+    Cause,
+    Flip,
+    HistoryEntry,
+    NamedClusters,
+)
+from muster.api.reading import Reader
 from muster.controllers.runtime.conditions import timestamp
 from muster.fleet import DELETION, ScoreTable, score_of
 from muster.placement import planned
 from muster.placement.explain.causes import (
     CLUSTER,
-    CREATED,
-    OTHER_DECISIONS,
     SCORE,
-    SEEN_AFTER_RESTART,
-    Cause,
-    Flip,
+    ClusterSituation,
     Ref,
-    Standpoint,
     causes_of,
     expired_toleration,
     flip_of,
     reads_of,
+    ref_of,
+    shortened,
     unnamed,
+    worded_flip,
+    written_by,
 )
 from muster.placement.explain.differences import writer_since
 from muster.reasons import Code, Reason, sentence
 from muster.selectors.cel import cel_compiler
 from muster.selectors.paths import SCORES
+from muster.values.faults import Fault
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -49,6 +60,8 @@ if TYPE_CHECKING:
 MOST_EXAMPLES: Final = 10  # clusters that an entry names, of those gained and of those lost
 MOST_FLIPS: Final = 5  # clusters whose turn it tells, of each
 MOST_CAUSES: Final = 10
+_PLACEMENT: Final = "Placement"
+_CLUSTERS: Final = Reader(ManagedCluster)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +70,7 @@ class Basis:
 
     placement: Stored[Placement]
     plan: Plan
-    seen: Visibility
+    visibility: Visibility
     now: datetime
 
 
@@ -69,6 +82,14 @@ class ExampleState:
     gained: bool
     encoded: bytes | None
     scores: Mapping[str, Score]
+
+
+@dataclass(frozen=True, slots=True)
+class Surrounding:
+    """A set or a binding that counts for a placement, as it is now."""
+
+    ref: Ref
+    encoded: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +105,7 @@ class Move:
     examples: tuple[ExampleState, ...]
     pending: Pending
     unseen: bool  # something may have changed that nobody has told
-    around: tuple[JsonObject, ...] = ()  # the sets and bindings that count, where that is so
+    around: tuple[Surrounding, ...] = ()  # the sets and bindings that count, where that is so
 
 
 def examples_of(fleet: Fleet, gained: tuple[str, ...], lost: tuple[str, ...]) -> Iterator[ExampleState]:
@@ -111,21 +132,21 @@ class MoveReport:
             return
         was_plan, now_plan = self._plans()
         for each in move.examples:
-            now = Standpoint(now_plan, move.now.seen, move.now.now, self._clusters[each.name])
+            now = ClusterSituation(now_plan, move.now.visibility, move.now.now, self._clusters[each.name])
             if move.was is None or (move.unseen and not self._changed(each.name)):
                 yield self._unseen(each, now)
                 continue
             known = self._by_ref.get(Ref(CLUSTER, "", each.name))
             state = self._clusters[each.name] if known is None else known.old
-            was = Standpoint(was_plan or move.was.plan, move.was.seen, move.was.now, state)
+            was = ClusterSituation(was_plan or move.was.plan, move.was.visibility, move.was.now, state)
             yield flip_of(each.name, was, now, gained=each.gained)
 
     @staticmethod
-    def _unseen(example: ExampleState, now: Standpoint) -> Flip:
+    def _unseen(example: ExampleState, now: ClusterSituation) -> Flip:
         """For a cluster of which nobody knows how it stood."""
         unknown = Reason(Code.NOT_KNOWN)
         if example.gained:
-            return Flip.of(example.name, "", unknown, Reason(Code.FITS))
+            return worded_flip(example.name, "", unknown, Reason(Code.FITS))
         flip = flip_of(example.name, now, now, gained=False)
         return msgspec.structs.replace(flip, was=sentence(unknown), was_code=str(unknown.code))
 
@@ -158,9 +179,9 @@ class MoveReport:
     def causes(self, since: str) -> tuple[list[Cause], int]:
         """The causes, as many as are kept, and how many more there are. `since`: when the last entry was made."""
         move = self._move
-        reads = reads_of(move.now.plan, move.now.seen) | {DELETION}
+        reads = reads_of(move.now.plan, move.now.visibility) | {DELETION}
         if move.was is not None:
-            reads |= reads_of(move.was.plan, move.was.seen)
+            reads |= reads_of(move.was.plan, move.was.visibility)
         moved = {*move.gained, *move.lost}
         found, total = causes_of(self._changes, moved, reads)
         found = unnamed(found, moved)  # everybody in the namespace reads the history, and the event
@@ -179,71 +200,69 @@ class MoveReport:
         return kept, total - len(kept) + move.pending.more
 
     def _created(self) -> Cause:
-        placement = self._move.now.placement.plain()
-        metadata = placement["metadata"]
-        created = Cause("Placement", metadata.get("namespace") or "", metadata["name"], CREATED)
-        return created.by(writer_since(placement, "", with_status=False))
+        placement = self._move.now.placement
+        created = Cause(_PLACEMENT, *placement.place, CREATED)
+        return written_by(created, writer_since(placement.plain(), "", with_status=False))
 
     def _expired_tolerations(self, found: list[Cause]) -> Iterator[Cause | None]:
         """Of lost clusters that did not change themselves."""
         explained = {cause.name for cause in found if cause.kind == CLUSTER}
         for each in self._move.examples:
-            cluster = self._clusters[each.name]
-            if not each.gained and each.name not in explained and cluster is not None:
-                yield expired_toleration(cluster, self._move.now.plan, self._move.now.now)
+            if each.gained or each.name in explained or each.encoded is None:
+                continue
+            cluster = _CLUSTERS.read(each.encoded)
+            if not isinstance(cluster, Fault):
+                yield expired_toleration(cluster.obj, self._move.now.plan, self._move.now.now)
 
     def _seen_after_restart(self, since: str, found: list[Cause]) -> Iterator[Cause]:
         """Objects that were written while nobody watched, as far as their managers' times tell."""
-        explained = {Ref(cause.kind, cause.namespace, cause.name) for cause in found}
-        for obj in (self._move.now.placement.plain(), *self._move.around, *self._clusters.values()):
-            if obj is None:
+        explained = set(map(ref_of, found))
+        placement = self._move.now.placement
+        states: list[tuple[Ref, JsonObject | None]] = [(Ref(_PLACEMENT, *placement.place), placement.plain())]
+        states += [(each.ref, _decoded(each.encoded)) for each in self._move.around]
+        states += [(Ref(CLUSTER, "", name), cluster) for name, cluster in self._clusters.items()]
+        for ref, obj in states:
+            if obj is None or ref in explained:
                 continue
-            metadata = obj["metadata"]
-            ref = Ref(str(obj.get("kind", "")), metadata.get("namespace") or "", metadata["name"])
             writer = writer_since(obj, since, with_status=ref.kind == CLUSTER)
-            if writer is not None and ref not in explained:
-                yield Cause(*ref, SEEN_AFTER_RESTART).by(writer)
-        gone = [name for name, cluster in self._clusters.items() if cluster is None]
-        for name in gone:
-            if Ref(CLUSTER, "", name) not in explained:
-                yield Cause(CLUSTER, "", name, SEEN_AFTER_RESTART, note="it is gone")
+            if writer is not None:
+                yield written_by(Cause(*ref, SEEN_AFTER_RESTART), writer)
+        for ref, obj in states:
+            if obj is None and ref not in explained:
+                yield Cause(*ref, SEEN_AFTER_RESTART, note="it is gone")
 
-    def entry(self, causes: list[Cause], more: int, flips: list[Flip], skipped: int = 0) -> JsonObject:
+    def entry(self, causes: list[Cause], more: int, flips: list[Flip], skipped: int = 0) -> HistoryEntry:
         """As the history keeps it. `skipped`: moves before this one that nobody had the time to write down."""
         move = self._move
-        entry: JsonObject = {
-            "time": timestamp(move.now.now),
-            "generation": move.now.placement.obj.metadata.generation,
-            "before": move.before,
-            "after": move.after,
-            "gained": _names(move.gained),
-            "lost": _names(move.lost),
-            "causes": [cause.as_object() for cause in causes],
-            "flips": [flip.as_object() for flip in flips],
-        }
-        if more:
-            entry["more"] = more
-        if skipped:
-            entry["skipped"] = skipped
-        return entry
+        return HistoryEntry(
+            timestamp(move.now.now),
+            move.now.placement.obj.metadata.generation,
+            move.before,
+            move.after,
+            _named(move.gained),
+            _named(move.lost),
+            tuple(causes),
+            tuple(map(shortened, flips)),
+            more,
+            skipped,
+        )
 
 
-def summary(entry: JsonObject, causes: list[Cause], flips: list[Flip]) -> str:
+def summary(entry: HistoryEntry, flips: list[Flip]) -> str:
     """An entry in one line, for an event: the most telling first, because the end may be cut off."""
     parts = []
-    for name in ("gained", "lost"):
-        names = entry[name]
-        if names["count"]:
-            beyond = ", …" if names["count"] > len(names["examples"]) else ""
-            parts.append(f"{name} {names['count']} ({', '.join(names['examples'])}{beyond})")
-    text = f"{'; '.join(parts)}, because {'; '.join(map(str, causes))}"
-    if entry.get("more"):
-        text += f"; and {entry['more']} more"
+    for verb, clusters in (("gained", entry.gained), ("lost", entry.lost)):
+        if clusters is not None and clusters.count:
+            beyond = ", …" if clusters.count > len(clusters.examples) else ""
+            parts.append(f"{verb} {clusters.count} ({', '.join(clusters.examples)}{beyond})")
+    text = f"{'; '.join(parts)}, because {'; '.join(map(str, entry.causes))}"
+    if entry.more:
+        text += f"; and {entry.more} more"
     return text + "".join(f". {flip.cluster}: {flip}" for flip in flips)
 
 
-def _names(names: tuple[str, ...]) -> JsonObject:
-    return {"count": len(names), "examples": list(names[:MOST_EXAMPLES])}
+def _named(names: tuple[str, ...]) -> NamedClusters:
+    return NamedClusters(len(names), names[:MOST_EXAMPLES])
 
 
 def _decoded(encoded: bytes | None) -> JsonObject | None:

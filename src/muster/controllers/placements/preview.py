@@ -12,25 +12,29 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.api.parts import ObjectMeta
+from muster.api.parts import ObjectMeta, PartialObject
 from muster.api.placement_decision import ClusterDecision, PlacementDecision, PlacementDecisionStatus
+from muster.api.reading import Reader
 from muster.client.heads import Place
 from muster.controllers.cluster_sets import BUILT_IN, roll_back
 from muster.controllers.clusters import CLUSTERS, wanted_taints
+from muster.controllers.placements.decision_pages import PLACEMENT_LABEL
+from muster.controllers.placements.keys import Key
 from muster.controllers.placements.mirrors import BINDINGS, DECISIONS, PLACEMENTS, SCORES, SETS
-from muster.controllers.placements.world import PLACEMENT_LABEL, Key, PlacementWorld
+from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.conditions import timestamp
 from muster.controllers.runtime.mirror import Stored
 from muster.errors import InvalidObjectError
-from muster.values.faults import Fault
-from muster.values.json import Json, JsonMapping, JsonObject
+from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
+    from muster.controllers.placements.keys import SetKey, Woken
     from muster.placement import ScheduleResult
 
+_OBJECTS: Final = Reader(PartialObject)
 KINDS: Final = (
     "AddOnPlacementScore",
     "ManagedCluster",
@@ -73,7 +77,7 @@ def world_of(objects: Iterable[JsonMapping], now: datetime) -> PlacementWorld:
     return world
 
 
-def put(world: PlacementWorld, obj: JsonObject) -> frozenset[Json]:
+def put(world: PlacementWorld, obj: JsonObject) -> Woken:
     """Feed one object to the world, as its watch would; who is woken."""
     match obj["kind"]:
         case "AddOnPlacementScore":
@@ -82,7 +86,7 @@ def put(world: PlacementWorld, obj: JsonObject) -> frozenset[Json]:
                 raise InvalidObjectError(fault.path, fault.message)
             return told
         case "ManagedCluster":
-            return world.put_cluster(obj["metadata"]["name"], msgspec.json.encode(obj))
+            return world.put_cluster(_place(obj).name, msgspec.json.encode(obj))
         case "ManagedClusterSet":
             return world.put_set(Stored.of(SETS, obj))
         case "ManagedClusterSetBinding":
@@ -95,10 +99,9 @@ def put(world: PlacementWorld, obj: JsonObject) -> frozenset[Json]:
             return frozenset()
 
 
-def remove(world: PlacementWorld, obj: JsonMapping) -> frozenset[Json]:
+def remove(world: PlacementWorld, obj: JsonObject) -> Woken:
     """Take one object out of the world, as its watch would; who is woken."""
-    metadata = obj["metadata"]
-    place = Place(metadata.get("namespace", ""), metadata["name"])
+    place = _place(obj)
     match obj["kind"]:
         case "AddOnPlacementScore":
             return world.remove_score(place)
@@ -114,6 +117,11 @@ def remove(world: PlacementWorld, obj: JsonMapping) -> frozenset[Json]:
             return world.remove_decision(place)
         case _:
             return frozenset()
+
+
+def _place(obj: JsonObject) -> Place:
+    metadata = _OBJECTS.partly(obj).obj.metadata
+    return Place(metadata.namespace, metadata.name)
 
 
 def settle(world: PlacementWorld, now: datetime) -> None:
@@ -136,7 +144,7 @@ def preview(
     """
     known = set(world.placements)
     before = {key: _decided(world, key) for key in known}
-    changed, gone_ones = [dict(change) for change in changes], list(deleted)
+    changed, gone_ones = [dict(change) for change in changes], [dict(each) for each in deleted]
     # 1. What is written, and what placements make of it.
     woken = {key for obj in changed for key in put(world, obj)}
     woken |= {key for obj in gone_ones for key in remove(world, obj)}
@@ -166,7 +174,7 @@ def preview(
     return found
 
 
-def _work_off(world: PlacementWorld, woken: Iterable[Json], now: datetime) -> dict[Key, str]:
+def _work_off(world: PlacementWorld, woken: Iterable[Key | SetKey], now: datetime) -> dict[Key, str]:
     """Schedule the woken placements in their turns; what is wrong with those that cannot be."""
     faults: dict[Key, str] = {}
     for key in sorted(key for key in woken if isinstance(key, Key)):
@@ -183,34 +191,33 @@ def _work_off(world: PlacementWorld, woken: Iterable[Json], now: datetime) -> di
 def _following(obj: JsonObject, now: datetime) -> Iterator[JsonObject]:
     """What controllers write when they see this object."""
     match obj["kind"]:
-        case "ManagedCluster" if "deletionTimestamp" not in obj["metadata"]:
-            found = CLUSTERS.fitted(obj)
-            if isinstance(found, Fault):
-                return
-            taints = wanted_taints(found.obj)
-            if taints != found.obj.spec.taints:
+        case "ManagedCluster":
+            cluster = CLUSTERS.partly(obj).obj
+            taints = wanted_taints(cluster)
+            if taints != cluster.spec.taints and not cluster.metadata.is_going:
                 timed = [{"timeAdded": timestamp(now), **taint} for taint in msgspec.to_builtins(taints)]
-                yield {**obj, "spec": {**(obj.get("spec") or {}), "taints": timed}}
-        case "ManagedClusterSet" if obj["metadata"]["name"] in BUILT_IN and roll_back(obj) is not None:
-            yield {**obj, "spec": {"clusterSelector": BUILT_IN[obj["metadata"]["name"]]}}
+                spec = obj["spec"] if isinstance(obj.get("spec"), dict) else {}
+                yield {**obj, "spec": {**spec, "taints": timed}}
+        case "ManagedClusterSet" if (name := _place(obj).name) in BUILT_IN:
+            if roll_back(Stored.of(SETS, obj)) is not None:
+                yield {**obj, "spec": {"clusterSelector": BUILT_IN[name]}}
 
 
-def _made_again(deleted: Iterable[JsonMapping]) -> Iterator[JsonObject]:
+def _made_again(deleted: Iterable[JsonObject]) -> Iterator[JsonObject]:
     """The built-in sets do not stay away."""
     for obj in deleted:
-        name = obj["metadata"]["name"]
-        if obj["kind"] == "ManagedClusterSet" and name in BUILT_IN:
+        if obj["kind"] == "ManagedClusterSet" and (name := _place(obj).name) in BUILT_IN:
             yield {"kind": obj["kind"], "metadata": {"name": name}, "spec": {"clusterSelector": BUILT_IN[name]}}
 
 
 def _decided(world: PlacementWorld, key: Key) -> list[str]:
-    return [name for page in world.pages(key) for name in page.clusters]
+    return [name for page in world.decisions.of(key) for name in page.clusters]
 
 
 def _settle(world: PlacementWorld, key: Key, result: ScheduleResult) -> None:
     """Put the decided pages where the controller would."""
     wanted = {page.name: page.clusters for page in result.pages()}
-    present = {page.metadata.name for page in world.pages(key)}
+    present = {page.metadata.name for page in world.decisions.of(key)}
     for name in present - wanted.keys():
         world.remove_decision(Place(key.namespace, name))
     for name, clusters in wanted.items():

@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.controllers.placements.dry_runs import DryRun
 from muster.controllers.placements.fleet_advice import FleetAdviser
-from muster.controllers.placements.trial_schedules import Trial
 from muster.controllers.placements.world import DISABLED
 from muster.controllers.questions.kinds import Advice, Refusal
 from muster.placement.explain.explanation import explain_cluster
 from muster.placement.explain.report import with_remarks
 from muster.placement.explain.reporting import cluster_report, note, report_of
+from muster.placement.schedule.plan import PLACEMENTS
 from muster.reasons import Code, Reason
+from muster.values.faults import Fault
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from muster.api.parts import ObjectMeta
+    from muster.api.placement import Placement
+    from muster.api.reading import Reading
     from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion
     from muster.placement.explain.report import PlacementReport
@@ -35,7 +40,7 @@ _MOST_PER_CLUSTER: Final = 0.25  # seconds that expressions may take for one clu
 _QUICK: Final = 0.02  # and with examples, near misses and single clusters
 
 
-class Answerer:
+class QuestionService:
     """Answers from the live world. `ready` once everything has been seen once: before, answers would be wrong."""
 
     def __init__(self, world: PlacementWorld, clock: Callable[[], datetime], seconds: float = SECONDS) -> None:
@@ -70,18 +75,18 @@ class Answerer:
             self._waiting -= 1
 
     async def _explained(self, question: ExplainQuestion) -> PlacementReport:
-        placement = question.placement
+        placement = _read(question.placement)
         if question.cluster and question.cluster not in self._world.fleet:
             raise Refusal(404, f"there is no cluster {question.cluster!r}")
-        if (entry := self._world.set_aside_like(placement)) is not None:
+        if (entry := self._world.plans.set_aside_like(placement.obj.spec)) is not None:
             raise Refusal(_CONFLICT, entry.condition(self._world.quarantine.namespace)[2])
-        trial = await Trial.of(self._world, placement)
-        if (held := self._world.why_held(trial.plan, trial.visibility)) is not None:
+        run = await DryRun.of(self._world, placement)
+        if (held := self._world.plans.why_held(run.plan, run.visibility)) is not None:
             raise Refusal(_CONFLICT, held.condition(self._world.quarantine.namespace)[2])
-        with trial:
-            await trial.evaluate()
+        with run:
+            await run.evaluate()
             # Reasons are found by evaluating again, in one go: for few clusters, so that mostly it does not matter.
-            seconds = trial.seconds_per_cluster()
+            seconds = run.seconds_per_cluster()
             if seconds > _MOST_PER_CLUSTER:
                 raise Refusal(
                     504,
@@ -89,11 +94,11 @@ class Answerer:
                     f"more than the {_MOST_PER_CLUSTER:g} that are explained: simplify them",
                 )
             is_quick = seconds <= _QUICK
-            result = trial.result(self._clock())
-            revision = "" if question.dry_run else placement["metadata"].get("resourceVersion") or ""
+            result = run.result(self._clock())
+            revision = "" if question.dry_run else placement.obj.metadata.resource_version
             report = report_of(
                 result,
-                trial.present(),
+                run.present(),
                 question.window,
                 revision=revision,
                 examples=is_quick,
@@ -102,17 +107,16 @@ class Answerer:
             if not is_quick:
                 report = with_remarks(report, (*report.remarks, note(Reason(Code.EXPRESSIONS_TAKE_LONG))))
             elif question.cluster:
-                sets = [each.plain() for each in self._world.sets.values()] if question.all_sets else ()
-                way = explain_cluster(result, question.cluster, cluster_sets=sets)
+                way = explain_cluster(result, question.cluster, rules=self._world.rules if question.all_sets else {})
                 report = msgspec.structs.replace(report, cluster=cluster_report(way))
-        report = with_remarks(report, (*map(note, _remarks(placement)), *report.remarks))
+        report = with_remarks(report, (*map(note, _remarks(placement.obj.metadata)), *report.remarks))
         return msgspec.structs.replace(report, dry_run=question.dry_run)
 
     async def advise(self, question: AdviceQuestion) -> Advice:
         """What lint finds. Raises Refusal."""
         self._refuse_unready()
         try:
-            return Advice(tuple(await self._adviser.findings(question.placement, question.seconds)))
+            return Advice(tuple(await self._adviser.findings(_read(question.placement), question.seconds)))
         except TimeoutError:
             raise Refusal(504, "looking at the fleet takes longer than anybody waits") from None
 
@@ -121,10 +125,17 @@ class Answerer:
             raise Refusal(503, "the controllers have just started and are still reading the fleet; try again")
 
 
-def _remarks(placement: JsonObject) -> tuple[Reason, ...]:
-    metadata = placement["metadata"]
-    if metadata.get("deletionTimestamp"):
+def _read(placement: JsonObject) -> Reading[Placement]:
+    """The placement that is asked about. Raises Refusal for what is none at all."""
+    found = PLACEMENTS.fitted(placement)
+    if isinstance(found, Fault):
+        raise Refusal(422, f"the placement cannot be read: {found}")
+    return found
+
+
+def _remarks(placement: ObjectMeta) -> tuple[Reason, ...]:
+    if placement.is_going:
         return (Reason(Code.PLACEMENT_DELETING),)
-    if (metadata.get("annotations") or {}).get(DISABLED) == "true":
+    if placement.annotations.get(DISABLED) == "true":
         return (Reason(Code.SCHEDULING_DISABLED, parameters={"annotation": DISABLED}),)
     return ()

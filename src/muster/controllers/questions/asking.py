@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from muster.controllers.questions.answering import Answerer
+    from muster.controllers.questions.answering import QuestionService
 
 _LOGGER = logging.getLogger(__name__)
 CONTROLLERS_ADDRESS: Final = "controllers.json"  # the file's name in the hub's directory
@@ -55,9 +55,9 @@ class _Address(msgspec.Struct, frozen=True):
 
 @contextlib.asynccontextmanager
 async def serve_answers(
-    address: Path, metrics: Callable[[], bytes], answerer: Answerer | None = None
+    address: Path, metrics: Callable[[], bytes], service: QuestionService | None = None
 ) -> AsyncIterator[None]:
-    """Answer for as long as the block runs; without an answerer, only for metrics."""
+    """Answer for as long as the block runs; without an service, only for metrics."""
     secret = secrets.token_urlsafe(32)
 
     async def rendered(_: bytes) -> bytes:
@@ -65,11 +65,11 @@ async def serve_answers(
 
     async def explained(body: bytes) -> bytes:
         question = msgspec.json.decode(body, type=ExplainQuestion)
-        return await _encoded(answerer, lambda each: each.explain(question))
+        return await _encoded(service, lambda each: each.explain(question))
 
     async def advised(body: bytes) -> bytes:
         question = msgspec.json.decode(body, type=AdviceQuestion)
-        return await _encoded(answerer, lambda each: each.advise(question))
+        return await _encoded(service, lambda each: each.advise(question))
 
     application = web.Application(client_max_size=_MOST_BYTES)
     for path, answer in ((_METRICS, rendered), (_EXPLAIN, explained), (_ADVISE, advised)):
@@ -93,10 +93,12 @@ async def serve_answers(
         await runner.cleanup()
 
 
-async def _encoded(answerer: Answerer | None, ask: Callable[[Answerer], Awaitable[PlacementReport | Advice]]) -> bytes:
-    if answerer is None:
+async def _encoded(
+    service: QuestionService | None, ask: Callable[[QuestionService], Awaitable[PlacementReport | Advice]]
+) -> bytes:
+    if service is None:
         raise Refusal(503, "these controllers explain nothing")
-    return msgspec.json.encode(await ask(answerer))
+    return msgspec.json.encode(await ask(service))
 
 
 def _guarded(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from prometheus_client import Counter, Histogram
 
-from muster.api.parts import PartialObject
+from muster.api.parts import PartialObject, plain_conditions
 from muster.api.reading import Reader
 from muster.api.resolution import GROUP, Resolution
 from muster.catalog_files import fingerprint
@@ -165,7 +165,7 @@ class ResolutionController:
 
     async def _write(self, place: Place, snapshot: Snapshot, answer: Answer) -> None:
         present = snapshot.status
-        conditions = merged(present.get("conditions", ()), answer.conditions, self._clock())
+        conditions = plain_conditions(merged(snapshot.conditions, answer.conditions, self._clock()))
         found: JsonObject = msgspec.json.decode(msgspec.json.encode(answer.status))  # lists, as it is compared
         status = {**found, "observedGeneration": snapshot.generation, "conditions": conditions}
         if status == present:

@@ -54,7 +54,7 @@ _JOBS: Final = msgspec.json.Decoder(Job)
 _SPECS: Final = Reader(ResolutionSpec)
 
 
-class Shelf:
+class CatalogCache:
     """Catalogs that were read, newest use last, as many as fit."""
 
     def __init__(self, most_bytes: int = _MOST_KEPT) -> None:
@@ -88,7 +88,7 @@ class Shelf:
         return self._contents[fingerprint]
 
 
-def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic) -> Answer:
+def work_on(job: Job, cache: CatalogCache, clock: Callable[[], float] = time.monotonic) -> Answer:
     """Read the catalogs, decide, and put the outcome into a status."""
     read = _SPECS.read(bytes(job.spec))
     if isinstance(read, Unreadable) or read.faults:
@@ -107,7 +107,7 @@ def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic)
     unavailable: list[Fault] = []
     for given in job.catalogs:
         try:
-            catalog, content = _catalog(given, spec, shelf)
+            catalog, content = _catalog(given, spec, cache)
         except (InvalidObjectError, OSError) as error:
             told = {"message": _without_path(error, given) if isinstance(error, OSError) else str(error)}
             unavailable.append(Fault(f"catalog {given.name}", Reason(Code.CATALOG_UNAVAILABLE, parameters=told)))
@@ -123,7 +123,7 @@ def work_on(job: Job, shelf: Shelf, clock: Callable[[], float] = time.monotonic)
     return found._replace(status=status)
 
 
-def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[Catalog, str]:
+def _catalog(given: CatalogInput, spec: ResolutionSpec, cache: CatalogCache) -> tuple[Catalog, str]:
     """The catalog, and a digest of what is in it."""
     if given.missing:
         raise InvalidObjectError("", given.missing)
@@ -131,10 +131,10 @@ def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[C
         path = Path(given.path)
         if not path.exists():
             raise InvalidObjectError("", "the hub's settings name a file or directory that is not there")
-        digest = shelf.content(path, given.fingerprint)
+        digest = cache.content(path, given.fingerprint)
         size = sum(file.stat().st_size for file in path.rglob("*")) if path.is_dir() else path.stat().st_size
         # Where things are on the server is not the business of those who may read the status.
-        return shelf.catalog(
+        return cache.catalog(
             given.name, digest, size, lambda builder: read_path(path, builder, name=given.name)
         ), digest
     if given.inline:
@@ -142,10 +142,10 @@ def _catalog(given: CatalogInput, spec: ResolutionSpec, shelf: Shelf) -> tuple[C
         blobs = msgspec.json.decode(written, type=tuple[JsonObject, ...])
         text = msgspec.json.encode(blobs)
         digest = hashlib.sha256(text).hexdigest()
-        return shelf.catalog(given.name, digest, len(text), lambda builder: _read_inline(blobs, builder)), digest
+        return cache.catalog(given.name, digest, len(text), lambda builder: _read_inline(blobs, builder)), digest
     text = msgspec.json.encode((given.texts, given.binaries), order="sorted")
     digest = hashlib.sha256(text).hexdigest()
-    return shelf.catalog(given.name, digest, len(text), lambda builder: _read_values(given, builder)), digest
+    return cache.catalog(given.name, digest, len(text), lambda builder: _read_values(given, builder)), digest
 
 
 def _read_inline(blobs: tuple[JsonObject, ...], builder: CatalogBuilder) -> None:
@@ -187,13 +187,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, hard))
     os.nice(_NICER)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    shelf = Shelf()
+    cache = CatalogCache()
     while (frame := _read_frame(sys.stdin.buffer)) is not None:
         try:
-            found = work_on(_JOBS.decode(frame), shelf)
+            found = work_on(_JOBS.decode(frame), cache)
         except MemoryError:
-            del shelf
-            shelf = Shelf()
+            del cache
+            cache = CatalogCache()
             text = f"the catalogs take more than the {MOST_MEMORY // 1024**2} MB that resolving may use"
             found = finished(Verdict("Unknown", NOT_DECIDED, text))
         encoded = msgspec.json.encode(found)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from muster.api.config_map import ConfigMap
+from muster.api.parts import Node
 from muster.api.reading import Reader
 from muster.api.resolution import CATALOG_LABEL, CatalogSource
 from muster.client.heads import Place
@@ -22,18 +23,20 @@ from muster.values.json import JsonObject
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from muster.api.parts import Identity, PartialObject
+    from muster.api.parts import Condition, Identity, PartialObject
     from muster.api.resolution import ConfigMapCatalog, Resolution
     from muster.controllers.runtime.mirror import Stored
 
 
-class _Whole(msgspec.Struct, frozen=True):
+class _Whole(Node, frozen=True):
+    """Spec and status as they are written."""
+
     spec: msgspec.Raw = msgspec.Raw(b"{}")
-    status: JsonObject = {}
+    status: JsonObject = msgspec.field(default_factory=dict)
 
 
 _CONFIG_MAPS: Final = Reader(ConfigMap)
-_WHOLES: Final = msgspec.json.Decoder(_Whole)
+_WHOLES: Final = Reader(_Whole)
 
 
 class _Known(NamedTuple):
@@ -41,6 +44,7 @@ class _Known(NamedTuple):
 
     metadata: Identity
     sources: tuple[CatalogSource, ...]
+    conditions: tuple[Condition, ...]
     seconds: int
     encoded: bytes
 
@@ -53,6 +57,7 @@ class Snapshot:
     generation: int
     spec: msgspec.Raw
     status: JsonObject  # as it is written: it is compared with what is to be written
+    conditions: tuple[Condition, ...]
     identity: object  # equal identities have equal answers
     catalogs: tuple[CatalogSource, ...]
     read: Callable[[CatalogSource], CatalogInput]
@@ -94,7 +99,8 @@ class ResolutionWorld:
             msgspec.structs.replace(each, inline=msgspec.Raw(b"[]" if each.is_inline else b""))
             for each in new.obj.spec.catalogs
         )
-        self._resolutions[place] = _Known(new.obj.metadata, sources, new.obj.spec.time_limit_seconds, new.encoded)
+        conditions, seconds = new.obj.status.conditions, new.obj.spec.time_limit_seconds
+        self._resolutions[place] = _Known(new.obj.metadata, sources, conditions, seconds, new.encoded)
         for source in sources:
             if source.config_map is not None:
                 self._users.setdefault(Place(place.namespace, source.config_map.name), set()).add(place)
@@ -143,13 +149,15 @@ class ResolutionWorld:
         known = self._resolutions.get(place)
         if known is None or known.metadata.is_going:
             return None
-        metadata, sources, whole = known.metadata, self._all(known.sources), _WHOLES.decode(known.encoded)
+        metadata, sources, found = known.metadata, self._all(known.sources), _WHOLES.read(known.encoded)
+        whole = _Whole() if isinstance(found, Fault) else found.obj
         versions = tuple(self._version(place.namespace, source) for source in sources)
         return Snapshot(
             revision=metadata.resource_version,
             generation=metadata.generation,
             spec=whole.spec,
             status=whole.status,
+            conditions=known.conditions,
             identity=(metadata.uid, metadata.generation, versions),
             catalogs=sources,
             read=lambda source: self._input(place.namespace, source),

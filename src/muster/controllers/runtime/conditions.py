@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muster.values.json import JsonMapping, JsonObject
+from muster.api.parts import Condition
 from muster.values.messages import condition_message, condition_reason
 from muster.values.times import time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
 
@@ -21,28 +21,27 @@ def timestamp(moment: datetime) -> str:
 
 
 def merged(
-    present: Iterable[JsonMapping],
+    present: Sequence[Condition],
     wanted: Mapping[str, tuple[str, str, str]],
     now: datetime,
     drop: Iterable[str] = (),
-) -> list[JsonObject]:
+) -> tuple[Condition, ...]:
     """The present conditions with the wanted ones (status, reason, message) in place, and without those to drop."""
     gone = set(drop) - wanted.keys()
-    result = [dict(condition) for condition in present if condition.get("type") not in gone]
-    places = {condition.get("type"): at for at, condition in enumerate(result)}
+    result = [condition for condition in present if condition.type not in gone]
+    places = {condition.type: at for at, condition in enumerate(result)}
     for kind, (status, reason, message) in wanted.items():
         at = places.get(kind)
-        old = result[at] if at is not None else {}
-        changed = old.get("status") != status
-        condition = {
-            "type": kind,
-            "status": status,
-            "reason": condition_reason(reason),
-            "message": condition_message(message),
-            "lastTransitionTime": (not changed and old.get("lastTransitionTime")) or timestamp(now),
-        }
+        since = result[at].last_transition_time if at is not None and result[at].status == status else None
+        condition = Condition(
+            kind,
+            status,
+            condition_reason(reason),
+            condition_message(message),
+            since or timestamp(now),
+        )
         if at is None:
             result.append(condition)
         else:
             result[at] = condition
-    return result
+    return tuple(result)

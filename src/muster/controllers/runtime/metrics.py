@@ -9,19 +9,16 @@ from __future__ import annotations
 import re
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from muster.values.json import Json
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from muster.controllers.runtime.queue import WorkQueue
 
 SCHEDULING: Final = "placement_scheduling"
 # Powers of ten as upstream's arithmetic gives them: the bounds are part of the name of a series.
@@ -39,6 +36,14 @@ class _ReadCounter(Collector):
 
     def collect(self) -> Iterator[CounterMetricFamily]:
         yield CounterMetricFamily(self._name, self._help, value=self._read())
+
+
+class Waiting(Protocol):
+    """A queue, whatever its keys are: how many wait, and for how many seconds the oldest has."""
+
+    def __len__(self) -> int: ...
+    @property
+    def waited(self) -> float: ...
 
 
 class ControllerMetrics:
@@ -68,7 +73,7 @@ class ControllerMetrics:
             "muster_controller_conflicts", "Writes that came second and were tried again.", "controller"
         )
         self._decisions = self._counter("muster_placement_decision_writes", "PlacementDecisions written.", "deed")
-        self.queues: dict[str, WorkQueue[Json]] = {}
+        self.queues: dict[str, Waiting] = {}
         self._depth = Gauge("workqueue_depth", "Keys that wait.", ("name",), registry=self.registry)
 
     def _durations(self, name: str, help_text: str) -> Histogram:
@@ -89,7 +94,7 @@ class ControllerMetrics:
         """A histogram of seconds; what it returns takes one more."""
         return Histogram(f"{name}_duration_seconds", help_text, buckets=_BUCKETS, registry=self.registry).observe
 
-    def watch_queue(self, name: str, queue: WorkQueue[Json]) -> None:
+    def watch_queue(self, name: str, queue: Waiting) -> None:
         self.queues[name] = queue
         self._depth.labels(name).set_function(lambda: len(queue))
         # Nothing has failed yet: who looks at rates must see the zero.

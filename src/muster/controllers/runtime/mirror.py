@@ -12,7 +12,7 @@ Reflectors call it, and controllers with the answers to their own writes. It kno
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -20,7 +20,7 @@ from muster.client.heads import Place, head_of
 from muster.controllers.runtime.containment import Unreadable
 from muster.errors import InvalidObjectError, MusterError
 from muster.values.faults import Fault
-from muster.values.json import Json, JsonMapping, JsonObject
+from muster.values.json import JsonMapping, JsonObject
 from muster.values.revisions import is_newer, number_of
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class Mirror(Generic[K]):
             _LOGGER.exception("%s %s could not be taken out", self.unreadable.kind, place)
 
 
-AnyMirror = Mirror[Json]
+AnyMirror = Mirror[Any]  # of whatever kind
 
 
 def _unexpected(error: Exception) -> Exception | None:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from muster.errors import InvalidObjectError
 from muster.placement.explain.clauses import common_values
 from muster.placement.explain.explained import (
-    ClusterOutlook,
+    ClusterVerdicts,
     PlacementVerdict,
     ReasonCount,
     SetExplanation,
@@ -20,16 +19,19 @@ from muster.placement.explain.funnel import stage_names
 from muster.placement.schedule.pipeline import STANDARD
 from muster.reasons import Code, Reason, Subject, sentence
 from muster.selectors.labels import LabelSelector
-from muster.selectors.membership import ExclusiveMembership, membership
+from muster.selectors.membership import ExclusiveMembership
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
+    from muster.api.placement import Placement
     from muster.fleet import Fleet
     from muster.placement.explain.explained import ValueCount
     from muster.placement.schedule.pipeline import Profile
     from muster.placement.schedule.result import ScheduleResult
+    from muster.placement.schedule.sets import Rule
     from muster.selectors.membership import Membership
 
 _EXAMPLES: Final = 3
@@ -38,18 +40,18 @@ _EXAMPLES: Final = 3
 def explain_everywhere(
     cluster: str,
     results: Iterable[ScheduleResult],
-    cluster_sets: Iterable[JsonMapping],
-    bindings: Iterable[JsonMapping],
+    rules: Mapping[str, Rule],
+    bindings: Iterable[ManagedClusterSetBinding],
     fleet: Fleet,
     profile: Profile = STANDARD,
-) -> ClusterOutlook:
+) -> ClusterVerdicts:
     """One cluster through all placements. Raises KeyError when there is no such cluster."""
     row = fleet.row(cluster)
     if row is None:
         raise KeyError(cluster)
     obj = fleet.load(row)
     bound = _namespaces(bindings)
-    sets = [_membership(each, obj, bound) for each in cluster_sets]
+    sets = [_membership(name, rule, obj, bound.get(name, ())) for name, rule in rules.items()]
     found = []
     for result in results:
         way = explain_cluster(result, cluster, profile)
@@ -57,23 +59,22 @@ def explain_everywhere(
         found.append((not way.selected, -passed, PlacementVerdict(way.placement, way.selected, way.stage, way.why)))
     found.sort(key=lambda each: (each[0], each[1], each[2].placement))
     ordered = sorted(sets, key=lambda each: (not each.member, each.name))
-    return ClusterOutlook(cluster, tuple(ordered), tuple(verdict for _, _, verdict in found))
+    return ClusterVerdicts(cluster, tuple(ordered), tuple(verdict for _, _, verdict in found))
 
 
 def explain_set(
-    cluster_set: JsonMapping,
+    name: str,
+    found: Rule,
     fleet: Fleet,
-    bindings: Iterable[JsonMapping],
-    placements: Iterable[JsonMapping],
+    bindings: Iterable[ManagedClusterSetBinding],
+    placements: Iterable[Placement],
 ) -> SetExplanation:
     """The members of a set, the rule that makes them so, and who may choose from it."""
-    name = str(cluster_set["metadata"]["name"])
     namespaces = _namespaces(bindings).get(name, ())
     choosing = tuple(sorted(_key(each) for each in placements if _may_choose(each, name, namespaces)))
-    try:
-        rule = membership(cluster_set)
-    except InvalidObjectError as error:
-        return SetExplanation(name, "", (), (), namespaces, choosing, fault=sentence(_unusable(name, error)))
+    rule = found.membership
+    if found.fault or rule is None:
+        return SetExplanation(name, "", (), (), namespaces, choosing, fault=sentence(_unusable(name, found)))
     inside = fleet.mask(rule).selected & fleet.present
     everything = np.zeros_like(inside)
     everything[fleet.rows()] = True
@@ -119,33 +120,28 @@ def _described(rule: Membership) -> str:
             return f"labels {requirements}" if requirements.requirements else "every cluster"
 
 
-def _membership(cluster_set: JsonMapping, cluster: JsonMapping, bound: Mapping[str, tuple[str, ...]]) -> SetMembership:
-    name = str(cluster_set["metadata"]["name"])
-    try:
-        match = membership(cluster_set).match(cluster)
-    except InvalidObjectError as error:
-        why = _unusable(name, error)
-        return SetMembership(name, member=False, why=why, namespaces=bound.get(name, ()))
-    return SetMembership(name, bool(match), match.why.about(cluster_set=name), bound.get(name, ()))
+def _membership(name: str, found: Rule, cluster: JsonMapping, namespaces: tuple[str, ...]) -> SetMembership:
+    if found.fault or found.membership is None:
+        return SetMembership(name, member=False, why=_unusable(name, found), namespaces=namespaces)
+    match = found.membership.match(cluster)
+    return SetMembership(name, bool(match), match.why.about(cluster_set=name), namespaces)
 
 
-def _unusable(name: str, error: InvalidObjectError) -> Reason:
-    return Reason(Code.SET_UNUSABLE, Subject(cluster_set=name), {"fault": str(error)})
+def _unusable(name: str, found: Rule) -> Reason:
+    return Reason(Code.SET_UNUSABLE, Subject(cluster_set=name), {"fault": found.fault})
 
 
-def _namespaces(bindings: Iterable[JsonMapping]) -> dict[str, tuple[str, ...]]:
+def _namespaces(bindings: Iterable[ManagedClusterSetBinding]) -> dict[str, tuple[str, ...]]:
     found: dict[str, set[str]] = {}
     for each in bindings:
-        metadata = each["metadata"]
-        found.setdefault(str(metadata["name"]), set()).add(str(metadata.get("namespace") or ""))
+        found.setdefault(each.metadata.name, set()).add(each.metadata.namespace)
     return {name: tuple(sorted(namespaces)) for name, namespaces in found.items()}
 
 
-def _may_choose(placement: JsonMapping, set_name: str, namespaces: tuple[str, ...]) -> bool:
-    wanted = (placement.get("spec") or {}).get("clusterSets") or ()
-    return placement["metadata"].get("namespace") in namespaces and (not wanted or set_name in wanted)
+def _may_choose(placement: Placement, set_name: str, namespaces: tuple[str, ...]) -> bool:
+    wanted = placement.spec.cluster_sets
+    return placement.metadata.namespace in namespaces and (not wanted or set_name in wanted)
 
 
-def _key(placement: JsonMapping) -> str:
-    metadata = placement["metadata"]
-    return f"{metadata.get('namespace') or ''}/{metadata['name']}"
+def _key(placement: Placement) -> str:
+    return f"{placement.metadata.namespace}/{placement.metadata.name}"

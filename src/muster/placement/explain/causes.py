@@ -11,43 +11,51 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from muster.api.addon_placement_score import AddOnPlacementScore
+from muster.api.placement_decision import PlacementDecision
+from muster.api.placement_history import (
+    CHANGED,
+    CREATED,
+    DELETED,
+    SCORE_EXPIRED,
+    TOLERATION_EXPIRED,
+    Cause,
+    FieldChange,
+    Flip,
+)
+from muster.api.reading import Reader
 from muster.fleet import Fleet
-from muster.placement.explain.differences import FieldChange, changed_fields, changed_paths, writer_of
+from muster.placement.explain.differences import changed_fields, changed_paths, writer_of
 from muster.placement.schedule.cycle import Cycle, decided
 from muster.placement.schedule.groups import NO_GROUPS
 from muster.placement.schedule.pipeline import reason_against, schedule
 from muster.placement.schedule.taints import TAINTS
-from muster.placement.schedule.tolerations import taints_of, tolerance
+from muster.placement.schedule.tolerations import taint_of, tolerance
 from muster.reasons import Code, Reason, bare, sentence
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
-from muster.selectors.paths import WHOLE, describe, project
+from muster.selectors.paths import WHOLE, describe
+from muster.values.faults import Fault
 from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.times import time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
     from datetime import datetime
 
+    from muster.api.managed_cluster import ManagedCluster
     from muster.placement.explain.differences import Writer
     from muster.placement.schedule.plan import Plan
     from muster.placement.schedule.sets import Visibility
+    from muster.selectors.paths import Path
 
 MOST_FIELDS: Final = 5  # that one cause shows
 CLUSTER: Final = "ManagedCluster"
 SCORE: Final = "AddOnPlacementScore"
 _LONGEST: Final = 500  # characters of a reason
 NOT_MOVED: Final = "not one of those that moved"
-
-# What became of an object.
-CREATED: Final = "Created"
-CHANGED: Final = "Changed"
-DELETED: Final = "Deleted"
-SCORE_EXPIRED: Final = "ScoreExpired"
-TOLERATION_EXPIRED: Final = "TolerationExpired"
-SEEN_AFTER_RESTART: Final = "SeenAfterRestart"
-OTHER_DECISIONS: Final = "OtherDecisions"
-UNRECORDED: Final = "Unrecorded"
+_SCORES: Final = Reader(AddOnPlacementScore)
+_DECISIONS: Final = Reader(PlacementDecision)
 
 
 class Ref(NamedTuple):
@@ -63,100 +71,44 @@ class Ref(NamedTuple):
         return self.name if self.kind == CLUSTER else self.namespace if self.kind == SCORE else ""
 
 
+def ref_of(cause: Cause) -> Ref:
+    """The object that a cause is about."""
+    return Ref(cause.kind, cause.namespace, cause.name)
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """An object before and after; None where it was not or is not there."""
 
     ref: Ref
-    old: JsonMapping | None
-    new: JsonMapping | None
+    old: JsonObject | None
+    new: JsonObject | None
     expired: bool = False  # nobody wrote: a score's time was over
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """What became of which object, and by whom as far as the object tells."""
-
-    kind: str = ""
-    namespace: str = ""
-    name: str = ""
-    deed: str = ""
-    fields: tuple[FieldChange, ...] = ()
-    manager: str = ""
-    operation: str = ""
-    time: str = ""  # of the manager's last change
-    note: str = ""
-
-    def __str__(self) -> str:
-        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        deed = DEEDS.get(self.deed, self.deed)
-        text = f"{self.kind} {place} {deed}" if self.name else f"{self.kind} {deed}" if self.kind else deed
-        if self.fields:
-            text += f": {'; '.join(map(str, self.fields))}"
-        if self.note:
-            text += f" ({self.note})"
-        return f"{text}, by {self.manager}" if self.manager else text
-
-    @property
-    def ref(self) -> Ref:
-        return Ref(self.kind, self.namespace, self.name)
-
-    def by(self, writer: Writer | None) -> Cause:
-        """The same with who did it, if that is known."""
-        if writer is None:
-            return self
-        return replace(self, manager=writer.manager, operation=writer.operation, time=writer.time)
-
-    def as_object(self) -> JsonObject:
-        """As a history keeps it: without what is empty."""
-        fields: JsonObject = msgspec.to_builtins(self)
-        return {name: value for name, value in fields.items() if value}
+def written_by(cause: Cause, writer: Writer | None) -> Cause:
+    """The same with who did it, if that is known."""
+    if writer is None:
+        return cause
+    return msgspec.structs.replace(cause, manager=writer.manager, operation=writer.operation, time=writer.time)
 
 
-DEEDS: Final = {
-    CREATED: "was created",
-    CHANGED: "changed",
-    DELETED: "was deleted",
-    SCORE_EXPIRED: "expired",
-    TOLERATION_EXPIRED: "has a taint that is no longer tolerated",
-    SEEN_AFTER_RESTART: "changed while no controller was running",
-    OTHER_DECISIONS: "no object that the placement reads has changed; decisions of other placements count too",
-    UNRECORDED: "the controllers ended before they had written down why",
-}
+def worded_flip(cluster: str, stage: str, was: Reason, now: Reason) -> Flip:
+    """A flip in words, with the codes of its reasons."""
+    return Flip(cluster, stage, sentence(was), sentence(now), str(was.code), str(now.code))
 
 
-class Flip(msgspec.Struct, frozen=True, rename="camel"):
-    """A cluster that was gained or lost: the stage that made the difference, and how the cluster stood there.
-
-    As a history keeps it: sentences, with the codes of their reasons.
-    """
-
-    cluster: str
-    stage: str
-    was: str
-    now: str
-    was_code: str = ""
-    now_code: str = ""
-
-    @classmethod
-    def of(cls, cluster: str, stage: str, was: Reason, now: Reason) -> Flip:
-        return cls(cluster, stage, sentence(was), sentence(now), str(was.code), str(now.code))
-
-    def __str__(self) -> str:
-        return f"{self.stage}: {self.was} → {self.now}" if self.stage else f"{self.was} → {self.now}"
-
-    def as_object(self) -> dict[str, str]:
-        codes = {"wasCode": self.was_code, "nowCode": self.now_code}
-        told = {"cluster": self.cluster, "stage": self.stage, "was": _cut(self.was), "now": _cut(self.now)}
-        return told | {name: code for name, code in codes.items() if code}
+def shortened(flip: Flip) -> Flip:
+    """As much of a flip as a history keeps."""
+    return msgspec.structs.replace(flip, was=_cut(flip.was), now=_cut(flip.now))
 
 
 @dataclass(frozen=True, slots=True)
-class Standpoint:
+class ClusterSituation:
     """What a cluster is judged by, and the cluster."""
 
     plan: Plan
-    seen: Visibility
+    visibility: Visibility
     now: datetime
     cluster: JsonMapping | None
 
@@ -165,36 +117,36 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-class Standing(NamedTuple):
+class StageVerdict(NamedTuple):
     """The stage that a cluster does not pass and why; no stage when it passes all."""
 
     stage: str
     why: Reason
 
 
-def standing(point: Standpoint, *, own: bool) -> Standing:
+def stage_verdict(situation: ClusterSituation, *, own: bool) -> StageVerdict:
     """How one cluster stands, whatever others do. `own`: it is decided already."""
-    if point.cluster is None:
-        return Standing("Cluster", Reason(Code.NO_SUCH_CLUSTER))
-    if point.plan.fault is not None:
-        fault = Reason(Code.PLACEMENT_MISCONFIGURED, parameters={"fault": str(point.plan.fault)})
-        return Standing("Placement", fault)
+    if situation.cluster is None:
+        return StageVerdict("Cluster", Reason(Code.NO_SUCH_CLUSTER))
+    if situation.plan.fault is not None:
+        fault = Reason(Code.PLACEMENT_MISCONFIGURED, parameters={"fault": str(situation.plan.fault)})
+        return StageVerdict("Placement", fault)
     fleet = Fleet()
-    name = str(point.cluster["metadata"]["name"])
-    fleet.put_many([msgspec.json.encode(point.cluster)])
-    plan = replace(point.plan, number=None, scorers=(), spread=(), groups=NO_GROUPS)
-    cycle = Cycle(plan, fleet, point.seen, point.now, decided(fleet, [name] if own else [], {}))
+    name = str(situation.cluster["metadata"]["name"])
+    fleet.put_many([msgspec.json.encode(situation.cluster)])
+    plan = replace(situation.plan, number=None, scorers=(), spread=(), groups=NO_GROUPS)
+    cycle = Cycle(plan, fleet, situation.visibility, situation.now, decided(fleet, [name] if own else [], {}))
     result = schedule(cycle)
     row = fleet.row(name)
     why = reason_against(result, name)
     if why is None:
-        return Standing("", Reason(Code.FITS))
+        return StageVerdict("", Reason(Code.FITS))
     if not result.available[row]:
-        return Standing("ClusterSets", why)
+        return StageVerdict("ClusterSets", why)
     stage = next((stage.name for stage in result.stages if not stage.passing[row]), "")
     if stage == "Predicate":
-        return Standing(stage, _unmatched(plan, point.cluster))
-    return Standing(stage, why.about(stage=""))
+        return StageVerdict(stage, _unmatched(plan, situation.cluster))
+    return StageVerdict(stage, why.about(stage=""))
 
 
 def _unmatched(plan: Plan, cluster: JsonMapping) -> Reason:
@@ -211,23 +163,23 @@ def _unmatched(plan: Plan, cluster: JsonMapping) -> Reason:
     return Reason(Code.NO_PREDICATE_HOLDS, parts=tuple(reasons))
 
 
-def flip_of(cluster: str, was: Standpoint, now: Standpoint, *, gained: bool) -> Flip:
+def flip_of(cluster: str, was: ClusterSituation, now: ClusterSituation, *, gained: bool) -> Flip:
     """Where the way of a cluster turned. One that fits before and after was picked, or others were."""
-    before, after = standing(was, own=not gained), standing(now, own=not gained)
+    before, after = stage_verdict(was, own=not gained), stage_verdict(now, own=not gained)
     stage = (before.stage if gained else after.stage) or "Pick"
     if stage == "Pick":
         picked = (Reason(Code.FITS_NOT_PICKED), Reason(Code.PICKED))
-        return Flip.of(cluster, stage, *(picked if gained else picked[::-1]))
-    return Flip.of(cluster, stage, before.why, after.why)
+        return worded_flip(cluster, stage, *(picked if gained else picked[::-1]))
+    return worded_flip(cluster, stage, before.why, after.why)
 
 
-def reads_of(plan: Plan, seen: Visibility) -> frozenset[Json]:
+def reads_of(plan: Plan, visibility: Visibility) -> frozenset[Path]:
     """Every path of a cluster that the placement depends on."""
-    rules = (rule for _, rule in seen.eligible)
+    rules = (rule for _, rule in visibility.eligible)
     return plan.paths.union(*(each.reads for each in (*plan.selectors, *rules)))
 
 
-def causes_of(changes: Iterable[Change], moved: Collection[str], reads: Collection[Json]) -> tuple[list[Cause], int]:
+def causes_of(changes: Iterable[Change], moved: Collection[str], reads: Collection[Path]) -> tuple[list[Cause], int]:
     """The causes among what has changed, those about clusters that moved first, and how many others there were.
 
     What concerns a cluster that did not move counts only when nothing else was found: it can have turned the order of
@@ -246,13 +198,15 @@ def causes_of(changes: Iterable[Change], moved: Collection[str], reads: Collecti
 def unnamed(causes: Iterable[Cause], known: Collection[str]) -> list[Cause]:
     """The causes for readers who know these clusters: what concerns another one is told without its name."""
     told = (
-        Cause(each.kind, deed=each.deed, note=NOT_MOVED) if each.ref.cluster and each.ref.cluster not in known else each
+        Cause(each.kind, deed=each.deed, note=NOT_MOVED)
+        if (about := ref_of(each).cluster) and about not in known
+        else each
         for each in causes
     )
     return list(dict.fromkeys(told))
 
 
-def cause_of(change: Change, reads: Collection[Json]) -> Cause | None:
+def cause_of(change: Change, reads: Collection[Path]) -> Cause | None:
     """A change as a cause; None when it is none, because it was taken back before anybody looked."""
     ref, old, new = change.ref, change.old, change.new
     if old is None and new is None:
@@ -262,7 +216,7 @@ def cause_of(change: Change, reads: Collection[Json]) -> Cause | None:
         deed = CREATED if old is None else SCORE_EXPIRED if change.expired else DELETED
         return _cause(ref, deed, (), writer)
     if change.expired:
-        return _cause(ref, SCORE_EXPIRED, (), None, str((new.get("status") or {}).get("validUntil") or ""))
+        return _cause(ref, SCORE_EXPIRED, (), None, _score(new).status.valid_until or "")
     fields = _fields(ref.kind, old, new, reads)
     if not fields:
         return None
@@ -270,19 +224,25 @@ def cause_of(change: Change, reads: Collection[Json]) -> Cause | None:
 
 
 def _cause(ref: Ref, deed: str, fields: tuple[FieldChange, ...], writer: Writer | None, note: str = "") -> Cause:
-    return Cause(ref.kind, ref.namespace, ref.name, deed, fields, note=note).by(writer)
+    return written_by(Cause(ref.kind, ref.namespace, ref.name, deed, fields, note=note), writer)
 
 
-def _fields(kind: str, old: JsonMapping, new: JsonMapping, reads: Collection[Json]) -> list[FieldChange]:
+def _fields(kind: str, old: JsonObject, new: JsonObject, reads: Collection[Path]) -> list[FieldChange]:
     if kind == CLUSTER:
         asked = [path for path in reads if path != WHOLE]
         fields = [_plain(each) for each in changed_paths(old, new, asked, MOST_FIELDS)]
         return fields or [_area(each) for each in changed_paths(old, new, reads, 1)]
     if kind == SCORE:
-        return [*_score_fields(old, new)][:MOST_FIELDS]
+        return [*_score_fields(_score(old), _score(new))][:MOST_FIELDS]
     if kind == "PlacementDecision":
         return changed_fields(_decisions(old), _decisions(new), MOST_FIELDS, "status.decisions")
-    return changed_fields(old.get("spec") or {}, new.get("spec") or {}, MOST_FIELDS, "spec")
+    # Whatever a spec has counts, known to a struct or not.
+    return changed_fields(_spec(old), _spec(new), MOST_FIELDS, "spec")
+
+
+def _spec(obj: JsonObject) -> Json:
+    spec = obj.get("spec")
+    return {} if spec is None else spec
 
 
 def _plain(change: FieldChange) -> FieldChange:
@@ -290,7 +250,7 @@ def _plain(change: FieldChange) -> FieldChange:
     told, because they are there to be asked about."""
     if change.field == describe(TAINTS):
         return change
-    return replace(change, old=_closed(change.old), new=_closed(change.new))
+    return msgspec.structs.replace(change, old=_closed(change.old), new=_closed(change.new))
 
 
 def _closed(text: str) -> str:
@@ -303,7 +263,7 @@ def _area(change: FieldChange) -> FieldChange:
     return FieldChange(area, "…", "…")
 
 
-def _score_fields(old: JsonMapping, new: JsonMapping) -> Iterator[FieldChange]:
+def _score_fields(old: AddOnPlacementScore, new: AddOnPlacementScore) -> Iterator[FieldChange]:
     """By the names of the items: add-ons write them in any order."""
     before, after = _items(old), _items(new)
     for name in dict.fromkeys((*before, *after)):
@@ -311,23 +271,31 @@ def _score_fields(old: JsonMapping, new: JsonMapping) -> Iterator[FieldChange]:
     yield from changed_fields(_validity(old), _validity(new), 1, "status")
 
 
-def _validity(score: JsonMapping) -> dict[str, str]:
-    until = (score.get("status") or {}).get("validUntil")
+def _validity(score: AddOnPlacementScore) -> dict[str, str]:
+    until = score.status.valid_until
     return {"validUntil": until} if until else {}
 
 
-def _items(score: JsonMapping) -> dict[str, JsonObject]:
-    items: Sequence[JsonMapping] = (score.get("status") or {}).get("scores") or ()
-    return {str(item.get("name")): {key: item[key] for key in item if key != "name"} for item in items}
+def _items(score: AddOnPlacementScore) -> dict[str, JsonObject]:
+    return {
+        each.name: {"value": each.value} if each.quantity is None else {"value": each.value, "quantity": each.quantity}
+        for each in score.status.scores
+    }
 
 
-def _decisions(page: JsonMapping) -> list[str]:
-    return [str(each.get("clusterName")) for each in (page.get("status") or {}).get("decisions") or ()]
+def _score(obj: JsonObject) -> AddOnPlacementScore:
+    found = _SCORES.fitted(obj)
+    return AddOnPlacementScore() if isinstance(found, Fault) else found.obj
 
 
-def expired_toleration(cluster: JsonMapping, plan: Plan, now: datetime) -> Cause | None:
+def _decisions(page: JsonObject) -> list[str]:
+    found = _DECISIONS.fitted(page)
+    return [] if isinstance(found, Fault) else [each.cluster_name for each in found.obj.status.decisions]
+
+
+def expired_toleration(cluster: ManagedCluster, plan: Plan, now: datetime) -> Cause | None:
     """That a toleration with an end no longer covers a taint of a cluster, if that is what keeps it out."""
-    taints = taints_of(project(cluster, TAINTS))
+    taints = map(taint_of, cluster.spec.taints)
     blocking = tolerance(taints, plan.tolerations, now, decided=True).blocked_by
     if blocking is None:
         return None
@@ -336,4 +304,4 @@ def expired_toleration(cluster: JsonMapping, plan: Plan, now: datetime) -> Cause
         return None
     seconds = max(each.seconds or 0 for each in plan.tolerations if each.matches(blocking))
     note = f"taint {blocking}, tolerated for {seconds} s, until {time_text(max(ends))}"
-    return Cause(CLUSTER, "", str(cluster["metadata"]["name"]), TOLERATION_EXPIRED, note=note)
+    return Cause(CLUSTER, "", cluster.metadata.name, TOLERATION_EXPIRED, note=note)

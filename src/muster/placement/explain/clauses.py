@@ -11,9 +11,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 import numpy as np
 
+from muster.api.managed_cluster import ManagedClusterStatus
+from muster.api.reading import Reader
 from muster.errors import FailureKind, InvalidObjectError
 from muster.placement.explain.explained import ValueCount
 from muster.reasons import Code, Reason, Subject, sentence
@@ -23,7 +24,7 @@ from muster.selectors.cel_reasons import conjuncts, shortened
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import PRESENT, SCORES
-from muster.values.json import Json
+from muster.values.faults import Fault
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from muster.values.labels import Requirement
 
 MISSING: Final = "missing"
+_CLAIMS: Final = Reader(ManagedClusterStatus)
 _WAYS_TO_BE_MISSING: Final = 4
 _MOST_VALUES: Final = 4
 _LONGEST_VALUE: Final = 40
@@ -180,9 +182,9 @@ def plain_value(projection: Hashable) -> str | None:
     if isinstance(projection, str):
         return projection
     if isinstance(projection, bytes):
-        elements: Json = msgspec.json.decode(projection)
-        named = [each for each in elements if isinstance(each, dict)] if isinstance(elements, list) else []
-        return str(named[-1].get("value") or "") if named else None
+        found = _CLAIMS.read(b'{"clusterClaims":%b}' % projection)
+        claims = () if isinstance(found, Fault) else found.obj.cluster_claims
+        return claims[-1].value if claims else None
     return None
 
 

@@ -13,32 +13,25 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.parts import ManagedObject
+from muster.api.placement_history import FieldChange
+from muster.api.reading import Reader
 from muster.selectors.paths import SCORES, WHOLE, Element, describe, project
+from muster.values.faults import Fault
 from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from muster.api.parts import FieldManager
     from muster.selectors.paths import Path
 
 _LONGEST: Final = 200  # characters of a shown value
 _DEEPEST: Final = 32
+_MANAGED: Final = Reader(ManagedObject)
 _MISSING: Final = object()
-_NOTHING: Final = "."
 # What every write moves, and what the server keeps for itself.
 _NOISE: Final = ("managedFields", "resourceVersion", "generation")
-
-
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    """A field with its values as JSON; empty where it was not or is not there."""
-
-    field: str
-    old: str
-    new: str
-
-    def __str__(self) -> str:
-        return f"{self.field}: {self.old or '(none)'} → {self.new or '(none)'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,50 +65,44 @@ def changed_paths(old: JsonMapping, new: JsonMapping, paths: Iterable[Path], mos
     return list(dict.fromkeys(found))[:most]
 
 
-def writer_of(old: JsonMapping | None, new: JsonMapping | None, field: str = "") -> Writer | None:
+def writer_of(old: JsonObject | None, new: JsonObject | None, field: str = "") -> Writer | None:
     """Who made one state out of the other: the newest of those who have written since, owners of the field first."""
-    if new is None:
-        return None
-    known = {_identity(entry) for entry in _entries(old)}
-    fresh = [entry for entry in _entries(new) if _identity(entry) not in known]
-    owners = [entry for entry in fresh if _owns(entry.get("fieldsV1"), field)]
-    newest = max(owners or fresh, key=lambda entry: str(entry.get("time") or ""), default=None)
+    known = {_identity(each) for each in _managers(old)}
+    fresh = [each for each in _managers(new) if _identity(each) not in known]
+    owners = [each for each in fresh if _owns(each.fields_v1, field)]
+    newest = max(owners or fresh, key=lambda each: each.time, default=None)
     return None if newest is None else _writer(newest)
 
 
-def writer_since(obj: JsonMapping, since: str, *, with_status: bool) -> Writer | None:
+def writer_since(obj: JsonObject, since: str, *, with_status: bool) -> Writer | None:
     """The newest writer after a moment; an object's status is written by controllers and may be left out."""
-    later = [
-        entry
-        for entry in _entries(obj)
-        if str(entry.get("time") or "") > since and (with_status or not entry.get("subresource"))
-    ]
+    later = [each for each in _managers(obj) if each.time > since and (with_status or not each.subresource)]
     # A heartbeat is always the newest: whoever wrote the object itself is the better guess.
-    later.sort(key=lambda entry: (not entry.get("subresource"), str(entry.get("time") or "")))
+    later.sort(key=lambda each: (not each.subresource, each.time))
     return _writer(later[-1]) if later else None
 
 
-def _writer(entry: JsonMapping) -> Writer:
-    return Writer(str(entry.get("manager") or ""), str(entry.get("operation") or ""), str(entry.get("time") or ""))
+def _writer(manager: FieldManager) -> Writer:
+    return Writer(manager.manager, manager.operation, manager.time)
 
 
-def _entries(obj: JsonMapping | None) -> list[JsonMapping]:
-    entries = ((obj or {}).get("metadata") or {}).get("managedFields") or ()
-    return [entry for entry in entries if isinstance(entry, Mapping)]
+def _managers(obj: JsonObject | None) -> tuple[FieldManager, ...]:
+    found = _MANAGED.fitted(obj)
+    return () if isinstance(found, Fault) else found.obj.metadata.managed_fields
 
 
-def _identity(entry: JsonMapping) -> tuple[Json, ...]:
+def _identity(manager: FieldManager) -> tuple[str, ...]:
     """An entry that has only lost fields to another keeps its time: that was not its doing."""
-    return tuple(entry.get(name) for name in ("manager", "operation", "subresource", "apiVersion", "time"))
+    return manager.manager, manager.operation, manager.subresource, manager.api_version, manager.time
 
 
-def _owns(fields: Json, field: str) -> bool:
-    """Whether a set of fields has the path, or something whole that it is in."""
-    node = fields or {_NOTHING: {}}
-    for step in _steps(field):
-        if not node:
+def _owns(fields: JsonMapping, field: str) -> bool:
+    """Whether a set of fields has the path, or something whole that it is in. An empty set has nothing."""
+    node: Json = fields
+    for at, step in enumerate(_steps(field)):
+        if at and not node:
             return True
-        if step not in node:
+        if not isinstance(node, Mapping) or step not in node:
             return False
         node = node[step]
     return True
@@ -186,5 +173,7 @@ def _shown(value: Json) -> str:
 
 
 def _without_noise(obj: JsonMapping) -> JsonObject:
-    metadata = {name: value for name, value in (obj.get("metadata") or {}).items() if name not in _NOISE}
-    return {**obj, "metadata": metadata}
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return dict(obj)
+    return {**obj, "metadata": {name: value for name, value in metadata.items() if name not in _NOISE}}

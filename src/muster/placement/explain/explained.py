@@ -14,7 +14,6 @@ from muster.placement.explain.ranking import ScorerScore  # noqa: TC001 - msgspe
 from muster.placement.explain.tables import Table, Tabular
 from muster.reasons import Reader, Reason, redacted, sentence
 from muster.selectors.cel_reasons import Observation  # noqa: TC001
-from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +27,7 @@ class Part(msgspec.Struct, frozen=True, rename="camel"):
     """Every part of an explanation is written in the manner of Kubernetes and never changed."""
 
 
-class Told(Part, frozen=True):
+class WordedPart(Part, frozen=True):
     """A part whose sentence is made of its reason, unless it is given: some readers get it cut."""
 
     def __post_init__(self) -> None:
@@ -47,11 +46,11 @@ class ValueCount(Part, frozen=True):
     value: str
     count: int
 
-    def __iter__(self) -> Iterator[Json]:
+    def __iter__(self) -> Iterator[str | int]:
         yield from (self.value, self.count)
 
 
-class ReasonCount(Told, frozen=True):
+class ReasonCount(WordedPart, frozen=True):
     """Clusters that a stage removed for one reason: how many, a few of them, and what they have instead.
 
     `values` has the most frequent first and is empty for those who may not get all clusters. `bare` is the sentence
@@ -84,7 +83,7 @@ class FunnelStage(Part, frozen=True):
     other_count: int = 0
 
 
-class NearMiss(Told, frozen=True):
+class NearMiss(WordedPart, frozen=True):
     """A cluster that is not selected and came near: how many conditions it fails, which stage removed it, and why."""
 
     cluster: str
@@ -94,7 +93,7 @@ class NearMiss(Told, frozen=True):
     reason: str = ""
 
 
-class Check(Told, frozen=True):
+class Check(WordedPart, frozen=True):
     """One thing that was looked at for a cluster: what, where it is asked for, whether the cluster passes, and why."""
 
     name: str
@@ -110,7 +109,7 @@ class Check(Told, frozen=True):
         return tuple(map(str, self.observed))
 
 
-class ClusterExplanation(Told, Tabular, frozen=True, kw_only=True, omit_defaults=True):
+class ClusterExplanation(WordedPart, Tabular, frozen=True, kw_only=True, omit_defaults=True):
     """The way of one cluster through a placement. `stage` is the one that removed it; empty when it is selected.
 
     Total and rank are there for clusters that passed every filter, and so is `cutWhy`.
@@ -178,7 +177,7 @@ class PlacementExplanation(Part, Tabular, frozen=True):
         return Table(caption, ("stage", "clusters", "reason", "for example"), tuple(rows))
 
 
-class SetMembership(Told, frozen=True):
+class SetMembership(WordedPart, frozen=True):
     """Whether a cluster is in a set, why, and to which namespaces the set is bound."""
 
     name: str
@@ -188,7 +187,7 @@ class SetMembership(Told, frozen=True):
     reason: str = ""
 
 
-class PlacementVerdict(Told, frozen=True):
+class PlacementVerdict(WordedPart, frozen=True):
     """What one placement says of a cluster; the stage is empty when it takes it."""
 
     placement: str
@@ -198,7 +197,7 @@ class PlacementVerdict(Told, frozen=True):
     reason: str = ""
 
 
-class ClusterOutlook(Part, Tabular, frozen=True):
+class ClusterVerdicts(Part, Tabular, frozen=True):
     """One cluster: its sets, the placements that take it, and why the others do not, near misses first."""
 
     cluster: str

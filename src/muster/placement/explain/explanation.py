@@ -6,11 +6,11 @@ and `muster.explain` show these values; how they are laid out is theirs. The fun
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.errors import InvalidObjectError
 from muster.placement.explain.clauses import MISSING
 from muster.placement.explain.explained import (
     Check,
@@ -34,16 +34,16 @@ from muster.selectors.cel import CelSelector
 from muster.selectors.cel_reasons import Observation, observations
 from muster.selectors.labels import LabelSelector, requirement_fails
 from muster.selectors.match import unwrapped
-from muster.selectors.membership import membership
 from muster.values.json import JsonMapping
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping
 
     from muster.placement.schedule.cycle import Cycle
     from muster.placement.schedule.pipeline import Profile
     from muster.placement.schedule.result import ScheduleResult
+    from muster.placement.schedule.sets import Rule
     from muster.reasons import Held, Parameter
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "funnel",
 ]
 
+_NO_RULES: Final[Mapping[str, Rule]] = MappingProxyType({})
 _MOST_RANKED: Final = 10
 _MOST_NEAR: Final = 5
 
@@ -88,11 +89,12 @@ def explain_cluster(
     result: ScheduleResult,
     name: str,
     profile: Profile = STANDARD,
-    cluster_sets: Iterable[JsonMapping] = (),
+    rules: Mapping[str, Rule] = _NO_RULES,
 ) -> ClusterExplanation:
     """Everything that was looked at for one cluster. Raises KeyError when there is no such cluster.
 
-    With all cluster sets there are, those that have the cluster and that the placement cannot choose from are named.
+    With the rules of all cluster sets there are, those that have the cluster and that the placement cannot choose from
+    are named.
     """
     cycle = result.cycle
     row = cycle.fleet.row(name)
@@ -105,7 +107,7 @@ def explain_cluster(
         why = msgspec.structs.replace(why, parts=(*why.parts, left_out(result, row)))
     cluster = cycle.fleet.load(row)
     checks = (
-        *_set_checks(cycle, cluster, cluster_sets),
+        *_set_checks(cycle, row, cluster, rules),
         *_predicate_checks(cycle, cluster),
         _taint_check(cycle, row),
         *_plugin_checks(cycle, row, profile),
@@ -151,39 +153,30 @@ def _ranked(result: ScheduleResult, row: int) -> RankedCluster:
 # ------------------------------------------------------------------------------------------------- sets and bindings
 
 
-def _set_checks(cycle: Cycle, cluster: JsonMapping, cluster_sets: Iterable[JsonMapping]) -> Iterator[Check]:
-    seen, namespace, faults = cycle.visibility, cycle.plan.namespace, dict(cycle.visibility.broken)
+def _set_checks(cycle: Cycle, row: int, cluster: JsonMapping, rules: Mapping[str, Rule]) -> Iterator[Check]:
+    visibility, namespace, faults = cycle.visibility, cycle.plan.namespace, dict(cycle.visibility.broken)
     bound: dict[str, Parameter] = {"namespace": namespace}
-    for name, rule in seen.eligible:
+    for name, rule in visibility.eligible:
         match = rule.match(cluster)
         code = Code.IN_BOUND_SET if match else Code.NOT_IN_BOUND_SET
         given = {**bound, "fault": faults[name]} if name in faults else bound
         yield _set_check(name, Reason(code, parameters=given, parts=(match.why,)), passed=bool(match))
-    row = cycle.fleet.row(str(cluster["metadata"]["name"]))
-    stays = row is not None and bool(cycle.decided.own[row])
-    for name in seen.unknown:
+    stays = bool(cycle.decided.own[row])
+    for name in visibility.unknown:
         why = Reason(Code.SET_UNUSABLE, parameters={"fault": faults[name], "stays": stays})
         yield _set_check(name, why, passed=stays)
-    if not seen.bound:
+    if not visibility.bound:
         yield Check("binding", passed=False, why=Reason(Code.NO_SET_BOUND, parameters=bound))
-    known = set(seen.eligible_names)
-    for each in cluster_sets:
-        name = str(each["metadata"]["name"])
-        if name in known or not _has(each, cluster):
+    known = set(visibility.eligible_names)
+    for name, each in rules.items():
+        if name in known or each.fault or each.membership is None or not each.membership.match(cluster):
             continue
-        named = Reason(Code.SET_NOT_NAMED) if name in seen.bound else Reason(Code.SET_NOT_BOUND, parameters=bound)
+        named = Reason(Code.SET_NOT_NAMED) if name in visibility.bound else Reason(Code.SET_NOT_BOUND, parameters=bound)
         yield _set_check(name, named, passed=False)
 
 
 def _set_check(name: str, why: Reason, *, passed: bool) -> Check:
     return Check(f"set {name}", passed, why.about(cluster_set=name), "spec.clusterSets")
-
-
-def _has(cluster_set: JsonMapping, cluster: JsonMapping) -> bool:
-    try:
-        return bool(membership(cluster_set).match(cluster))
-    except InvalidObjectError:
-        return False
 
 
 # -------------------------------------------------------------------------------------- predicates, taints, plugins
@@ -214,13 +207,13 @@ def _expression_check(name: str, selector: CelSelector, cluster: JsonMapping, fi
     subject = Subject(expression=program.text)
     if match:
         return Check(name, passed=True, why=Reason(Code.EXPRESSION_TRUE, subject), field=field)
-    seen = observations(program, {"managedCluster": selector.view(cluster)})
+    observed = observations(program, {"managedCluster": selector.view(cluster)})
     if match.verdict is Verdict.NO:
-        return Check(name, passed=False, why=Reason(Code.EXPRESSION_FALSE, subject), field=field, observed=seen)
+        return Check(name, passed=False, why=Reason(Code.EXPRESSION_FALSE, subject), field=field, observed=observed)
     # What the observations show need not be said twice.
-    place = next((each.position for each in seen if each.is_error), None)
+    place = next((each.position for each in observed if each.is_error), None)
     why = Reason(match.why.code, Subject(expression=program.text, position=place), match.why.parameters)
-    return Check(name, passed=False, why=why, field=field, observed=seen)
+    return Check(name, passed=False, why=why, field=field, observed=observed)
 
 
 def _requirement_checks(name: str, selector: LabelSelector, cluster: JsonMapping, field: str) -> Iterator[Check]:
@@ -230,30 +223,30 @@ def _requirement_checks(name: str, selector: LabelSelector, cluster: JsonMapping
     values = selector.values(cluster)
     for requirement in selector.requirements.requirements:
         value = go_quote(values[requirement.key]) if requirement.key in values else MISSING
-        seen = Observation(f'{selector.noun}s["{requirement.key}"]', value)
+        observed = Observation(f'{selector.noun}s["{requirement.key}"]', value)
         passed = requirement.matches(values)
         subject, noun = Subject(requirement=str(requirement)), selector.noun
         why = Reason(Code.REQUIREMENT_HOLDS, subject, {"noun": noun})
         if not passed:
             why = requirement_fails(noun, requirement, values)
-        yield Check(name, passed, why, field, (seen,))
+        yield Check(name, passed, why, field, (observed,))
 
 
 def _taint_check(cycle: Cycle, row: int) -> Check:
     column = cycle.fleet.column(TAINTS)
     taints = taints_of(column.values[column.codes[row]])
     own = bool(cycle.decided.own[row])
-    standing_ = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
+    verdict = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
     held: dict[str, Held] = {"taints": ", ".join(map(str, taints))}
     field = "spec.tolerations"
-    if standing_.blocked_by is not None:
-        return Check("taints", passed=False, why=not_tolerated(standing_.blocked_by), field=field)
-    if standing_.until is not None:
-        until = f"{standing_.until:%Y-%m-%dT%H:%M:%SZ}"
+    if verdict.blocked_by is not None:
+        return Check("taints", passed=False, why=not_tolerated(verdict.blocked_by), field=field)
+    if verdict.until is not None:
+        until = f"{verdict.until:%Y-%m-%dT%H:%M:%SZ}"
         return Check(
             "taints", True, Reason(Code.TAINTS_TOLERATED_UNTIL, parameters={"until": until}, values=held), field
         )
-    if standing_.disliked:
+    if verdict.disliked:
         return Check("taints", passed=True, why=Reason(Code.TAINTS_DISLIKED, values=held), field=field)
     why = Reason(Code.TAINTS_TOLERATED, values=held) if taints else Reason(Code.NO_TAINTS)
     return Check("taints", passed=True, why=why, field=field)

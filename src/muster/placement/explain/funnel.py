@@ -19,7 +19,6 @@ from muster.placement.schedule.taints import TAINTS, depends_on_time, without_ti
 from muster.placement.schedule.tolerations import taints_of, tolerance
 from muster.reasons import Code, Reason
 from muster.selectors import Verdict
-from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,7 +113,8 @@ def _removed(cycle: Cycle, stage: Filter | None, rows: NDArray[np.intp]) -> Grou
 def _not_visible(cycle: Cycle, removed: NDArray[np.bool_]) -> Groups:
     leaving = removed & ~cycle.fleet.present
     outside = Reason(Code.IN_NO_SET, parameters={"sets": tuple(cycle.visibility.eligible_names)})
-    reads = list(frozenset[Json]().union(*(rule.reads for _, rule in cycle.visibility.eligible)))
+    rules = (rule for _, rule in cycle.visibility.eligible)
+    reads = list(dict.fromkeys(path for rule in rules for path in rule.reads))
     return {
         Reason(Code.CLUSTER_DELETING): _Group(np.flatnonzero(leaving)),
         no_sets(cycle) or outside: _Group(np.flatnonzero(removed & ~leaving), reads[0] if len(reads) == 1 else None),

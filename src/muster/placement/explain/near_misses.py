@@ -46,7 +46,7 @@ def near_misses(result: ScheduleResult, profile: Profile, most: int) -> tuple[Ne
 def _failures(result: ScheduleResult, rows: NDArray[np.intp]) -> NDArray[np.int64]:
     """Conditions of the nearest predicate that fail, sets, taints and plugins counting one each."""
     cycle = result.cycle
-    count = (~result.available[rows]).astype(np.int64) + cycle.standings.blocked[rows]
+    count = (~result.available[rows]).astype(np.int64) + cycle.taint_verdicts.blocked[rows]
     if cycle.plan.predicates:
         each = [
             np.sum([step.failures() for step in steps_of(cycle.fleet, parts, rows)], axis=0, dtype=np.int64)

@@ -48,7 +48,7 @@ def standing(result: ScheduleResult, row: int) -> Standing | None:
 
 def ranks(result: ScheduleResult) -> NDArray[np.int64]:
     """The places of the feasible rows: clusters with a PreferNoSelect taint last, then by score, then by name."""
-    disliked = result.cycle.standings.disliked[result.feasible]
+    disliked = result.cycle.taint_verdicts.disliked[result.feasible]
     order = np.lexsort((np.arange(len(disliked)), -result.totals, disliked))
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(1, len(order) + 1)
@@ -111,7 +111,7 @@ def _cut(result: ScheduleResult, row: int) -> Reason:
         return Reason(Code.ABOVE_THE_CUT, parameters=given, clusters={"other": fleet.name(out)})
     last = int(result.ranked[-1])
     given["score"] = int(totals[last])
-    disliked = result.cycle.standings.disliked
+    disliked = result.cycle.taint_verdicts.disliked
     if disliked[row] and not disliked[last]:
         given["tie"] = "taint"
     elif totals[row] == totals[last]:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 # msgspec reads annotations at run time.
-from muster.placement.explain.explained import ClusterExplanation, FunnelStage, NearMiss, Part, Told
+from muster.placement.explain.explained import ClusterExplanation, FunnelStage, NearMiss, Part, WordedPart
 from muster.reasons import Reason, sentence
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class DecisionReport(Part, frozen=True):
     clusters: Names
 
 
-class ConditionReport(Told, frozen=True):
+class ConditionReport(WordedPart, frozen=True):
     """A condition as it would be in the placement's status. Its reason is the code of why."""
 
     type: str
@@ -99,7 +99,7 @@ class DiffReport(Part, frozen=True):
     lost: Names
 
 
-class FailureReport(Told, frozen=True):
+class FailureReport(WordedPart, frozen=True):
     """A cluster on which an expression could not be evaluated, and why."""
 
     cluster: str
@@ -120,7 +120,7 @@ class FailuresReport(Part, frozen=True):
     why: tuple[Reason, ...] = ()
 
 
-class Note(Told, frozen=True):
+class Note(WordedPart, frozen=True):
     """What else there is to say."""
 
     why: Reason

@@ -112,11 +112,11 @@ def _bounded(why: Reason) -> Reason:
 
 
 def _bounded_check(check: Check) -> Check:
-    seen = tuple(
+    observed = tuple(
         replace(each, text=shortened(each.text), value=shortened(each.value), short=shortened(each.short))
         for each in check.observed
     )
-    return replace(check, why=_bounded(check.why), reason=told(check.why), observed=seen)
+    return replace(check, why=_bounded(check.why), reason=told(check.why), observed=observed)
 
 
 def _warning(result: ScheduleResult, *, values: bool) -> Note:
@@ -162,7 +162,7 @@ def _bounded_stage(stage: FunnelStage) -> FunnelStage:
             why=_bounded(each.why),
             reason=shortened(each.reason),
             bare=shortened(each.bare),
-            values=tuple(ValueCount(shortened(seen.value), seen.count) for seen in each.values),
+            values=tuple(ValueCount(shortened(value.value), value.count) for value in each.values),
         )
         for each in listed
     )

@@ -13,7 +13,6 @@ from muster.placement.lint.requirements import some_of
 from muster.selectors.cel import path_of
 from muster.selectors.cel_reasons import shortened
 from muster.selectors.paths import PRESENT, SCORES, describe
-from muster.values.json import Json
 from muster.values.nearest import nearest
 
 if TYPE_CHECKING:
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
 
     from muster.cel.running.interpreter import Trace
     from muster.cel.syntax.tree import Expr
-    from muster.placement.lint.fleet_facts import Survey, Vocabulary
+    from muster.placement.lint.fleet_facts import GroupedFleet, Vocabulary
     from muster.selectors.cel import CelSelector
+    from muster.selectors.paths import Path
 
 _MOST_TRACED: Final = 256  # clusters on which an expression is watched
 
@@ -33,7 +33,7 @@ def never_true(selector: CelSelector, where: str, known: Vocabulary, *, selects:
     wanted = dict(_atoms(program.tree.expr))
     open_ = {node.id: node for node in wanted}
     looked_at: set[int] = set()
-    examples = known.survey.examples(selector.reads)
+    examples = known.grouped.examples(selector.reads)
     for cluster in examples[:_MOST_TRACED]:
         if not open_:
             break
@@ -47,7 +47,7 @@ def never_true(selector: CelSelector, where: str, known: Vocabulary, *, selects:
         text = unparse(program.tree, node)
         said = "is true for no cluster" if wanted[node] else "is false for no cluster"
         subject = "the expression" if node is program.tree.expr else f"'{shortened(text)}'"
-        fix = _values_there_are(selector, node, known.survey)
+        fix = _values_there_are(selector, node, known.grouped)
         offset = program.tree.tree.offsets.get(node.id)
         yield Finding("never-holds", where, f"{subject} {said}", fix, program.text, offset)
     if not never and not selects:
@@ -77,14 +77,14 @@ def _came_to(trace: Trace, node: Expr, wanted: bool) -> bool:
     return any(value is wanted for value in trace.values.get(node.id, ()))
 
 
-def _values_there_are(selector: CelSelector, node: Expr, survey: Survey) -> str:
+def _values_there_are(selector: CelSelector, node: Expr, grouped: GroupedFleet) -> str:
     """What clusters have where the comparison looks, and which of it may have been meant."""
     paths = sorted({path_of(read) for program in selector.programs for read in program.reads}, key=repr)
     texts = list(_texts(node))
     named = [path for path in paths if _names_path(path, texts)] or (paths if len(paths) == 1 else [])
     if len(named) != 1 or PRESENT in named[0] or named[0][:1] == (SCORES,) or not named[0]:
         return ""
-    values = frozenset(value for each in survey.values(named[0]) if (value := plain_value(each)) is not None)
+    values = frozenset(value for each in grouped.values(named[0]) if (value := plain_value(each)) is not None)
     if not values:
         return ""
     equates = any(isinstance(part, Call) and part.function in ("_==_", "@in") for part in descendants(node))
@@ -105,6 +105,6 @@ def _texts(node: Expr) -> Iterator[str]:
         stack.extend(children(part))
 
 
-def _names_path(path: Json, texts: list[str]) -> bool:
+def _names_path(path: Path, texts: list[str]) -> bool:
     last = path[-1] if path else ""
     return (last if isinstance(last, str) else getattr(last, "value", "")) in texts

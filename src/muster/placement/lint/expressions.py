@@ -22,13 +22,13 @@ from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector, CostLimitError, compile_cel
 from muster.selectors.cel_costs import costliest_node, costliest_part
 from muster.selectors.cel_reasons import shortened
-from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from muster.cel.program import Program
     from muster.cel.syntax.tree import Expr
+    from muster.cel.values.value import Value
     from muster.placement.lint.fleet_facts import Vocabulary
     from muster.selectors.cel import CelLimits
 
@@ -91,7 +91,7 @@ def on_the_fleet(part: CelSelector, fields: Sequence[str], known: Vocabulary) ->
     """What a selector's expressions do on the clusters there are."""
     for program, where in zip(part.programs, fields, strict=True):
         alone = part if len(part.programs) == 1 else CelSelector((program,), part.scores, part.limits)
-        verdicts = known.survey.verdicts(alone)
+        verdicts = known.grouped.verdicts(alone)
         selects = verdicts is None or bool((verdicts == Verdict.YES).any())
         unknown = [*unknown_fields(program, where, known, selects=selects)]
         yield from unknown
@@ -116,9 +116,9 @@ def _failure(selector: CelSelector, where: str, known: Vocabulary, failing: int)
     return Finding("missing-key", where, message, fix, program.text, 0 if offset is None else offset)
 
 
-def _values(selector: CelSelector, known: Vocabulary) -> Iterator[Json]:
+def _values(selector: CelSelector, known: Vocabulary) -> Iterator[Value]:
     (program,) = selector.programs
-    for cluster in known.survey.examples(selector.reads):
+    for cluster in known.grouped.examples(selector.reads):
         yield program.run({"managedCluster": selector.view(cluster)}, selector.limits.expression)[0]
 
 

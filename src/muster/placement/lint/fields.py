@@ -35,7 +35,7 @@ def lint_fields(obj: JsonMapping) -> list[Finding]:
 
 def property_names(schema: JsonMapping) -> JsonMapping | None:
     """The fields that an object may have; None when it may have any."""
-    if schema.get("x-kubernetes-preserve-unknown-fields") or "additionalProperties" in schema:
+    if "additionalProperties" in schema or schema.get("x-kubernetes-preserve-unknown-fields"):
         return None
     properties: JsonMapping | None = schema.get("properties")
     return properties
@@ -55,11 +55,11 @@ def _known_fields(version: Version, path: str) -> str:
     steps = list(_steps(path))
     for step in steps[:-1]:
         if isinstance(step, int):
-            schema = schema.get("items") or {}
+            schema = schema.get("items", {})
         elif step == "metadata":
             schema = OBJECT_META
         else:
-            schema = (schema.get("properties") or {}).get(step) or {}
+            schema = schema.get("properties", {}).get(step, {})
     beside = property_names(schema) or {}
     name = str(steps[-1])
     if close := close_to(name, list(beside)):
@@ -73,7 +73,7 @@ def _place_of(schema: JsonMapping, name: str, path: str = "") -> str:
     waiting = [(path, schema)]
     while waiting:
         path, schema = waiting.pop(0)
-        properties = schema.get("properties") or {}
+        properties = schema.get("properties", {})
         if name in properties and path:
             return path
         waiting += [(f"{path}.{key}" if path else key, child) for key, child in properties.items() if key != "status"]

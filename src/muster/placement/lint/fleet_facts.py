@@ -1,6 +1,6 @@
 """The fleet as lint looks at it: which names and values there are, and what selectors say of all clusters at once.
 
-A survey is of one moment. Selectors are evaluated once per distinct combination of what they read, as the fleet does
+A grouped is of one moment. Selectors are evaluated once per distinct combination of what they read, as the fleet does
 it, but nothing is kept in the fleet: lint looks at placements that are not there, and goes away.
 """
 
@@ -61,10 +61,10 @@ class Groups:
     """Clusters by what they have at some paths: one of each kind as an example, and for every cluster its kind."""
 
     examples: NDArray[np.intp]
-    kind_of: NDArray[np.intp]  # by place in the survey's rows
+    kind_of: NDArray[np.intp]  # by place in the grouped's rows
 
 
-class Survey:
+class GroupedFleet:
     """What selectors say of the clusters that are present. Remembers what it has worked out."""
 
     def __init__(self, fleet: Fleet) -> None:
@@ -180,20 +180,20 @@ class Vocabulary:
     claims: Mapping[str, frozenset[str]]
     scores: Mapping[str, frozenset[str]]
     taints: frozenset[Taint]
-    survey: Survey = field(repr=False, compare=False)
+    grouped: GroupedFleet = field(repr=False, compare=False)
 
     @property
     def clusters(self) -> int:
-        return len(self.survey)
+        return len(self.grouped)
 
 
 def vocabulary(fleet: Fleet) -> Vocabulary:
     """All names and values, of all clusters: a name that one cluster in a hundred thousand has is no mistake."""
-    survey = Survey(fleet)
+    grouped = GroupedFleet(fleet)
     labels: dict[str, set[str]] = {}
     claims: dict[str, set[str]] = {}
     scores: dict[str, set[str]] = {}
-    rows = survey.rows.tolist()
+    rows = grouped.rows.tolist()
     for start in range(0, len(rows), _CHUNK):
         # Pairs first, names then: most pairs are had by many clusters.
         label_pairs: set[tuple[str, str]] = set()
@@ -209,8 +209,8 @@ def vocabulary(fleet: Fleet) -> Vocabulary:
     for row in rows:
         for name, score in fleet.scores.of(fleet.name(row)).items():
             scores.setdefault(name, set()).update(item["name"] for item in score.items)
-    taints = frozenset(taint for value in survey.values(TAINTS) for taint in without_times(value))
-    return Vocabulary(_frozen(labels), _frozen(claims), _frozen(scores), taints, survey)
+    taints = frozenset(taint for value in grouped.values(TAINTS) for taint in without_times(value))
+    return Vocabulary(_frozen(labels), _frozen(claims), _frozen(scores), taints, grouped)
 
 
 def _frozen(names: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from muster.api.placement import AddOnScore, PlacementSpec
 from muster.placement.lint.expressions import costs, on_the_fleet, uncompilable
 from muster.placement.lint.fields import lint_fields
 from muster.placement.lint.findings import RULES, Finding, Severity, meant
-from muster.placement.lint.fleet_facts import Survey, Vocabulary, vocabulary
+from muster.placement.lint.fleet_facts import GroupedFleet, Vocabulary, vocabulary
 from muster.placement.lint.predicates import alternatives, predicate_field
 from muster.placement.lint.requirements import contradictions, unmet
 from muster.placement.lint.sets import lint_binding, lint_set, visible_sets
@@ -23,21 +24,22 @@ from muster.selectors.cel import CelLimits, CelSelector
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import Element
-from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from muster.api.parts import LabelSelector as WrittenSelector
+    from muster.api.placement import ClusterSelector
     from muster.placement.schedule.plan import Plan
     from muster.placement.schedule.sets import Visibility
-    from muster.placement.schedule.tolerations import Toleration
+    from muster.placement.schedule.tolerations import Taint, Toleration
     from muster.selectors import Selector
 
 __all__ = [
     "RULES",
     "Finding",
+    "GroupedFleet",
     "Severity",
-    "Survey",
     "Vocabulary",
     "lint",
     "lint_binding",
@@ -55,7 +57,7 @@ def lint(
     visibility: Visibility,
     known: Vocabulary,
     limit: int,
-    spec: JsonMapping | None = None,
+    spec: PlacementSpec | None = None,
 ) -> list[Finding]:
     """Everything worth saying about a placement, in the order of its fields. With its spec, fields are exact."""
     found = lint_spec(plan, limit, spec)
@@ -70,11 +72,13 @@ def lint(
     return sorted(found, key=_place_in_the_spec)
 
 
-def lint_spec(plan: Plan, limit: int, spec: JsonMapping | None = None) -> list[Finding]:
+def lint_spec(plan: Plan, limit: int, spec: PlacementSpec | None = None) -> list[Finding]:
     """What can be said without a fleet."""
     if plan.fault is not None:
         limits = CelLimits(estimate=limit)
-        broken = [each for where, text in _expressions(spec or {}) for each in uncompilable(text, where, limits)]
+        broken = [
+            each for where, text in _expressions(spec or PlacementSpec()) for each in uncompilable(text, where, limits)
+        ]
         name = plan.fault.unknown_scorer
         fix = meant(name, list(BUILT_IN)) if name else ""
         return broken or [Finding("misconfigured", "spec", plan.fault.message, fix)]
@@ -88,23 +92,21 @@ def lint_spec(plan: Plan, limit: int, spec: JsonMapping | None = None) -> list[F
     return found
 
 
-def _expressions(spec: JsonMapping) -> Iterator[tuple[str, str]]:
-    for index, predicate in enumerate(spec.get("predicates") or ()):
-        selector = ((predicate or {}).get("requiredClusterSelector") or {}).get("celSelector") or {}
-        for number, text in enumerate(selector.get("celExpressions") or ()):
-            yield f"{predicate_field(index)}.celSelector.celExpressions[{number}]", str(text)
+def _expressions(spec: PlacementSpec) -> Iterator[tuple[str, str]]:
+    for index, predicate in enumerate(spec.predicates):
+        for number, text in enumerate(predicate.required_cluster_selector.cel_selector.cel_expressions):
+            yield f"{predicate_field(index)}.celSelector.celExpressions[{number}]", text
 
 
-def _parts(plan: Plan, spec: JsonMapping | None) -> Iterator[tuple[Selector, str, JsonMapping | None]]:
+def _parts(plan: Plan, spec: PlacementSpec | None) -> Iterator[tuple[Selector, str, WrittenSelector | None]]:
     """The selectors of all predicates, each with its field and, if known, what was written there."""
-    written = (spec or {}).get("predicates") or ()
+    written = () if spec is None else spec.predicates
     for index, parts in enumerate(plan.predicates):
-        selectors = ((written[index] or {}).get("requiredClusterSelector") or {}) if index < len(written) else None
+        selectors = written[index].required_cluster_selector if index < len(written) else None
         expressions = 0
         for part in map(unwrapped, parts):
             if isinstance(part, LabelSelector):
-                name = f"{part.noun}Selector"
-                yield part, f"{predicate_field(index)}.{name}", None if selectors is None else selectors.get(name)
+                yield part, f"{predicate_field(index)}.{part.noun}Selector", _written(part, selectors)
             elif isinstance(part, CelSelector):
                 yield part, f"{predicate_field(index)}.celSelector.celExpressions[{expressions}]", None
                 expressions += len(part.programs)
@@ -112,11 +114,17 @@ def _parts(plan: Plan, spec: JsonMapping | None) -> Iterator[tuple[Selector, str
                 yield part, predicate_field(index), None
 
 
+def _written(part: LabelSelector, selectors: ClusterSelector | None) -> WrittenSelector | None:
+    if selectors is None:
+        return None
+    return selectors.claim_selector if part.noun == "claim" else selectors.label_selector
+
+
 def _expression_field(first: str, part: CelSelector, number: int) -> str:
     return first if len(part.programs) == 1 else first.replace("celExpressions[0]", f"celExpressions[{number}]")
 
 
-def _predicates(plan: Plan, known: Vocabulary, spec: JsonMapping | None) -> Iterator[Finding]:
+def _predicates(plan: Plan, known: Vocabulary, spec: PlacementSpec | None) -> Iterator[Finding]:
     for part, where, selector in _parts(plan, spec):
         if isinstance(part, LabelSelector):
             yield from unmet(part, where, selector, known)
@@ -150,20 +158,18 @@ def _useless(toleration: Toleration, known: Vocabulary) -> tuple[str, str]:
     return message, meant(toleration.key, sorted({taint.key for taint in known.taints}))
 
 
-def _scores(plan: Plan, known: Vocabulary, spec: JsonMapping | None) -> Iterator[Finding]:
-    configurations = ((spec or {}).get("prioritizerPolicy") or {}).get("configurations") or ()
+def _scores(plan: Plan, known: Vocabulary, spec: PlacementSpec | None) -> Iterator[Finding]:
+    configurations = () if spec is None else spec.prioritizer_policy.configurations
     places = {
-        (
-            (add_on := (each.get("scoreCoordinate") or {}).get("addOn") or {}).get("resourceName"),
-            add_on.get("scoreName"),
-        ): at
+        each.score_coordinate.add_on: at
         for at, each in enumerate(configurations)
+        if each.score_coordinate is not None and each.score_coordinate.add_on is not None
     }
     for weighted in plan.scorers:
         scorer = getattr(weighted.scorer, "scorer", weighted.scorer)
         if not isinstance(scorer, AddOnScorer):
             continue
-        at = places.get((scorer.resource, scorer.score))
+        at = places.get(AddOnScore(scorer.resource, scorer.score))
         where = "spec.prioritizerPolicy" + ("" if at is None else f".configurations[{at}].scoreCoordinate.addOn")
         if scorer.resource not in known.scores:
             message = f"no cluster has the score {scorer.resource!r}"
@@ -185,15 +191,15 @@ def _topologies(plan: Plan, known: Vocabulary) -> Iterator[Finding]:
 
 def _outcome(plan: Plan, visibility: Visibility, known: Vocabulary) -> Iterator[Finding]:
     """What comes out as a whole, when nothing else is wrong."""
-    survey = known.survey
-    matching = _matching(plan.predicates, survey)
+    grouped = known.grouped
+    matching = _matching(plan.predicates, grouped)
     if matching is None:
         return
-    visible = survey.visible(visibility)
+    visible = grouped.visible(visibility)
     if not visible.any():
         return
-    seen = matching & visible
-    if not seen.any():
+    candidates = matching & visible
+    if not candidates.any():
         elsewhere = int(matching.sum())
         message, fix = "no cluster matches, though each condition holds for some", "loosen a condition"
         if elsewhere:
@@ -201,9 +207,9 @@ def _outcome(plan: Plan, visibility: Visibility, known: Vocabulary) -> Iterator[
             fix = "bind or name the sets that have them, or loosen a condition"
         yield Finding("selects-nothing", "spec.predicates", message, fix)
         return
-    left = seen & ~survey.blocked(plan.tolerations)
+    left = candidates & ~grouped.blocked(plan.tolerations)
     if not left.any():
-        message = f"all {int(seen.sum()):,} clusters that match carry taints that are not tolerated"
+        message = f"all {int(candidates.sum()):,} clusters that match carry taints that are not tolerated"
         untolerated = [str(each) for each in sorted(known.taints, key=str) if not _tolerated(each, plan)]
         yield Finding("all-tainted", "spec.tolerations", message, f"there is {', '.join(untolerated[:3])}")
     elif plan.number is not None and int(left.sum()) < plan.number:
@@ -211,19 +217,21 @@ def _outcome(plan: Plan, visibility: Visibility, known: Vocabulary) -> Iterator[
         yield Finding("too-few-clusters", "spec.numberOfClusters", message)
 
 
-def _tolerated(taint: Json, plan: Plan) -> bool:
+def _tolerated(taint: Taint, plan: Plan) -> bool:
     return any(each.matches(taint) for each in plan.tolerations)
 
 
-def _matching(predicates: Sequence[Sequence[Selector]], survey: Survey) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+def _matching(
+    predicates: Sequence[Sequence[Selector]], grouped: GroupedFleet
+) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
     """The clusters that match any predicate; None where that cannot be judged."""
     if not predicates:
-        return np.ones(len(survey), dtype=np.bool_)
-    matching = np.zeros(len(survey), dtype=np.bool_)
+        return np.ones(len(grouped), dtype=np.bool_)
+    matching = np.zeros(len(grouped), dtype=np.bool_)
     for parts in predicates:
-        one = np.ones(len(survey), dtype=np.bool_)
+        one = np.ones(len(grouped), dtype=np.bool_)
         for part in parts:
-            verdicts = survey.verdicts(part)
+            verdicts = grouped.verdicts(part)
             if verdicts is None:
                 return None
             one &= verdicts == Verdict.YES

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.placement.lint.findings import Finding, close_to, meant
-from muster.values.json import JsonMapping
 from muster.values.labels import Operator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from muster.api import parts
     from muster.placement.lint.fleet_facts import Vocabulary
     from muster.selectors.labels import LabelSelector
     from muster.values.labels import Requirement
@@ -37,7 +37,7 @@ def implies(one: Requirement, other: Requirement) -> bool:
             return False
 
 
-def contradictions(selector: LabelSelector, where: str, spec: JsonMapping | None) -> Iterator[Finding]:
+def contradictions(selector: LabelSelector, where: str, spec: parts.LabelSelector | None) -> Iterator[Finding]:
     """Pairs of requirements that nothing can meet together."""
     requirements = selector.requirements.requirements
     for at, one in enumerate(requirements):
@@ -63,7 +63,9 @@ def _exclude(one: Requirement, other: Requirement) -> bool:
             return False
 
 
-def unmet(selector: LabelSelector, where: str, spec: JsonMapping | None, known: Vocabulary) -> Iterator[Finding]:
+def unmet(
+    selector: LabelSelector, where: str, spec: parts.LabelSelector | None, known: Vocabulary
+) -> Iterator[Finding]:
     """Requirements that ask for a key or a value that no cluster has."""
     present = known.labels if selector.noun == "label" else known.claims
     for each in selector.requirements.requirements:
@@ -88,13 +90,13 @@ def _value_meant(requirement: Requirement, present: frozenset[str]) -> str:
     return next((hint for value in sorted(requirement.values) if (hint := close_to(value, present))), "")
 
 
-def field_of(where: str, spec: JsonMapping | None, requirement: Requirement) -> str:
+def field_of(where: str, spec: parts.LabelSelector | None, requirement: Requirement) -> str:
     """The very field of a requirement in the selector as it was written; without that, the selector."""
     if spec is None:
         return where
-    for index, expression in enumerate(spec.get("matchExpressions") or ()):
-        if expression.get("key") == requirement.key and set(expression.get("values") or ()) == requirement.values:
+    for index, expression in enumerate(spec.match_expressions):
+        if expression.key == requirement.key and set(expression.values) == requirement.values:
             return f"{where}.matchExpressions[{index}]"
-    if requirement.key in (spec.get("matchLabels") or {}):
+    if requirement.key in spec.match_labels:
         return f"{where}.matchLabels.{requirement.key}"
     return where

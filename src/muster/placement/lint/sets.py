@@ -8,12 +8,13 @@ from muster.errors import InvalidObjectError
 from muster.placement.lint.findings import Finding, close_to, meant
 from muster.placement.lint.requirements import contradictions, unmet
 from muster.selectors.labels import LabelSelector
-from muster.selectors.membership import membership
-from muster.values.json import JsonMapping
+from muster.selectors.membership import membership_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from muster.api.managed_cluster_set import ManagedClusterSet
+    from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
     from muster.placement.lint.fleet_facts import Vocabulary
     from muster.placement.schedule.plan import Plan
     from muster.placement.schedule.sets import Visibility
@@ -33,29 +34,29 @@ def visible_sets(plan: Plan, visibility: Visibility, known: Vocabulary) -> Itera
             yield Finding("set-not-bound", f"spec.clusterSets[{index}]", message, fix)
     for name, why in visibility.broken:
         yield Finding("empty-sets", "spec.clusterSets", f"cluster set {name} cannot be evaluated: {why}")
-    if visibility.eligible and not visibility.broken and known.clusters and not known.survey.visible(visibility).any():
+    if visibility.eligible and not visibility.broken and known.clusters and not known.grouped.visible(visibility).any():
         names = ", ".join(name for name, _ in visibility.eligible)
         fix = "label clusters into it; `muster explain set` shows its rule"
         yield Finding("empty-sets", "spec.clusterSets", f"no cluster is in {names}", fix)
 
 
-def lint_set(cluster_set: JsonMapping, known: Vocabulary) -> list[Finding]:
+def lint_set(cluster_set: ManagedClusterSet, known: Vocabulary) -> list[Finding]:
     """A set whose selector cannot be meant."""
     where = "spec.clusterSelector.labelSelector"
     try:
-        rule = membership(cluster_set)
+        rule = membership_of(cluster_set)
     except InvalidObjectError as error:
         return [Finding("misconfigured", error.path or "spec.clusterSelector", error.reason)]
     if not isinstance(rule, LabelSelector):
         return []
-    written = ((cluster_set.get("spec") or {}).get("clusterSelector") or {}).get("labelSelector")
+    written = cluster_set.spec.cluster_selector.label_selector
     found = list(contradictions(rule, where, written))
     return [*found, *unmet(rule, where, written, known)] if known.clusters else found
 
 
-def lint_binding(binding: JsonMapping, sets: Collection[str]) -> list[Finding]:
+def lint_binding(binding: ManagedClusterSetBinding, sets: Collection[str]) -> list[Finding]:
     """A binding of a set that is not there."""
-    name = str((binding.get("spec") or {}).get("clusterSet") or binding["metadata"]["name"])
+    name = binding.spec.cluster_set or binding.metadata.name
     if name in sets:
         return []
     return [Finding("no-such-set", "spec.clusterSet", f"there is no ManagedClusterSet {name!r}", meant(name, sets))]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muster.placement.schedule.taints import Standings, standings
+from muster.placement.schedule.taints import TaintVerdicts, taint_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,6 +54,6 @@ class Cycle:
     decided: Decided
 
     @cached_property
-    def standings(self) -> Standings:
+    def taint_verdicts(self) -> TaintVerdicts:
         """How the taints of all clusters stand against the tolerations; several stages ask."""
-        return standings(self)
+        return taint_verdicts(self)

@@ -89,14 +89,14 @@ class TaintFilter:
     name: str = "TaintToleration"
 
     def passes(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return candidates & ~cycle.standings.blocked
+        return candidates & ~cycle.taint_verdicts.blocked
 
     def why_not(self, cycle: Cycle, row: int) -> Reason | None:
         column = cycle.fleet.column(TAINTS)
         taints = taints_of(column.values[column.codes[row]])
         own = bool(cycle.decided.own[row])
-        standing = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
-        return None if standing.blocked_by is None else not_tolerated(standing.blocked_by)
+        verdict = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
+        return None if verdict.blocked_by is None else not_tolerated(verdict.blocked_by)
 
 
 def not_tolerated(taint: Taint) -> Reason:

@@ -58,7 +58,7 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     for result in results:
         totals += result.weight * result.scores
     # 3. Pick. By dislike, then total, then name, so that equal clusters never flap.
-    taints = cycle.standings
+    taints = cycle.taint_verdicts
     wanted = len(feasible) if plan.number is None else plan.number
     merit = _merit(totals, taints.disliked[feasible])
     if plan.spread:
@@ -154,7 +154,7 @@ def objection(stage: Filter, cycle: Cycle, row: int) -> Reason | None:
 
 def _why_behind(result: ScheduleResult, row: int) -> Reason:
     """What puts a fitting cluster behind those that are taken: what decided, not what also is so."""
-    cycle, disliked = result.cycle, result.cycle.standings.disliked
+    cycle, disliked = result.cycle, result.cycle.taint_verdicts.disliked
     for constraint in cycle.plan.spread:
         if constraint.required and not with_topology(cycle.fleet, constraint, np.array([row]))[0]:
             return Reason(Code.TOPOLOGY_MISSING, parameters={"topology": describe(constraint.path)})

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.api.placement import PlacementSpec, PrioritizerPolicy
+    from muster.api.reading import Reading
     from muster.placement.schedule.scorers import Scorer
     from muster.selectors import Selector
     from muster.selectors.cluster import CelCompiler
@@ -99,7 +100,16 @@ def plan_of(
     found = PLACEMENTS.fitted(placement)
     if isinstance(found, Unread):
         return Plan("", "", fault=unreadable(found))
-    return planned(found.obj, compile_cel, scorers, found.fault_in("spec"))
+    return plan_read(found, compile_cel, scorers)
+
+
+def plan_read(
+    placement: Reading[Placement],
+    compile_cel: CelCompiler,
+    scorers: Mapping[str, Callable[[], Scorer]] = BUILT_IN,
+) -> Plan:
+    """Compile a Placement as far as it could be read; what could not is its fault."""
+    return planned(placement.obj, compile_cel, scorers, placement.fault_in("spec"))
 
 
 def planned(

@@ -8,7 +8,7 @@ be wired is refused then, not while scheduling.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from muster.errors import PluginError
 from muster.placement.schedule.filters import FILTERS, Filter
 from muster.placement.schedule.pipeline import Profile
 from muster.placement.schedule.scorers import BUILT_IN, Scorer
-from muster.values.json import Json, JsonMapping
+from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FILTER_POINTS: Final = "muster.filters"
 SCORER_POINTS: Final = "muster.scorers"
+T = TypeVar("T")
 
 
 class ClusterFilter(Protocol):
@@ -97,14 +98,14 @@ class EachScore:
         return None
 
 
-def profile_with(found: Mapping[str, Callable[[], Json]]) -> Profile:
+def profile_with(found: Mapping[str, Callable[[], object]]) -> Profile:
     """The built-in filters, then those of plugins in the order of their names."""
     built_in = [make() for make in FILTERS.values()]
     plugins = [_made(name, found[name], _as_filter) for name in sorted(found)]
     return Profile((*built_in, *plugins))
 
 
-def scorers_with(found: Mapping[str, Callable[[], Json]]) -> Mapping[str, Callable[[], Scorer]]:
+def scorers_with(found: Mapping[str, Callable[[], object]]) -> Mapping[str, Callable[[], Scorer]]:
     """The built-in scorers and those of plugins, by the name that a Placement uses."""
     known = dict(BUILT_IN)
     for name, make in found.items():
@@ -124,7 +125,7 @@ class _Always:
         return self.scorer
 
 
-def _made(name: str, make: Callable[[], Json], adapt: Callable[[Json], Json]) -> Json:
+def _made(name: str, make: Callable[[], object], adapt: Callable[[Any], T | None]) -> T:
     try:
         plugin = make()
     except Exception as error:
@@ -135,21 +136,21 @@ def _made(name: str, make: Callable[[], Json], adapt: Callable[[Json], Json]) ->
     return adapted
 
 
-def _as_filter(plugin: Json) -> Filter | None:
+def _as_filter(plugin: Any) -> Filter | None:
     if hasattr(plugin, "passes") and hasattr(plugin, "why_not"):
         whole: Filter = plugin
         return whole
     return EachCluster(plugin) if hasattr(plugin, "why_not") and hasattr(plugin, "name") else None
 
 
-def _as_scorer(plugin: Json) -> Scorer | None:
+def _as_scorer(plugin: Any) -> Scorer | None:
     if hasattr(plugin, "scores") and hasattr(plugin, "reads"):
         whole: Scorer = plugin
         return whole
     return EachScore(plugin) if hasattr(plugin, "score") and hasattr(plugin, "reads") else None
 
 
-def _guarded(name: str, question: Callable[[JsonMapping], Json], cluster: JsonMapping) -> Json:
+def _guarded(name: str, question: Callable[[JsonMapping], T], cluster: JsonMapping) -> T:
     """A plugin's fault is the plugin's: whatever it raises says so."""
     try:
         return question(cluster)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
+from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.selectors.membership import SETS, membership_of
 from muster.values.faults import Fault
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from muster.api.managed_cluster_set import ManagedClusterSet
     from muster.fleet import Fleet
     from muster.selectors.membership import Membership
+
+_BINDINGS: Final = Reader(ManagedClusterSetBinding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +94,25 @@ def visibility(
     cluster_sets: Iterable[JsonMapping],
 ) -> Visibility:
     """From the objects themselves, as people write them, for those who keep no rules."""
-    rules = dict(_rules(cluster_sets))
-    own = (each["metadata"] for each in bindings if each["metadata"].get("namespace") == namespace)
-    return visible(wanted, (each["name"] for each in own), rules)
+    return visible(wanted, bound_in(namespace, bindings_read(bindings)), rules_read(cluster_sets))
 
 
-def _rules(cluster_sets: Iterable[JsonMapping]) -> Iterator[tuple[str, Rule]]:
-    for each in cluster_sets:
-        found = SETS.fitted(each)
-        if not isinstance(found, Fault):
-            yield found.obj.metadata.name, rule_of(found.obj, unread=found.fault_in("spec"))
+def rules_read(cluster_sets: Iterable[JsonMapping]) -> dict[str, Rule]:
+    """The rules of sets as people write them, by name."""
+    found = (SETS.fitted(each) for each in cluster_sets)
+    read = [each for each in found if not isinstance(each, Fault)]
+    return {each.obj.metadata.name: rule_of(each.obj, unread=each.fault_in("spec")) for each in read}
+
+
+def bindings_read(bindings: Iterable[JsonMapping]) -> list[ManagedClusterSetBinding]:
+    """Bindings as people write them."""
+    found = (_BINDINGS.fitted(each) for each in bindings)
+    return [each.obj for each in found if not isinstance(each, Fault)]
+
+
+def bound_in(namespace: str, bindings: Iterable[ManagedClusterSetBinding]) -> list[str]:
+    """The sets that bindings of a namespace name."""
+    return [each.metadata.name for each in bindings if each.metadata.namespace == namespace]
 
 
 def visible(wanted: Iterable[str], names: Iterable[str], sets: Mapping[str, Rule]) -> Visibility:

@@ -26,7 +26,7 @@ TAINTS: Final = key_path("spec", "taints")
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
+class TaintVerdicts:
     """Of every row: kept out by a taint, disliked because of one, and the moments at which tolerations in use end."""
 
     blocked: NDArray[np.bool_]
@@ -34,7 +34,7 @@ class Standings:
     ends: dict[int, datetime]  # by row, where there is one
 
 
-def standings(cycle: Cycle) -> Standings:
+def taint_verdicts(cycle: Cycle) -> TaintVerdicts:
     column = cycle.fleet.column(TAINTS)
     timeless = column.derive(without_times)
     # Flags per set of taints, then per value of the column, then per row: one look-up in the size of the fleet.
@@ -49,11 +49,11 @@ def standings(cycle: Cycle) -> Standings:
         for row in np.flatnonzero((of_rows & _TIMED) != 0).tolist():
             exact = taints_of(column.values[column.codes[row]])
             own = bool(cycle.decided.own[row])
-            standing = tolerance(exact, cycle.plan.tolerations, cycle.now, decided=own)
-            blocked[row], disliked[row] = standing.blocked_by is not None, standing.disliked
-            if standing.until is not None:
-                ends[row] = standing.until
-    return Standings(blocked, disliked, ends)
+            verdict = tolerance(exact, cycle.plan.tolerations, cycle.now, decided=own)
+            blocked[row], disliked[row] = verdict.blocked_by is not None, verdict.disliked
+            if verdict.until is not None:
+                ends[row] = verdict.until
+    return TaintVerdicts(blocked, disliked, ends)
 
 
 _BLOCKS_NEW, _BLOCKS_OWN, _DISLIKED, _TIMED = 1, 2, 4, 8

@@ -114,10 +114,11 @@ def taints_of(projection: Hashable) -> tuple[Taint, ...]:
 @lru_cache(maxsize=65536)
 def _parsed(encoded: bytes) -> tuple[Taint, ...]:
     found = _TAINTS.read(b'{"taints":%b}' % encoded)
-    return () if isinstance(found, Fault) else tuple(map(_taint, found.obj.taints))
+    return () if isinstance(found, Fault) else tuple(map(taint_of, found.obj.taints))
 
 
-def _taint(given: managed_cluster.Taint) -> Taint:
+def taint_of(given: managed_cluster.Taint) -> Taint:
+    """A taint with its time as a value, or what is wrong with it."""
     added = parse_time(given.time_added) if given.time_added else None
     return Taint(
         key=given.key,

@@ -11,8 +11,7 @@ import pytest
 
 from muster.classification import FINALIZER
 from muster.classification import classify as expected_of
-from tests.controllers.running import Driver, driven_hub, eventually
-from tests.controllers.running_hosts import (
+from tests.controllers.hosts.running import (
     BASE,
     PREFIX,
     add_agent,
@@ -20,6 +19,7 @@ from tests.controllers.running_hosts import (
     host_controllers,
     report,
 )
+from tests.controllers.running import Driver, driven_hub, eventually
 
 pytestmark = pytest.mark.e2e
 

@@ -13,8 +13,8 @@ from muster.controllers.manager import utc_now
 from muster.controllers.permissions import CONTROLLERS
 from muster.controllers.resolutions.controller import ResolutionController
 from muster.controllers.runtime.metrics import ControllerMetrics
+from tests.controllers.hosts.running import in_a_thread, run_synced
 from tests.controllers.running import Driver, connection_of
-from tests.controllers.running_hosts import in_a_thread, run_synced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

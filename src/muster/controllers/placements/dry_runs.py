@@ -1,7 +1,7 @@
-"""A placement scheduled on trial: evaluated over the live fleet, a bit at a time, and nothing is written.
+"""A dry run of a placement: it is scheduled over the live fleet, a bit at a time, and nothing is written.
 
-`answerer` makes one for every dry run and explanation. The placement need not be saved. What it needs is evaluated
-for a reader that is no placement, and forgotten when the trial ends.
+`questions` makes one for every dry run and explanation. The placement need not be saved. What it needs is evaluated
+for a reader that is no placement, and forgotten when the run ends.
 """
 
 from __future__ import annotations
@@ -10,25 +10,26 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Final
 
+from muster.controllers.placements.keys import Key
 from muster.controllers.placements.timed_selectors import TimedSelector, timed
-from muster.controllers.placements.world import Key
 from muster.fleet import DELETION
-from muster.placement import Cycle, plan_of, schedule, visible
+from muster.placement import Cycle, plan_read, schedule, visible
 from muster.selectors.cel import cel_compiler
-from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from datetime import datetime
     from types import TracebackType
     from typing import Self
 
+    from muster.api.placement import Placement
+    from muster.api.reading import Reading
     from muster.controllers.placements.world import PlacementWorld
     from muster.placement import Plan, ScheduleResult, Visibility
 
 _SLICE: Final = 0.01  # seconds of evaluation after which others have their turn
 
 
-class Trial:
+class DryRun:
     """Open it, let it evaluate, ask for the result. Placements that share its selectors share its masks."""
 
     def __init__(self, world: PlacementWorld, plan: Plan) -> None:
@@ -40,10 +41,10 @@ class Trial:
         self.visibility: Visibility = visible(plan.cluster_sets, bindings, world.rules)
 
     @classmethod
-    async def of(cls, world: PlacementWorld, placement: JsonObject) -> Trial:
+    async def of(cls, world: PlacementWorld, placement: Reading[Placement]) -> DryRun:
         """Compiled beside the loop: a placement may have hundreds of long expressions."""
-        compile_cel = timed(cel_compiler(world.fleet.scores), world.tally)
-        return cls(world, await asyncio.to_thread(plan_of, placement, compile_cel))
+        compile_cel = timed(cel_compiler(world.fleet.scores), world.plans.tally)
+        return cls(world, await asyncio.to_thread(plan_read, placement, compile_cel))
 
     def __enter__(self) -> Self:
         rules = [rule for _, rule in self.visibility.eligible]
@@ -76,8 +77,8 @@ class Trial:
     def result(self, now: datetime) -> ScheduleResult:
         """The schedule, with the decisions that stand for a placement of this name as its own."""
         world = self._world
-        return schedule(Cycle(self.plan, world.fleet, self.visibility, now, world.decided(self.key)))
+        return schedule(Cycle(self.plan, world.fleet, self.visibility, now, world.decisions.decided(self.key)))
 
     def present(self) -> list[str]:
         """The clusters that are decided now, by name."""
-        return sorted({name for page in self._world.pages(self.key) for name in page.clusters})
+        return sorted({name for page in self._world.decisions.of(self.key) for name in page.clusters})

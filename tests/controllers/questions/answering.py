@@ -8,7 +8,7 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from muster.controllers.questions.answering import SECONDS, Answerer
+from muster.controllers.questions.answering import SECONDS, QuestionService
 from muster.controllers.questions.asking import serve_answers
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def answering(address: Path, world: PlacementWorld, seconds: float = SECONDS, *,
     stop = asyncio.Event()
 
     async def serve() -> None:
-        answerer = Answerer(world, lambda: NOW, seconds)
+        answerer = QuestionService(world, lambda: NOW, seconds)
         answerer.ready = ready
         async with serve_answers(address, lambda: b"a_number 1\n", answerer):
             started.set()

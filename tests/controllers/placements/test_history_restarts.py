@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from muster.controllers.placements.changes import MOST_CHANGES, ChangeLog, Noted
 from muster.controllers.placements.history import HistoryKeeper
 from muster.controllers.placements.history_record import (
-    MOST_BYTES,
-    MOST_ENTRIES,
-    MOST_REVISIONS,
     digest_of,
-    extended,
-    new_record,
-    revision_of,
 )
-from muster.controllers.placements.world import Key
-from muster.placement.explain.causes import Change, Ref
+from muster.controllers.placements.keys import Key
 from tests.builders import a_binding, a_cluster, a_placement
 from tests.controllers.running import APPS, CLUSTERS, Driver, controllers, driven_hub, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HISTORY = "/apis/placement.muster.dev/v1alpha1/namespaces/apps/placementhistories/p1"
@@ -130,88 +122,3 @@ def test_decisions_go_on_where_no_history_may_be_kept(hub: Driver) -> None:
         eventually(hub.decided, ["a"])
         eventually(lambda: manager.idle, True)
     assert record(hub) == {}
-
-
-# ----------------------------------------------------------------------------------------------------------- bounds
-
-
-def an_entry(number: int, padding: str = "") -> dict[str, Any]:
-    return {"time": f"2026-01-01T00:00:{number % 60:02d}Z", "before": number, "after": number + 1, "note": padding}
-
-
-def a_stored_placement(generation: int, **spec: Any) -> dict[str, Any]:
-    placement = a_placement("p1", **spec)
-    placement["metadata"] |= {"uid": "u", "generation": generation}
-    return placement
-
-
-def test_a_history_keeps_the_newest_entries_and_specs() -> None:
-    kept = new_record(a_stored_placement(1))
-    for number in range(60):
-        revision = revision_of(a_stored_placement(number + 1, numberOfClusters=number), None, NOW)
-        kept = extended(kept, [an_entry(number)], [revision], (number, "d"))
-    assert [each["before"] for each in kept["changes"]] == list(range(60 - MOST_ENTRIES, 60))
-    assert [each["revision"] for each in kept["revisions"]] == list(range(61 - MOST_REVISIONS, 61))
-    assert kept["decided"] == {"count": 59, "digest": "d"}
-
-
-def test_a_history_is_bounded_in_bytes() -> None:
-    entries = [an_entry(number, "x" * 10_000) for number in range(40)]
-    kept = extended(new_record(a_stored_placement(1)), entries, [], (1, "d"))
-    assert kept["changes"] == entries[-13:]
-    assert len(json.dumps(kept["changes"])) <= MOST_BYTES
-
-
-def test_a_spec_that_is_too_large_is_not_kept() -> None:
-    huge = a_stored_placement(2, predicates=[{"requiredClusterSelector": {"x": "y" * MOST_BYTES}}])
-    kept = new_record(a_stored_placement(1))
-    for placement in (a_stored_placement(1), huge):
-        kept = extended(kept, [], [revision_of(placement, None, NOW)], (0, "d"))
-    assert [each["revision"] for each in kept["revisions"]] == [1]
-
-
-def test_a_spec_that_comes_back_unchanged_is_no_new_revision() -> None:
-    kept = new_record(a_stored_placement(1))
-    for generation in (1, 2):
-        revision = revision_of(a_stored_placement(generation, numberOfClusters=1), None, NOW)
-        kept = extended(kept, [], [revision], (0, "d"))
-    assert [each["revision"] for each in kept["revisions"]] == [1]
-
-
-def a_ref(number: int) -> Ref:
-    return Ref("ManagedCluster", "", f"c{number}")
-
-
-def test_several_changes_of_one_object_are_one_from_the_first_state_to_the_last() -> None:
-    log = ChangeLog(Key)
-    for old, new in ((1, 2), (2, 3)):
-        log.note([P1], Noted(a_ref(0), {"at": old}, {"at": new}))
-    assert log.take(P1).changes() == [Change(a_ref(0), {"at": 1}, {"at": 3})]
-    assert log.take(P1).changes() == []
-
-
-def test_changes_beyond_the_bound_are_counted_and_what_is_given_back_is_joined() -> None:
-    log = ChangeLog(Key)
-    for number in range(MOST_CHANGES + 5):
-        log.note([P1], Noted(a_ref(number), None, {}))
-    taken = log.take(P1)
-    assert (len(taken.noted), taken.more) == (MOST_CHANGES, 5)
-    log.note([P1], Noted(a_ref(0), {}, None))
-    log.note([P1], Noted(a_ref(999), None, {}))
-    log.give_back(P1, taken)
-    joined = log.take(P1)
-    assert (len(joined.noted), joined.more) == (MOST_CHANGES, 6)
-    assert joined.noted[a_ref(0)] == Noted(a_ref(0), None, None)
-
-
-def test_what_is_kept_for_longer_is_what_explains_the_move() -> None:
-    log = ChangeLog(Key)
-    for number in range(6):
-        log.note([P1], Noted(a_ref(number), None, {}))
-    log.note([P1], Noted(Ref("Placement", "apps", "p1"), {}, {}))
-    taken = log.take(P1)
-    kept = taken.trimmed({"c5"}, {"c1", "c2", "c5"}, 3)
-    assert ([ref.name for ref in kept.noted], kept.more) == (["c5", "p1", "c1"], 1)
-    del taken.noted[Ref("Placement", "apps", "p1")]
-    beside = taken.trimmed(set(), {"z"}, 2)
-    assert ([ref.name for ref in beside.noted], beside.more) == (["c0", "c1"], 4)

@@ -1,0 +1,118 @@
+"""The PlacementDecisions there are: whose they are, which clusters they have, and how often each cluster is decided.
+
+What is about to be decided counts for other placements before it is written, and what is written counts again when it
+is. The world puts pages in; knows no schedule.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from muster.controllers.placements.decision_counts import DecisionCounts
+from muster.controllers.placements.keys import Key
+from muster.placement import Decided
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muster.api.parts import ObjectMeta
+    from muster.api.placement_decision import PlacementDecision
+    from muster.client.heads import Place
+    from muster.controllers.runtime.mirror import Stored
+    from muster.fleet import Fleet
+
+PLACEMENT_LABEL: Final = "cluster.open-cluster-management.io/placement"
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPage:
+    """A PlacementDecision as the server has it."""
+
+    stored: Stored[PlacementDecision]
+    owner: Key
+    clusters: tuple[str, ...]
+
+    @classmethod
+    def of(cls, stored: Stored[PlacementDecision]) -> DecisionPage:
+        owner = Key(stored.place.namespace, stored.obj.metadata.labels.get(PLACEMENT_LABEL, ""))
+        return cls(stored, owner, tuple(each.cluster_name for each in stored.obj.status.decisions))
+
+    @property
+    def metadata(self) -> ObjectMeta:
+        return self.stored.obj.metadata
+
+
+class DecisionPages:
+    """By place, and by the placements that own them."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.by_place: dict[Place, DecisionPage] = {}
+        self._fleet = fleet
+        self._places_of: dict[Key, set[Place]] = {}
+        self._totals = DecisionCounts(fleet)
+        self._assumed: dict[Key, tuple[str, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self.by_place)
+
+    def put(self, page: DecisionPage) -> DecisionPage | None:
+        """The page that was there before, if any."""
+        place = page.stored.place
+        before = self.remove(place)
+        self.by_place[place] = page
+        if page.owner not in self._assumed:
+            self._totals.add(page.clusters)
+        self._places_of.setdefault(page.owner, set()).add(place)
+        return before
+
+    def remove(self, place: Place) -> DecisionPage | None:
+        page = self.by_place.pop(place, None)
+        if page is None:
+            return None
+        if page.owner not in self._assumed:
+            self._totals.subtract(page.clusters)
+        siblings = self._places_of[page.owner]
+        siblings.discard(place)
+        if not siblings:
+            del self._places_of[page.owner]
+        return page
+
+    def of(self, key: Key) -> list[DecisionPage]:
+        """The pages that a placement has now."""
+        return [self.by_place[place] for place in sorted(self._places_of.get(key, ()))]
+
+    def is_assumed(self, key: Key) -> bool:
+        """Whether its pages are being written just now."""
+        return key in self._assumed
+
+    def assume(self, key: Key, clusters: Iterable[str]) -> None:
+        """These are about to be decided: other placements count them from now on, not only when they are written."""
+        self.settle(key)
+        for page in self.of(key):
+            self._totals.subtract(page.clusters)
+        self._assumed[key] = tuple(clusters)
+        self._totals.add(self._assumed[key])
+
+    def settle(self, key: Key) -> None:
+        """What is written counts again."""
+        if key not in self._assumed:
+            return
+        self._totals.subtract(self._assumed.pop(key))
+        for page in self.of(key):
+            self._totals.add(page.clusters)
+
+    def decided(self, key: Key) -> Decided:
+        """What stands for a placement, and for all others."""
+        own_names = [name for page in self.of(key) for name in page.clusters]
+        own = np.zeros(self._fleet.capacity, dtype=np.bool_)
+        # What is assumed is not in the pages, and the other way round: this placement's part is taken out by name.
+        foreign, peak = self._totals.without(Counter(self._assumed.get(key, own_names)))
+        row_of = self._fleet.row
+        for name in set(own_names):
+            if (row := row_of(name)) is not None:
+                own[row] = True
+        return Decided(own, foreign, peak)

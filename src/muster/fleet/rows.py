@@ -1,0 +1,176 @@
+"""Objects in rows: their JSON by name and number, and the order of their names. A fleet has columns and masks on top.
+
+A row keeps its number as long as its object is there; the numbers of those that went are used again. Knows no selector.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import numpy as np
+
+from muster.values.json import JsonMapping, JsonObject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+FIRST_CAPACITY: Final = 1024
+_HEAVY: Final = 64 * 2**10  # bytes of an object that may cost more to look at than others that look the same
+
+
+class _Name(msgspec.Struct, gc=False):
+    name: str
+
+
+class _Named(msgspec.Struct, gc=False):
+    metadata: _Name
+
+
+DECODER: Final = msgspec.json.Decoder()
+_NAME_DECODER: Final = msgspec.json.Decoder(_Named)
+
+
+class ObjectRows:
+    """All objects of one kind, as the bytes they came in."""
+
+    def __init__(self) -> None:
+        self.generation = 0  # moves whenever an object comes or goes, and with it the meaning of a row
+        self._row_of: dict[str, int] = {}
+        self._names: list[str] = []
+        self._encoded: list[bytes | None] = []
+        self._heavy: set[int] = set()  # rows
+        self._peeked: tuple[bytes | None, JsonObject] = (None, {})
+        self._free: list[int] = []
+        self._sorted: list[str] = []
+        self._ranks: NDArray[np.int32] | None = None
+        self._order: NDArray[np.intp] | None = None  # rows by name
+        self._rows: NDArray[np.intp] | None = None
+        self._in_place = False
+        self._capacity = FIRST_CAPACITY
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._row_of
+
+    @property
+    def capacity(self) -> int:
+        """The length of every array over rows; those without an object are in none of the masks."""
+        return self._capacity
+
+    def row(self, name: str) -> int | None:
+        return self._row_of.get(name)
+
+    def name(self, row: int) -> str:
+        return self._names[row]
+
+    def names(self, rows: Iterable[int]) -> list[str]:
+        names = self._names
+        return [names[row] for row in rows]
+
+    def load(self, row: int) -> JsonObject:
+        """The object in a row, decoded."""
+        encoded = self._encoded[row]
+        if encoded is None:
+            raise LookupError(f"row {row} holds no object")
+        obj: JsonObject = DECODER.decode(encoded)
+        return obj
+
+    def _peek(self, row: int) -> JsonMapping:
+        """The object in a row for those who only look: many selectors look at the object that has just changed."""
+        if self._peeked[0] is not self._encoded[row] or self._encoded[row] is None:
+            self._peeked = (self._encoded[row], self.load(row))
+        return self._peeked[1]
+
+    def encoded(self, rows: Iterable[int]) -> list[bytes]:
+        """The objects in these rows as the JSON they came in, without rows that hold none."""
+        return [encoded for row in rows if (encoded := self._encoded[row]) is not None]
+
+    def rows(self) -> NDArray[np.intp]:
+        """All rows that hold an object."""
+        if self._rows is None:
+            self._rows = np.fromiter(self._row_of.values(), dtype=np.intp, count=len(self._row_of))
+        return self._rows
+
+    def in_order(self, mask: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The rows of a mask in the order of their names."""
+        if self._order is None:
+            self._order = order = self._by_name()
+            self._in_place = bool((order[1:] > order[:-1]).all())
+        if self._in_place:  # as they are after a load: names and rows go together
+            return np.flatnonzero(mask)
+        return self._order[mask[self._order]]
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        """The place of every row in the order of names."""
+        if self._ranks is None:
+            order = self._by_name()
+            ranks = np.zeros(self._capacity, dtype=np.int32)
+            ranks[order] = np.arange(len(order), dtype=np.int32)
+            self._ranks = ranks
+        return self._ranks
+
+    def _by_name(self) -> NDArray[np.intp]:
+        row_of = self._row_of
+        return np.fromiter((row_of[name] for name in self._sorted), dtype=np.intp, count=len(self._sorted))
+
+    def _holds_object(self, row: int) -> bool:
+        return self._encoded[row] is not None
+
+    # ----------------------------------------------------------------------------------------------- changing
+
+    def _store(self, row: int, encoded: bytes | None) -> None:
+        self._encoded[row] = encoded
+        if encoded is not None and len(encoded) > _HEAVY:
+            self._heavy.add(row)
+        elif self._heavy:
+            self._heavy.discard(row)
+
+    def _store_many(self, objects: Iterable[bytes]) -> None:
+        named = [(_NAME_DECODER.decode(encoded).metadata.name, encoded) for encoded in objects]
+        if not self._row_of:
+            named.sort(key=itemgetter(0))  # rows in the order of names save sorting later
+        for name, encoded in named:
+            row = self._row_of.get(name)
+            if row is None:
+                row = self._new_row(name, in_order=False)
+            self._store(row, encoded)
+        self._sorted = sorted(self._row_of)
+        self._ranks = self._order = self._rows = None
+
+    def _new_row(self, name: str, *, in_order: bool) -> int:
+        if self._free:
+            row = self._free.pop()
+            self._names[row] = name
+        else:
+            row = len(self._names)
+            self._names.append(name)
+            self._encoded.append(None)
+            if row >= self._capacity:
+                self._grow()
+        self._row_of[name] = row
+        self.generation += 1
+        if in_order:
+            insort(self._sorted, name)
+            self._ranks = self._order = self._rows = None
+        return row
+
+    def _free_row(self, name: str, row: int) -> None:
+        """The object is gone: its row holds none from now on."""
+        del self._row_of[name]
+        del self._sorted[bisect_left(self._sorted, name)]
+        self._ranks = self._order = self._rows = None
+        self._store(row, None)
+        self._free.append(row)
+        self.generation += 1
+
+    def _grow(self) -> None:
+        self._capacity *= 2
+        self._ranks = self._order = self._rows = None

@@ -26,6 +26,7 @@ from muster.fleet.scores import Score, ScoreTable
 from muster.selectors import Verdict
 from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
 from muster.values.json import JsonMapping, JsonObject
+from muster.values.paths import Where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
@@ -44,7 +45,6 @@ _CHUNK = 1024  # rows of a column that are filled in one step
 _CHUNK_BYTES = 2**20  # and of how much JSON
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
 _MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
-_HEAVY = 64 * 2**10  # bytes of an object that may cost more to look at than others that look the same
 
 
 class _Name(msgspec.Struct, gc=False):
@@ -90,7 +90,6 @@ class Fleet:
         self._row_of: dict[str, int] = {}
         self._names: list[str] = []
         self._encoded: list[bytes | None] = []
-        self._heavy: set[int] = set()  # rows
         self._peeked: tuple[bytes | None, JsonObject] = (None, {})
         self._free: list[int] = []
         self._sorted: list[str] = []
@@ -99,6 +98,7 @@ class Fleet:
         self._rows: NDArray[np.intp] | None = None
         self._in_place = False
         self._capacity = _FIRST_CAPACITY
+        self._sizes: NDArray[np.int64] = np.zeros(_FIRST_CAPACITY, dtype=np.int64)  # of the objects, in bytes
         self._columns: dict[Path, Column] = {}
         self._masks: dict[Selector, Mask] = {}
         self._mask_readers: dict[Path, list[Mask]] = {}
@@ -226,7 +226,7 @@ class Fleet:
                     self._watched.add(path)
             else:
                 columns = [self._open_column(path) for path in reads]
-            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self._peek, self._heavy)
+            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self._peek, lambda: self._sizes)
             for path in reads:
                 self._mask_readers.setdefault(path, []).append(mask)
             self._unevaluated[selector] = self._fill_mask(mask)
@@ -254,10 +254,7 @@ class Fleet:
 
     def _store(self, row: int, encoded: bytes | None) -> None:
         self._encoded[row] = encoded
-        if encoded is not None and len(encoded) > _HEAVY:
-            self._heavy.add(row)
-        elif self._heavy:
-            self._heavy.discard(row)
+        self._sizes[row] = len(encoded) if encoded is not None else 0
 
     # ------------------------------------------------------------------------------------------- being told
 
@@ -454,6 +451,9 @@ class Fleet:
             column = self._columns.get(path)
             if column is not None:
                 if not column.put(row, value):
+                    if isinstance(path[-1], Where):  # what it leaves out has changed, which can count for a budget
+                        readers = self._mask_readers.get(path, ())
+                        stale.update((id(mask), mask) for mask in readers if mask.rests_on_more(row))
                     continue
                 if column.distinct > _WASTE * max(len(self._row_of), _FIRST_CAPACITY) and column.forget_unused():
                     for mask in self._mask_readers.get(path, ()):
@@ -545,6 +545,7 @@ class Fleet:
     def _grow(self) -> None:
         self._capacity *= 2
         self._ranks = self._order = self._rows = None
+        self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))
         for column in self._columns.values():
             column.grow(self._capacity)
         for mask in self._masks.values():

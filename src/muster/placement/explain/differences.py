@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.selectors.paths import SCORES, WHOLE, Element, describe, project
+from muster.selectors.paths import SCORES, WHOLE, describe, project
 from muster.values.json import Json, JsonMapping, JsonObject
+from muster.values.paths import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -163,7 +164,7 @@ def _at(obj: Json, path: Path) -> Json:
     """The value at a path, for people: of the elements with a name their value."""
     value = obj
     for step in path:
-        if isinstance(step, Element):
+        if isinstance(step, Where):
             chosen = [each for each in value if isinstance(each, dict) and each.get(step.field) == step.value]
             if not chosen:
                 return _MISSING

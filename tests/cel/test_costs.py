@@ -12,7 +12,7 @@ from muster.cel.costs.ranges import MAX
 from muster.errors import BudgetExceededError
 
 if TYPE_CHECKING:
-    from muster.cel.costs.estimate import Path
+    from muster.cel.costs.operands import SizePath
 
 VARIABLES = (
     Variable("s", STRING),
@@ -100,7 +100,7 @@ def test_estimates_without_knowing_sizes(text: str, estimate: Range) -> None:
 
 
 def test_estimates_use_declared_sizes_by_path() -> None:
-    def sizes(path: Path, _: Type) -> Range | None:
+    def sizes(path: SizePath, _: Type) -> Range | None:
         return {("l",): Range(0, 10), ("s",): Range(0, 40), ("m", "a", "@items"): Range(0, 5)}.get(path)
 
     assert program("l.all(x, x > 0)").estimate(sizes) == Range(2, 52)
@@ -108,7 +108,7 @@ def test_estimates_use_declared_sizes_by_path() -> None:
 
 
 def test_an_estimate_bounds_what_running_costs() -> None:
-    def sizes(path: Path, of: Type) -> Range | None:
+    def sizes(path: SizePath, of: Type) -> Range | None:
         return Range(0, 40) if path in {("s",), ("t",), ("l",)} else None
 
     for text in ("s == t && l.exists(x, x > 1)", "s + t == 'abc' || 1 in l", "l.map(x, x * 2).size() > 2"):

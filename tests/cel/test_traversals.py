@@ -24,7 +24,7 @@ RUNTIME = sorted(
             ROOT / f"{name}.py"
             for name in (
                 *("running/accumulate", "running/dispatch", "running/qualify"),
-                *("costs/meter", "costs/runtime", "costs/library_costs"),
+                *("costs/meter", "costs/runtime", "costs/formulas"),
             )
         ),
         ROOT / "generating" / "support.py",

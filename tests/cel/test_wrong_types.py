@@ -109,7 +109,7 @@ def _run_both(text: str, env_name: str) -> None:
         return
     for variables in _inputs(text, seed=1):
         outcome, cost = program.run(variables, 1_000_000)
-        trace = interpret(program.plan, variables, None, 1_000_000, program.charging.costs.work_limit)
+        trace = interpret(program.plan, variables, None, 1_000_000, program.charging.work_limit)
         assert _same(outcome, trace.outcome), (text, variables, outcome, trace.outcome)
         if not isinstance(outcome, EvaluationError) or "cancelled" not in str(outcome):
             assert cost == trace.cost, (text, variables, outcome)
@@ -130,12 +130,12 @@ def test_a_macro_refuses_what_it_cannot_take_with_an_error_of_the_language(env_n
 @pytest.mark.parametrize("env_name", ENVIRONMENTS)
 def test_functions_that_only_macros_call_and_all_prices_take_any_values_too(env_name: str) -> None:
     env = environment(env_name)
-    costs = charging_of(env).costs
+    charging = charging_of(env)
     picked = random.Random(7)
     for function in env.functions.values():
         bound = tuple(overload for overload in function.overloads if overload.impl is not None)
         for overload in bound:
-            price = costs.call_cost(function.name, overload.id)
+            price = charging.price(function, overload.id)
             for _ in range(60):
                 args = tuple(picked.choice(VALUES) for _ in overload.args)
                 result = Invocation(function.name, "", bound)(new_meter(), args)

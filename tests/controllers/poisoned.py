@@ -61,7 +61,7 @@ def _texts(selector: Any) -> str:
 def _poison(deed: Callable[[], object]) -> None:
     match, ran = masks.Mask._match, queries.Query._ran
 
-    def poisoned_match(self: masks.Mask, row: int) -> tuple[int, bool]:
+    def poisoned_match(self: masks.Mask, row: int) -> tuple[int, int]:
         if "poison" in _texts(self.selector):
             deed()
         return match(self, row)

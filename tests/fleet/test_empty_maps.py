@@ -8,7 +8,8 @@ import pytest
 from muster.fleet import Fleet
 from muster.fleet.extraction import extractor
 from muster.selectors.cel import cel_compiler
-from muster.selectors.paths import PRESENT, Path, project
+from muster.selectors.paths import Path, project
+from muster.values.paths import PRESENT
 from tests.builders import a_cluster, a_taint
 
 CLUSTERS = (

@@ -66,8 +66,6 @@ BOUNDED = {
     "values/numbers.is_number_text": "one text, which to_number charges",
     "values/numbers.parse_integer": "40,000 digits at most, charged by to_number and read_json",
     "values/numbers.parse_number": "as above",
-    "resolving/reads._projected_members": "a decoded inventory, as large as its text",
-    "resolving/reads.project": "a decoded inventory, as large as its text",
     "running/reference.Evaluator._call": "parameters of the query, each charged as a step",
     "running/reference.Evaluator._with_arguments": "parameters of the query",
     "values/regexes._tester": "a plain pattern; `test` charges the text",
@@ -122,19 +120,8 @@ def functions() -> list[tuple[str, ast.FunctionDef]]:
                     for each in node.body
                     if isinstance(each, ast.FunctionDef)
                 )
-    # What compiles a query's reads sees no values; `project` does.
-    return [
-        (name, node)
-        for name, node in found
-        if not name.startswith(
-            (
-                "resolving/reads._Reader",
-                "resolving/reads._shortest",
-                "resolving/reads._is_on",
-                "resolving/reads.reads_of",
-            )
-        )
-    ]
+    # What finds a query's reads sees no values.
+    return [(name, node) for name, node in found if not name.startswith("resolving/reads.")]
 
 
 FUNCTIONS = dict(functions())

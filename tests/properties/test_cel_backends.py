@@ -53,7 +53,7 @@ def program_of(text: str, env: str) -> Program:
 @given(text=expressions, variables=inputs())
 def test_both_back_ends_agree_on_value_error_and_cost(env: str, text: str, variables: dict[str, Any]) -> None:
     program = program_of(text, env)
-    trace = interpret(program.plan, variables, None, None, program.charging.costs.work_limit)
+    trace = interpret(program.plan, variables, None, None, program.charging.work_limit)
     outcome, cost = program.run(variables, UNLIMITED)
     assert (shown(outcome), cost) == (shown(trace.outcome), trace.cost), text
 

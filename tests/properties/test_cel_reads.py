@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from muster.cel import project
 from muster.errors import BudgetExceededError
+from muster.values.paths import project
 from tests.properties.cel_expressions import expressions, inputs
 from tests.properties.test_cel_backends import program_of, shown
 
@@ -23,7 +23,7 @@ def test_inputs_with_equal_projections_give_equal_results(
 ) -> None:
     program = program_of(text, "muster")
     mixed = _same_where_read(program.reads, one, other)
-    assume(all(project(path, one) == project(path, mixed) for path in program.reads))
+    assume(all(project(one, path) == project(mixed, path) for path in program.reads))
     (first, _), (second, _) = program.run(one, LIMIT), program.run(mixed, LIMIT)
     assert shown(first) == shown(second), (text, program.reads)
     assert isinstance(first, BudgetExceededError) == isinstance(second, BudgetExceededError)

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from muster.errors import BudgetExceededError, EvaluationError
-from muster.jq import Limits, compile_query, project, to_json
+from muster.jq import Limits, compile_query, to_json
+from muster.values.paths import project
 from tests.jq.strategies import KEYS, queries, scalars, values
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def test_what_is_not_read_does_not_matter(
     changed = dict(value)
     target = value.get(key)
     changed[key] = {**target, inner: new} if inner is not None and isinstance(target, dict) else new
-    if any(project(path, value) != project(path, changed) for path in program.reads):
+    if any(project(value, path) != project(changed, path) for path in program.reads):
         return
     before, after = outcome(program, value), outcome(program, changed)
     if before is not None and after is not None:

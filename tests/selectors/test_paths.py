@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muster.fleet.extraction import extractor
-from muster.selectors.paths import Element, claim_path, describe, key_path, label_path, project
+from muster.selectors.paths import claim_path, describe, key_path, label_path, project
+from muster.values.paths import Where
 
 KEYS = st.sampled_from(["a", "b", "name", "kubernetes.io/x"])
 JSON = st.recursive(
@@ -16,7 +17,7 @@ JSON = st.recursive(
     max_leaves=12,
 )
 PATHS = st.lists(KEYS, max_size=3).map(tuple) | st.lists(KEYS, min_size=1, max_size=2).map(
-    lambda keys: (*keys, Element("name", "a"))
+    lambda keys: (*keys, Where("name", "a"))
 )
 
 

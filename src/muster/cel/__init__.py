@@ -6,22 +6,23 @@
         variables=[Variable("cluster", DYN)]))
     program.evaluate({"cluster": {"labels": {"env": "prod"}}})    # True
 
-Knows nothing of Kubernetes objects; libraries and declarations are plugged in through environments. The modules in the
-order they work: lexer and parser (text to tree), macros, checker (types and overloads), planner (nothing left to look
-up), codegen (one Python function) and interpreter (the reference, which remembers every step); cost_estimate and
-runtime_cost, reads, and program, which ties them together.
+Knows nothing of Kubernetes objects; libraries and declarations are plugged in through environments. The folders in the
+order they work: syntax/ (text to tree, macros), checking/ (types and overloads), running/ (planner: nothing left to
+look up; interpreter: the reference, which remembers every step), generating/ (one Python function); beside them
+libraries/ (functions with their costs), costs/ (who charges what, estimates, budgets), reads and program, which ties
+them together.
 """
 
 from muster.cel.checking.checker import check, compile_expression
 from muster.cel.checking.unification import displayed
 from muster.cel.costs.compile_budget import COMPILE_LIMIT, CompileBudget
-from muster.cel.costs.estimate import Path, SizeHints, no_hints
+from muster.cel.costs.operands import SizeHints, SizePath, no_hints
 from muster.cel.costs.ranges import Range
 from muster.cel.declarations import Constant, Function, Library, Macro, Overload, Variable
 from muster.cel.environment import Env, Limits, ObjectTypes, Options
 from muster.cel.environments import NAMES, UnknownEnvironmentError, environment
 from muster.cel.program import DEFAULT_COST_LIMIT, Program, compile_program, make_program
-from muster.cel.reads import PRESENT, Absent, ReadPath, Where, freeze, project, show_path
+from muster.cel.reads import Reads, show_path
 from muster.cel.running.interpreter import Trace
 from muster.cel.running.planner import InvalidProgramError
 from muster.cel.syntax.parser import parse
@@ -31,8 +32,6 @@ __all__ = [
     "COMPILE_LIMIT",
     "DEFAULT_COST_LIMIT",
     "NAMES",
-    "PRESENT",
-    "Absent",
     "CompileBudget",
     "Constant",
     "Env",
@@ -44,25 +43,22 @@ __all__ = [
     "ObjectTypes",
     "Options",
     "Overload",
-    "Path",
     "Program",
     "Range",
-    "ReadPath",
+    "Reads",
     "SizeHints",
+    "SizePath",
     "Trace",
     "UnknownEnvironmentError",
     "Variable",
-    "Where",
     "check",
     "compile_expression",
     "compile_program",
     "displayed",
     "environment",
-    "freeze",
     "make_program",
     "no_hints",
     "parse",
-    "project",
     "show_path",
     "unparse",
 ]

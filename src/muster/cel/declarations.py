@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from muster.cel.checking.types import Type
+    from muster.cel.costs.charge import Charge, Tariff
     from muster.cel.values.value import Value
+    from muster.values.paths import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,9 @@ class Overload:
     or makes more than it was given; lengths of texts, lists and maps are charged before every call.
 
     `reads` narrows what the function looks at in its first argument: from the constant arguments (values.MISSING for
-    others) it makes paths below that argument, where the last step may be "?" for "only whether it is there".
+    others) it makes paths below that argument.
+
+    `charges` says what a call costs and is expected to cost, by whose numbers (see costs/charge.py).
     """
 
     id: str
@@ -35,21 +39,25 @@ class Overload:
     result: Type
     impl: Callable[..., Any] | None = None
     member: bool = False
-    reads: Callable[[tuple[Value, ...]], tuple[tuple[Value, ...], ...]] | None = None
-    metered: bool = (
-        False  # `impl` takes the meter first: it looks inside its arguments, or makes more than it was given
-    )
+    reads: Callable[[tuple[Value, ...]], tuple[Path, ...]] | None = None
+    metered: bool = False
     lenient: bool = False  # dispatch looks at the number of arguments only; `impl` refuses what it cannot take
+    charges: Mapping[Tariff, Charge] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function with its overloads, its documentation, and examples that a test executes (expression -> value)."""
+    """A function with its overloads, its documentation, and examples that a test executes (expression -> value).
+
+    `charges` counts for overloads that have none of their own from the same tariff, and for calls of which the overload
+    is not known before they run.
+    """
 
     name: str
     overloads: tuple[Overload, ...]
     doc: str = ""
     examples: Mapping[str, Value] = field(default_factory=dict)
+    charges: Mapping[Tariff, Charge] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

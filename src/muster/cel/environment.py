@@ -86,6 +86,7 @@ def _merged(known: Function, more: Function) -> Function:
         tuple(overloads.values()),
         doc=known.doc or more.doc,
         examples={**known.examples, **more.examples},
+        charges={**known.charges, **more.charges},
     )
 
 

@@ -117,7 +117,7 @@ def _muster() -> Env:
     ).extend(
         STANDARD,
         optional_library(),
-        strings_library(),
+        strings_library(charged=False),
         math_library(),
         lists_library(),
         SETS,

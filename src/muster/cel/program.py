@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from muster.cel.checking.checker import compile_expression
 from muster.cel.costs.charging import Charging, charging_of
 from muster.cel.costs.compile_budget import CompileBudget, limited
-from muster.cel.costs.estimate import SizeHints, estimate_cost, no_hints, part_costs
+from muster.cel.costs.estimate import estimate_cost, part_costs
+from muster.cel.costs.operands import SizeHints, no_hints
 from muster.cel.generating import generate
 from muster.cel.reads import reads_of
 from muster.cel.running.interpreter import Trace, interpret
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     from muster.cel.checking.types import Type
     from muster.cel.costs.ranges import Range
     from muster.cel.environment import Env
-    from muster.cel.reads import ReadPath
+    from muster.cel.reads import Reads
     from muster.cel.running.plan import Plan
     from muster.cel.syntax.tree import CheckedTree
     from muster.cel.values.value import Value
+    from muster.values.paths import Path
 
 DEFAULT_COST_LIMIT = 1_000_000  # per evaluation, as Kubernetes has it
 CACHED_PROGRAMS = 2048
@@ -65,23 +67,28 @@ class Program:
 
     def trace(self, variables: Mapping[str, Value], cost_limit: int | None = DEFAULT_COST_LIMIT) -> Trace:
         """The evaluation step by step, by the interpreter."""
-        return interpret(self.plan, variables, None, cost_limit, self.charging.costs.work_limit)
+        return interpret(self.plan, variables, None, cost_limit, self.charging.work_limit)
 
     def estimate(self, sizes: SizeHints = no_hints) -> Range:
         """The least and greatest cost, given what is known of the sizes of the inputs."""
-        return estimate_cost(self.tree, self.charging.estimates, sizes)
+        return estimate_cost(self.tree, self.env, self.charging, sizes)
 
     def part_estimates(self, sizes: SizeHints = no_hints) -> Mapping[int, Range]:
         """The same for every part of the expression, by the id of its node."""
-        return part_costs(self.tree, self.charging.estimates, sizes)
+        return part_costs(self.tree, self.env, self.charging, sizes)
 
     @property
     def result_type(self) -> Type:
         return self.tree.result_type
 
+    @property
+    def reads(self) -> frozenset[Path]:
+        """The parts of the variables that the result can depend on."""
+        return self.all_reads.paths
+
     @cached_property
-    def reads(self) -> frozenset[ReadPath]:
-        """The parts of the variables that the result can depend on; see reads.py."""
+    def all_reads(self) -> Reads:
+        """Those, and what only the cost can depend on; see reads.py."""
         return reads_of(self.plan)
 
 
@@ -92,9 +99,9 @@ def make_program(text: str, env: Env, charging: Charging | None = None, budget: 
     before = budget.spent
     tree = compile_expression(text, env, budget)
     optimize = charging.optimize or env.options.optimize
-    planned = plan(tree, env, charging.costs, optimize, charging.lenient, budget)
+    planned = plan(tree, env, charging, optimize, charging.lenient, budget)
     with limited(budget, tree.tree.source):
-        run = generate(planned, tree.types, charging.costs.work_limit, budget)
+        run = generate(planned, tree.types, charging.work_limit, budget)
     return Program(text, env, tree, planned, charging, run, budget.spent - before)
 
 

@@ -1,11 +1,6 @@
-"""What a program can see of its variables, as paths, and the projection of inputs onto them.
+"""What a program can see of its variables, as paths (values/paths.py), and what its cost depends on beside them.
 
-A path is a tuple, hence hashable. Its first step is the name of a variable; the others are
-
-    "field" or 7      a field, a map key or a list index, named by a constant
-    Where("name", K)  of a list, only the elements whose field `name` is K (and those that have no such field,
-                      since looking at them is an error); always the last step
-    PRESENT           only whether the step before it is there; always the last step
+The first step of a path is the name of a variable.
 
     managedCluster.metadata.labels["env"] == "prod"      ("managedCluster", "metadata", "labels", "env")
     has(managedCluster.spec.taints)                      ("managedCluster", "spec", "taints", PRESENT)
@@ -14,79 +9,79 @@ A path is a tuple, hence hashable. Its first step is the name of a variable; the
     managedCluster.scores("cpu")                         ("managedCluster", "@scores", "cpu")  and whether it has a name
     size(managedCluster)                                 ("managedCluster",): the whole variable
 
-A path stands for everything below it. `project(path, variables)` gives what is there as a hashable key; two inputs with
-the same keys for all paths of a program give the same value or the same error. The cost may differ by the elements
-that `Where` leaves out. Functions say what they read through `Overload.reads`; without it, all of their arguments.
+Two inputs with the same projections on all paths of a program give the same value or the same error. What it costs can
+differ by the elements that a `Where` leaves out, and by nothing else. Where a loop asks for that field first it passes
+them by for a few units each; where it asks something else before, that is known only of light loops. `Reads.costs`
+names their lists, with SIZE; `Reads.elements_within` says how many there may be. Functions say what they read through
+`Overload.reads`; without it, all of their arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from muster.cel.costs.ranges import MAX
+from muster.cel.costs.runtime import traversal
+from muster.cel.light_loops import MOST_ELEMENTS, is_light, most_cost
 from muster.cel.running import plan as p
 from muster.cel.syntax.walking import Walk, run
-from muster.cel.values import MISSING, equal_plain, find, type_of
-from muster.cel.values.value import Value
+from muster.cel.values import MISSING
+from muster.values.paths import PRESENT, SIZE, Aspect, Key, Path, Step, Where, shortest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from muster.cel.values.value import Value
 
-
-class Where(NamedTuple):
-    """The elements of a list whose field has a value."""
-
-    field: str
-    value: Hashable
-
-
-class _Present:
-    """The step that only asks whether the one before it is there."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "PRESENT"
-
-
-PRESENT = _Present()
-ReadPath: TypeAlias = tuple[Value, ...]
-Aliases: TypeAlias = frozenset[ReadPath]
+Aliases: TypeAlias = frozenset[Path]
 
 _COMPUTED: Aliases = frozenset()
+_TURN = 8  # what a turn of a loop costs at most that asks an element for one field and goes on
 
 
-class Absent(NamedTuple):
-    """The projection of a path that leads nowhere: at which step, and in what kind of value."""
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The paths that decide, the sizes that only cost depends on, and how much.
 
-    step: int
-    inside: str
+    An element that is left out costs at most `once` where its list is gone through once, and `again` each time that a
+    loop is gone through inside of another one. How often that is, only what is read decides. Beyond `most` elements it
+    may cost anything.
+    """
+
+    paths: frozenset[Path]
+    costs: frozenset[Path]
+    once: int = 0
+    again: int = 0
+    most: int = MAX
+
+    def per_element(self, cost: int) -> int:
+        """What another element that is left out can add to an evaluation that cost so much."""
+        return self.once + self.again * (cost + 1)  # each time that a loop begins costs something
+
+    def elements_within(self, cost: int, limit: int) -> int:
+        """How many elements may be left out in an input that looks the same, before the limit may be exceeded."""
+        added = self.per_element(cost)
+        return min(max(limit - cost, 0) // added, self.most) if added else self.most
 
 
-def reads_of(plan: p.Plan) -> frozenset[ReadPath]:
-    """The paths that the plan can look at, without those that another one covers."""
+def reads_of(plan: p.Plan) -> Reads:
+    """What the plan can look at, without paths that another one covers."""
     reader = _Reader()
     reader.use(run(reader.node(plan.node)))
-    return _shortest(reader.paths)
-
-
-def _shortest(paths: Iterable[ReadPath]) -> frozenset[ReadPath]:
-    every = set(paths)
-    kept: set[ReadPath] = set()
-    for path in every:
-        if any(path[:length] in every for length in range(1, len(path))):
-            continue
-        if path[-1] is PRESENT and any(other[: len(path) - 1] == path[:-1] and other != path for other in every):
-            continue  # whoever reads something there, or below, also learns whether it is there
-        kept.add(path)
-    return frozenset(kept)
+    most = MAX if reader.asked_first else MOST_ELEMENTS if reader.known and is_light(plan.node) else 0
+    return Reads(shortest(reader.paths), frozenset(reader.sizes), reader.once, reader.again, most)
 
 
 class _Reader:
     """A walk over the plan. The result for a node is the set of paths whose very value it may be."""
 
     def __init__(self) -> None:
-        self.paths: set[ReadPath] = set()
+        self.paths: set[Path] = set()
+        self.sizes: set[Path] = set()
+        self.once = 0
+        self.again = 0
+        self.asked_first = True  # whatever decides on elements alone
+        self.known = True  # what is asked before
+        self.loops = 0  # that are around the node
         self.slots: dict[int, Aliases] = {}
 
     def use(self, value: Aliases) -> None:
@@ -126,10 +121,10 @@ class _Reader:
                 self.use(aliases)  # any of its entries
                 aliases = _COMPUTED
             elif step.presence:
-                self.use(frozenset((*path, step.key, PRESENT) for path in aliases))
+                self.use(frozenset((*path, _step(step.key), PRESENT) for path in aliases))
                 aliases = _COMPUTED
             else:
-                aliases = frozenset((*path, _key(step.key)) for path in aliases)
+                aliases = frozenset((*path, _step(step.key)) for path in aliases)
         return aliases
 
     def _root(self, root: p.Root) -> Walk[Aliases]:
@@ -166,7 +161,7 @@ class _Reader:
             return
         constants = tuple(arg.value if isinstance(arg, p.Const) else MISSING for arg in node.args)
         for below in declared[0](constants):
-            self.use(frozenset((*path, *(PRESENT if step == "?" else step for step in below)) for path in values[0]))
+            self.use(frozenset((*path, *below) for path in values[0]))
         for used in values[1:]:
             self.use(used)
 
@@ -181,24 +176,54 @@ class _Reader:
             return bound
         self.use(init)
         self.slots[node.accumulator] = _COMPUTED
-        where = _where(node)
-        self.use(frozenset((*path, where) for path in over) if where is not None else over)
+        asked = _asked(node)
+        if asked is None:
+            self.use(over)
+        else:
+            self._leave_out(over, asked)
         self.slots[node.first] = _COMPUTED
         if node.second is not None:
             self.slots[node.second] = _COMPUTED
+        self.loops += 1
         for part in (node.condition, node.step):
             self.use((yield self.node(part)))
+        self.loops -= 1
         result: Aliases = yield self.node(node.result)
         return result
 
+    def _leave_out(self, lists: Aliases, asked: _Asked) -> None:
+        """The loop looks at some elements and passes the others by."""
+        self.use(frozenset((*path, asked.where) for path in lists))
+        if lists:
+            self.sizes |= {(*path, SIZE) for path in lists}
+            before = tuple(map(most_cost, asked.before))
+            self.asked_first &= not before
+            self.known &= None not in before
+            cost = _TURN + asked.negations + traversal(len(asked.where.value)) + sum(each or 0 for each in before)
+            if self.loops:
+                self.again += cost
+            else:
+                self.once += cost
 
-def _key(key: Value) -> Value:
-    """1 and true are different steps, though equal in Python."""
-    return ("bool", key) if isinstance(key, bool) else key
+
+def _step(key: Value) -> Step:
+    """A constant key as a step: 1, 1.0 and true are different ones, though equal in Python."""
+    if isinstance(key, bool | float):
+        return Key(type(key).__name__, key)
+    step: Step = key
+    return step
 
 
-def _where(node: p.Fold) -> Where | None:
-    """The condition on elements that decides alone, if there is one: elements it refuses leave no trace."""
+class _Asked(NamedTuple):
+    """A question that an element must answer with yes to matter."""
+
+    where: Where
+    negations: int = 0  # around it
+    before: tuple[p.Node, ...] = ()  # what else is asked first
+
+
+def _asked(node: p.Fold) -> _Asked | None:
+    """The condition on elements that decides alone, if there is one: what it refuses leaves no trace but its cost."""
     if node.second is not None:
         return None
     match node.step:
@@ -212,19 +237,24 @@ def _where(node: p.Fold) -> Where | None:
             return None
 
 
-def _required(predicate: p.Node, slot: int, positive: bool) -> Where | None:
+def _required(predicate: p.Node, slot: int, positive: bool) -> _Asked | None:
     """`e.field == K` as a conjunct, or `e.field != K` as an alternative when the predicate is to be false."""
     match predicate:
         case p.Equality(negated=negated, left=left, right=right) if negated is not positive:
             for side, other in ((left, right), (right, left)):
                 field = _field_of(side, slot)
                 if field is not None and isinstance(other, p.Const) and isinstance(other.value, str):
-                    return Where(field, other.value)
+                    return _Asked(Where(field, other.value))
             return None
         case p.Logic(terms=terms, decisive=decisive) if decisive is not positive:
-            return next((found for term in terms if (found := _required(term, slot, positive)) is not None), None)
+            for position, term in enumerate(terms):
+                asked = _required(term, slot, positive)
+                if asked is not None:
+                    return asked._replace(before=(*terms[:position], *asked.before))
+            return None
         case p.Invoke(args=(inner,)) if predicate.invocation.function == "!_":
-            return _required(inner, slot, not positive)
+            asked = _required(inner, slot, not positive)
+            return None if asked is None else asked._replace(negations=asked.negations + 1)
         case _:
             return None
 
@@ -248,104 +278,23 @@ def _is_slot(node: p.Node, slot: int) -> bool:
             return False
 
 
-# --- projections
-
-
-def project(path: ReadPath, variables: Mapping[str, Value]) -> Hashable:
-    """What a program that reads the path can see there, as a key that is equal only for what it cannot tell apart."""
-    value: Value = variables
-    last = len(path) - 1
-    for index, step in enumerate(path):
-        if isinstance(step, _Present):
-            return step
-        if isinstance(step, Where):
-            return _matching(value, step, index)
-        key = step[1] if isinstance(step, tuple) else step
-        found: Value
-        if isinstance(value, Mapping):
-            found = find(value, key)
-        elif isinstance(value, (list, tuple)) and type(key) is int and 0 <= key < len(value):
-            found = value[key]
-        else:
-            found = MISSING
-        if found is MISSING:
-            return Absent(index, "variables" if index == 0 else type_of(value).name)
-        value = found
-        if index == last:
-            break
-    return freeze(value)
-
-
-def _matching(value: Value, where: Where, index: int) -> Hashable:
-    if isinstance(value, Mapping):
-        return freeze(value)
-    if not isinstance(value, (list, tuple)):
-        return Absent(index, type_of(value).name)
-    return ("list", *(freeze(element) for element in value if _may_matter(element, where)))
-
-
-def _may_matter(element: Value, where: Where) -> bool:
-    if not isinstance(element, Mapping):
-        return True
-    found = find(element, where.field)
-    return found is MISSING or equal_plain(where.value, found)
-
-
-def freeze(value: Value, depth: int = 0) -> Hashable:
-    """The value as a hashable key that keeps types and order: 1, 1.0 and true differ, and so do [1, 2] and [2, 1]."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (dict, Mapping)):
-        if depth >= _DEEPEST:
-            return ("deep", _written(value))
-        below = depth + 1
-        return ("map", *((freeze(key), freeze(element, below)) for key, element in value.items()))
-    if isinstance(value, (list, tuple)):
-        if depth >= _DEEPEST:
-            return ("deep", _written(value))
-        below = depth + 1
-        return ("list", *(freeze(element, below) for element in value))
-    return (type(value).__name__, repr(value))
-
-
-_DEEPEST = 64  # below that a key is a text: Python hashes nested tuples by recursion
-
-
-def _written(value: Value) -> str:
-    """The value as text that no other value has, however deep it is."""
-    parts: list[str] = []
-    pending: list[tuple[bool, Value]] = [(False, value)]
-    while pending:
-        is_text, item = pending.pop()
-        if is_text:
-            parts.append(item)
-        elif isinstance(item, (dict, Mapping)):
-            pending.append((True, "}"))
-            for key, element in reversed(list(item.items())):
-                pending.extend(((True, ","), (False, element), (True, ":"), (False, key)))
-            parts.append("{")
-        elif isinstance(item, (list, tuple)):
-            pending.append((True, "]"))
-            for element in reversed(item):
-                pending.extend(((True, ","), (False, element)))
-            parts.append("[")
-        else:
-            parts.append(repr(item) if isinstance(item, str) else f"{type(item).__name__} {item!r}")
-    return "".join(parts)
-
-
-def show_path(path: ReadPath) -> str:
+def show_path(path: Path) -> str:
     """The path as users write it: `managedCluster.status.clusterClaims[name="id"]`, with `?` for presence only."""
     shown = str(path[0])
     for step in path[1:]:
-        if step is PRESENT:
-            shown += "?"
-        elif isinstance(step, Where):
-            shown += f'[{step.field}="{step.value}"]'
-        elif isinstance(step, str) and step.replace("@", "_").isidentifier():
-            shown += f".{step}"
-        elif isinstance(step, tuple):
-            shown += f"[{str(step[1]).lower()}]"
-        else:
-            shown += f'["{step}"]' if isinstance(step, str) else f"[{step}]"
+        match step:
+            case Aspect.PRESENT:
+                shown += "?"
+            case Aspect():
+                shown += f" ({step.value})"
+            case Where(field, value):
+                shown += f'[{field}="{value}"]'
+            case str() if step.replace("@", "_").isidentifier():
+                shown += f".{step}"
+            case str():
+                shown += f'["{step}"]'
+            case Key(_, value):
+                shown += f"[{str(value).lower()}]"
+            case _:
+                shown += f"[{step}]"
     return shown

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from muster.jq import ReadPath, Where, decoded_json, project
+from muster.jq import decoded_json
 from muster.values.json import Json
+from muster.values.paths import Path, Where, may_matter, project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Hashable, Iterable
 
 
 Cell: TypeAlias = str | int | bytes | None
@@ -38,7 +39,7 @@ class Layout:
 
     __slots__ = ("_columns", "_looks", "paths")
 
-    def __init__(self, paths: Iterable[ReadPath] = ()) -> None:
+    def __init__(self, paths: Iterable[Path] = ()) -> None:
         self.paths = frozenset(paths)
         ordered = sorted(self.paths, key=repr)
         self._columns = {path: number for number, path in enumerate(ordered)}
@@ -48,13 +49,13 @@ class Layout:
         """What a decoded inventory holds at every path."""
         return tuple([look(inventory) for look in self._looks])
 
-    def changed(self, row: Row, before: Row, layout_before: Layout) -> frozenset[ReadPath]:
+    def changed(self, row: Row, before: Row, layout_before: Layout) -> frozenset[Path]:
         """The paths at which a row differs from an earlier one, which may have been laid out in another way."""
         known = dict(zip(layout_before._columns, before, strict=True))
         found = zip(self._columns, row, strict=True)
         return frozenset(path for path, cell in found if path not in known or known[path] != cell)
 
-    def key_of(self, paths: Collection[ReadPath]) -> Callable[[Row], Key]:
+    def key_of(self, paths: Collection[Path]) -> Callable[[Row], Key]:
         """From a row to the cells of a query that reads some of the paths."""
         columns = sorted(self._columns[path] for path in paths)
         return itemgetter(*columns) if columns else _nothing
@@ -64,7 +65,7 @@ def _nothing(_: Row) -> Key:
     return ()
 
 
-def _look_at(path: ReadPath) -> Callable[[Json], Cell]:
+def _look_at(path: Path) -> Callable[[Json], Cell]:
     """What a value holds at this path."""
 
     def look(value: Json) -> Cell:
@@ -89,12 +90,25 @@ def _look_at(path: ReadPath) -> Callable[[Json], Cell]:
     return look
 
 
-def _other(path: ReadPath, depth: int, value: Json) -> Json:
+def _other(path: Path, depth: int, value: Json) -> Json:
     """The steps that are not names: members chosen by a field are picked here, the rest is the language's business."""
     step = path[depth]
     if isinstance(step, Where) and depth == len(path) - 1 and type(value) is list:
-        return [depth, [each for each in value if type(each) is not dict or each.get(step.field) in (step.value, None)]]
-    return [-depth, project(path[depth:], value)]
+        return [depth, [each for each in value if may_matter(each, step)]]
+    return [-depth, _plain(project(value, path[depth:]))]
+
+
+def _plain(seen: Hashable) -> Json:
+    """A projection as JSON."""
+    match seen:
+        case tuple():
+            return [_plain(each) for each in seen]
+        case bytes():
+            return seen.decode("latin-1")
+        case type():
+            return seen.__name__
+        case _:
+            return seen
 
 
 def _short(value: Json) -> bytes:

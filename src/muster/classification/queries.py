@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from muster.classification.outcomes import Outcome
     from muster.classification.projection import Key
-    from muster.jq import Limits, Program, ReadPath
+    from muster.jq import Limits, Program
+    from muster.values.paths import Path
 
 PAUSED_AFTER: Final = 3
 """On how many hosts a query may exhaust its budget. One host alone, whatever it reports, pauses nothing."""
@@ -74,7 +75,7 @@ class Query:
         self.fault = ""
         self.program: Program | None = None
         self.paused: Outcome | None = None
-        self.paths: frozenset[ReadPath] = frozenset()
+        self.paths: frozenset[Path] = frozenset()
         self.runs = 0
         self._is_slow = False
         self._limits = limits or QUERY_LIMITS.value.budgets()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muster.selectors.paths import SCORES, Path, encoded
+from muster.selectors.paths import SCORES, Path
 from muster.values.json import Json
+from muster.values.paths import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

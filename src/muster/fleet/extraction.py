@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from muster.selectors.paths import EMPTY, GONE_WHEN_EMPTY, Element, frozen, project
+from muster.selectors.paths import GONE_WHEN_EMPTY, project
 from muster.values.json import Json
+from muster.values.paths import EMPTY, PRESENT, Where, frozen
 
 if TYPE_CHECKING:
     from muster.selectors.paths import Path
@@ -36,11 +37,13 @@ def extractor(path: Path) -> Extractor:
     if not keys or len(keys) < len(path) - 1:
         return lambda objects: [_projected(encoded, path) for encoded in objects]
     last = path[-1]
-    if isinstance(last, Element):
+    if isinstance(last, Where):
         gone = len(keys) if path[:-1] in GONE_WHEN_EMPTY else None
         return _extractor(keys, list[msgspec.Raw], _element_finder(last, gone), path)
     if isinstance(last, str):
         return _extractor(keys, Json, _plain, path)
+    if last is not PRESENT:
+        return lambda objects: [_projected(encoded, path) for encoded in objects]
     finish = _presence(len(keys)) if path[:-1] in GONE_WHEN_EMPTY else _there
     return _extractor(keys, msgspec.Raw, finish, path)
 
@@ -114,7 +117,7 @@ def _plain(value: Json) -> Hashable:
     return value if type(value) is str else frozen(value)
 
 
-def _element_finder(element: Element, gone: int | None) -> Callable[[list[msgspec.Raw]], Hashable]:
+def _element_finder(element: Where, gone: int | None) -> Callable[[list[msgspec.Raw]], Hashable]:
     """The elements in question, written as `project` writes them: the JSON they came in may say the same differently.
 
     An element without such a field is a ValidationError. `gone` is the depth of a list that is not there when empty.

@@ -24,6 +24,7 @@ from muster.fleet.steps import exhaust, worked_off
 from muster.selectors import Verdict
 from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
 from muster.values.json import JsonMapping
+from muster.values.paths import Where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
@@ -112,7 +113,7 @@ class Fleet(ObjectRows):
                     self._watched.add(path)
             else:
                 columns = [self._open_column(path) for path in reads]
-            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self._peek, self._heavy)
+            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self._peek, lambda: self._sizes)
             for path in reads:
                 self._mask_readers.setdefault(path, []).append(mask)
             self._unevaluated[selector] = self._fill_mask(mask)
@@ -317,6 +318,9 @@ class Fleet(ObjectRows):
             column = self._columns.get(path)
             if column is not None:
                 if not column.put(row, value):
+                    if isinstance(path[-1], Where):  # what it leaves out has changed, which can count for a budget
+                        readers = self._mask_readers.get(path, ())
+                        stale.update((id(mask), mask) for mask in readers if mask.rests_on_more(row))
                     continue
                 if column.distinct > _WASTE * max(len(self._row_of), FIRST_CAPACITY) and column.forget_unused():
                     for mask in self._mask_readers.get(path, ()):

@@ -1,8 +1,8 @@
 """A selector over the whole fleet: one verdict per row, evaluated once per distinct projection, kept up to date.
 
-Objects that are equal in all that a selector reads share its verdict, with two exceptions, because what evaluation
-costs can depend on the rest of an object: a verdict that a budget decided belongs to one object alone, and objects that
-are much larger than others are evaluated on their own and decide for nobody.
+Objects that are equal in all that a selector reads share its verdict as far as the verdict itself says (`Match.up_to`):
+what evaluation costs can depend on the rest of an object, so that one for which a budget may not be enough is evaluated
+on its own. Every row has the verdict that evaluating its own object gives.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from muster.selectors import Verdict
+from muster.selectors.match import ANY_SIZE
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
-    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
@@ -27,7 +27,7 @@ _MOST_REMEMBERED = 200_000
 _KEY_SPACE = 2**62
 _CHUNK = 8192  # rows that are grouped at once while a mask is filled
 _CELLS = 8 * _CHUNK  # and rows times columns
-_LONE = -1  # of a group that cannot share a verdict
+_NOTHING_KNOWN = (int(Verdict.NO), 0)
 
 
 class Mask:
@@ -39,7 +39,7 @@ class Mask:
         columns: list[Column] | None,
         capacity: int,
         load: Callable[[int], JsonMapping],
-        heavy: AbstractSet[int],
+        sizes: Callable[[], NDArray[np.int64]],
     ) -> None:
         self.selector = selector
         self.verdicts: NDArray[np.int8] = np.zeros(capacity, dtype=np.int8)
@@ -47,8 +47,9 @@ class Mask:
         self.redo: set[int] = set()  # rows that have changed since they were evaluated
         self._columns = columns
         self._load = load
-        self._heavy = heavy  # rows
-        self._known: dict[tuple[int, ...], int] = {}
+        self._sizes = sizes  # of the objects in all rows, in bytes
+        self._known: dict[tuple[int, ...], tuple[int, int]] = {}  # a verdict, and up to which size it holds
+        self._own: set[int] = set()  # rows whose verdicts are of their own objects
 
     @property
     def selected(self) -> NDArray[np.bool_]:
@@ -62,6 +63,7 @@ class Mask:
         """
         self.verdicts[:] = Verdict.NO
         self._known.clear()
+        self._own.clear()
         self.redo = set()
         size = max(min(_CHUNK, _CELLS // max(len(self._columns or ()), 1)), 1)
         for start in range(0, len(rows), size):
@@ -91,36 +93,44 @@ class Mask:
     ) -> Iterator[None]:
         """Rows with the same codes in all columns have the same verdict: one of them is evaluated.
 
-        Where that one does not stand for the others (it has changed meanwhile, it is heavy, a budget ended it), all of
-        its group are looked at one by one, at the end.
+        Where that one does not stand for another (it has changed meanwhile, a budget ended it, the other is larger than
+        its verdict goes), that one is looked at by itself, at the end.
         """
         combined = _combined(columns, rows) if columns else np.zeros(len(rows), dtype=np.int64)
         _, first, inverse = np.unique(combined, return_index=True, return_inverse=True)
         inverse = inverse.reshape(-1)
         by_group = np.zeros(len(first), dtype=np.int8)
+        up_to = np.full(len(first), ANY_SIZE)
+        own: dict[int, int] = {}
         for group, at in enumerate(first.tolist()):
             row = int(rows[at])
-            if row in self.redo or not holds_object(row) or row in self._heavy:
-                by_group[group] = _LONE
+            if row in self.redo or not holds_object(row):
+                up_to[group] = 0
                 continue
             codes = self._codes(columns, row)
-            verdict = self._known.get(codes)
-            if verdict is None:
-                verdict = self._remember(codes, row)
+            known = self._known.get(codes)
+            if known is None:
+                own[row] = self._remember(codes, row)
                 yield
-                if codes not in self._known:
-                    verdict = _LONE
-            by_group[group] = verdict
-        found = by_group[inverse]
-        self.redo.update(rows[found == _LONE].tolist())
-        if self._heavy:
-            self.redo.update(self._heavy & set(rows.tolist()))
-        self.verdicts[rows] = np.where(found == _LONE, Verdict.NO, found)
+                known = self._known.get(codes, _NOTHING_KNOWN)
+            by_group[group], up_to[group] = known
+        self.verdicts[rows] = by_group[inverse]
+        if (up_to < ANY_SIZE).any():
+            beyond = rows[self._sizes()[rows] > up_to[inverse]]
+            self.verdicts[beyond] = [own.get(row, Verdict.NO) for row in beyond.tolist()]
+            self.redo.update(row for row in beyond.tolist() if row not in own)
 
     def _current(self, row: int) -> int:
-        if self._columns is None or row in self._heavy:
+        if self._columns is None:
             return self._match(row)[0]
         return self._remember(self._codes(self._columns, row), row)
+
+    def rests_on_more(self, row: int) -> bool:
+        """Whether the verdict on a row may have changed although nothing has that the selector reads."""
+        if self._columns is None or row in self._own:
+            return True
+        known = self._known.get(self._codes(self._columns, row), _NOTHING_KNOWN)
+        return bool(self._sizes()[row] > known[1])
 
     @staticmethod
     def _codes(columns: list[Column], row: int) -> tuple[int, ...]:
@@ -138,6 +148,7 @@ class Mask:
         """The row has no object any more; whether that matters to anybody: it was selected, or an error."""
         mattered = self.verdicts[row] != Verdict.NO
         self.verdicts[row] = Verdict.NO
+        self._own.discard(row)
         return bool(mattered)
 
     def grow(self, capacity: int) -> None:
@@ -149,24 +160,32 @@ class Mask:
         self._known.clear()
 
     def _remember(self, codes: tuple[int, ...], row: int) -> int:
-        verdict = self._known.get(codes)
-        if verdict is None:
-            verdict, alone = self._match(row)
-            if not alone:
-                if len(self._known) >= _MOST_REMEMBERED:
-                    self._known.clear()
-                self._known[codes] = verdict
+        """The verdict on a row: what is known of those that look the same, or else its own, known from now on."""
+        size = self._sizes()[row]
+        verdict, up_to = self._known.get(codes, _NOTHING_KNOWN)
+        if size <= up_to:
+            self._own.discard(row)
+            return verdict
+        verdict, own_up_to = self._match(row)
+        if own_up_to > up_to:
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            self._known[codes] = verdict, own_up_to
+        if size > own_up_to:
+            self._own.add(row)
+        else:
+            self._own.discard(row)
         return verdict
 
-    def _match(self, row: int) -> tuple[int, bool]:
-        """The verdict on one object, and whether it holds for that one alone. Raises nothing but MemoryError."""
+    def _match(self, row: int) -> tuple[int, int]:
+        """The verdict on one object, and up to which size it holds for others. Raises nothing but MemoryError."""
         try:
             match = self.selector.match(self._load(row))
         except MemoryError:  # the selector's fault: whoever watches evaluations sets it aside
             raise
         except Exception:  # an object that cannot be decoded, or a bug: either concerns this row and no other
-            return int(Verdict.ERROR), True
-        return int(match.verdict), match.alone
+            return int(Verdict.ERROR), 0
+        return int(match.verdict), match.up_to
 
 
 def _combined(columns: list[Column], rows: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIRST_CAPACITY: Final = 1024
-_HEAVY: Final = 64 * 2**10  # bytes of an object that may cost more to look at than others that look the same
 
 
 class _Name(msgspec.Struct, gc=False):
@@ -43,7 +42,6 @@ class ObjectRows:
         self._row_of: dict[str, int] = {}
         self._names: list[str] = []
         self._encoded: list[bytes | None] = []
-        self._heavy: set[int] = set()  # rows
         self._peeked: tuple[bytes | None, JsonObject] = (None, {})
         self._free: list[int] = []
         self._sorted: list[str] = []
@@ -52,6 +50,7 @@ class ObjectRows:
         self._rows: NDArray[np.intp] | None = None
         self._in_place = False
         self._capacity = FIRST_CAPACITY
+        self._sizes: NDArray[np.int64] = np.zeros(FIRST_CAPACITY, dtype=np.int64)  # of the objects, in bytes
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -128,10 +127,7 @@ class ObjectRows:
 
     def _store(self, row: int, encoded: bytes | None) -> None:
         self._encoded[row] = encoded
-        if encoded is not None and len(encoded) > _HEAVY:
-            self._heavy.add(row)
-        elif self._heavy:
-            self._heavy.discard(row)
+        self._sizes[row] = len(encoded) if encoded is not None else 0
 
     def _store_many(self, objects: Iterable[bytes]) -> None:
         named = [(_NAME_DECODER.decode(encoded).metadata.name, encoded) for encoded in objects]
@@ -174,3 +170,4 @@ class ObjectRows:
     def _grow(self) -> None:
         self._capacity *= 2
         self._ranks = self._order = self._rows = None
+        self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))

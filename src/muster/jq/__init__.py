@@ -10,7 +10,6 @@ Reading order: lexer, parser, tree; resolve, resolved; reference (what everythin
 from muster.jq.budgets import Host, Limits, Meter
 from muster.jq.errors import HaltError, JqError
 from muster.jq.program import Explanation, Program, Recorded, compile_query
-from muster.jq.resolving.reads import Kind, ReadPath, Where, project
 from muster.jq.values.json_reading import InvalidJsonError
 from muster.jq.values.printing import decode_prefix, decoded_json, from_json, pretty_json, short_json, to_json
 
@@ -20,19 +19,15 @@ __all__ = [
     "Host",
     "InvalidJsonError",
     "JqError",
-    "Kind",
     "Limits",
     "Meter",
     "Program",
-    "ReadPath",
     "Recorded",
-    "Where",
     "compile_query",
     "decode_prefix",
     "decoded_json",
     "from_json",
     "pretty_json",
-    "project",
     "short_json",
     "to_json",
 ]

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from muster.jq.generating import GeneratedCode
-    from muster.jq.resolving.reads import ReadPath
     from muster.jq.resolving.resolve import ResolvedQuery
     from muster.jq.values.value import Value
+    from muster.values.paths import Path
 
 _NO_VARIABLES: Mapping[str, Value] = {}
 
@@ -60,7 +60,7 @@ class Program:
     _regexes: Regexes = field(repr=False, default_factory=Regexes)
 
     @cached_property
-    def reads(self) -> frozenset[ReadPath]:
+    def reads(self) -> frozenset[Path]:
         return reads_of(self.query.body)
 
     def run(

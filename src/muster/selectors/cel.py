@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, Protocol
 
 from muster.cel.checking.types import Kind
 from muster.cel.environments import environment
 from muster.cel.libraries.ocm_sizes import STATIC_COST_LIMIT, managed_cluster_sizes
 from muster.cel.program import compile_program
-from muster.cel.reads import PRESENT as CEL_PRESENT
-from muster.cel.reads import Where
 from muster.cel.values.model import type_of
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind, InvalidExpressionError, InvalidObjectError
 from muster.reasons import Code, Reason, Subject
 from muster.selectors.cel_costs import costliest_part
-from muster.selectors.match import Match, failed, no, yes
-from muster.selectors.paths import ALL_SCORES, PRESENT, SCORES, Element, Path, describe
+from muster.selectors.match import ANY_SIZE, Match, failed, no, yes
+from muster.selectors.paths import SCORES, Path, describe
 from muster.values.json import Json, JsonMapping
 from muster.values.limits import InForce, limit
+from muster.values.paths import PRESENT, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from muster.cel import CompileBudget
     from muster.cel.program import Program
-    from muster.cel.reads import ReadPath
     from muster.cel.values.value import Value
     from muster.selectors.cluster import CelCompiler
-    from muster.selectors.match import Selector
+    from muster.selectors.match import Selector, UpTo
 
 MOST_BYTES: Final = 10 * 1024
+_SMALLEST_ELEMENT: Final = len('{"":""},')  # bytes of JSON with a text in a field
 _SHOWN_VALUES: Final = 4
 _SHOWN_LENGTH: Final = 60
 _OMITTED: Final = ("clusterClaims", "capacity", "allocatable")
@@ -96,11 +96,13 @@ class CelSelector:
     scores: ScoreItems
     limits: CelLimits
     _reads_scores: bool = field(init=False, repr=False)
+    _leaves_out: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         # Asked for every cluster of a fleet.
         reads = any(path[1:2] == (SCORES,) for program in self.programs for path in program.reads)
         object.__setattr__(self, "_reads_scores", reads)
+        object.__setattr__(self, "_leaves_out", any(program.all_reads.costs for program in self.programs))
 
     @property
     def is_empty(self) -> bool:
@@ -113,6 +115,7 @@ class CelSelector:
     def match(self, obj: JsonMapping) -> Match:
         """Never raises: a fault of the language's implementation is an error on this object, and stops no other."""
         text = ""
+        costs: list[int] = []
         try:
             variables = {"managedCluster": self.view(obj)}
             left = self.limits.cluster
@@ -120,24 +123,43 @@ class CelSelector:
                 text = program.text
                 value, cost = program.run(variables, min(left, self.limits.expression))
                 left -= cost
-                if (match := self._judged(program, value, obj)) is not None:
-                    return match
+                costs.append(cost)
+                if value is not True:
+                    return self._judged(program, value, obj, self._how_far(costs))
         except Exception as error:  # whatever it is, it concerns one expression on one object
             message = f"a fault of muster itself ({type(error).__name__})"
             return failed(_failure(text, FailureKind.INTERNAL, message), alone=True)
-        return yes(_EVERY_ONE)
+        return yes(_EVERY_ONE, up_to=self._how_far(costs))
+
+    def _how_far(self, costs: list[int]) -> UpTo:
+        return partial(self._up_to, costs) if self._leaves_out else ANY_SIZE
+
+    def _up_to(self, costs: Sequence[int]) -> int:
+        """The bytes of an object that looks the same, and can cost no more than it may after these costs.
+
+        A list that the expressions look at only in part may hold more of the rest there, but no more than the object is
+        large.
+        """
+        limit = min(self.limits.expression, self.limits.cluster)
+        elements, added = ANY_SIZE, 0
+        for program, cost in zip(self.programs, costs, strict=False):
+            reads = program.all_reads
+            elements = min(elements, reads.elements_within(cost, limit))
+            added += reads.per_element(cost)
+        if len(costs) > 1 and added:
+            elements = min(elements, max(self.limits.cluster - sum(costs), 0) // added)
+        return min(_SMALLEST_ELEMENT * elements, ANY_SIZE)
 
     @staticmethod
-    def _judged(program: Program, value: Value, obj: JsonMapping) -> Match | None:
-        """What a value that is not true means; None for true."""
-        if value is True:
-            return None
+    def _judged(program: Program, value: Value, obj: JsonMapping, up_to: UpTo) -> Match:
+        """What a value that is not true means."""
         if isinstance(value, EvaluationError):
             exhausted = isinstance(value, BudgetExceededError)
-            return failed(partial(_failure, program.text, value.kind, str(value)), alone=exhausted)
+            why = partial(_failure, program.text, value.kind, str(value))
+            return failed(why, alone=exhausted, up_to=up_to)
         if value is False:
-            return no(partial(_falsehood, program, obj))
-        return failed(partial(_no_boolean, program.text, type_of(value).name))
+            return no(partial(_falsehood, program, obj), up_to=up_to)
+        return failed(partial(_no_boolean, program.text, type_of(value).name), up_to=up_to)
 
     def view(self, obj: JsonMapping) -> JsonMapping:
         """The cluster as the expressions see it."""
@@ -259,19 +281,10 @@ def _without_empty(fields: Json, names: tuple[str, ...]) -> Json:
     return {key: value for key, value in fields.items() if value or key not in names}
 
 
-def path_of(read: ReadPath) -> Path:
-    """A path of the language as one of ours; what ours cannot say is read as the larger thing around it."""
-    path: Path = ()
-    for step in read[1:]:
-        if step is CEL_PRESENT:
-            path = (*path, PRESENT)
-        elif isinstance(step, Where) and isinstance(step.value, str):
-            path = (*path, Element(step.field, step.value))
-        elif isinstance(step, str):
-            path = (*path, step)
-        else:
-            break
-    return ALL_SCORES if path[:1] == (SCORES,) and len(path) == 1 else path
+def path_of(read: Path) -> Path:
+    """Where in a cluster a path of the language leads. Of a position in a list, the list: the fleet's columns are of
+    fields."""
+    return tuple(takewhile(lambda step: isinstance(step, str | Where) or step is PRESENT, read[1:]))
 
 
 def _shown(value: Json) -> str:
@@ -305,7 +318,7 @@ def _pieces(value: Json) -> Iterator[str]:
 def _value(obj: Json, path: Path) -> Json:
     value = obj
     for step in path:
-        if isinstance(step, Element) and isinstance(value, list):
+        if isinstance(step, Where) and isinstance(value, list):
             value = [each for each in value if isinstance(each, dict) and each.get(step.field) == step.value]
         elif isinstance(step, str) and isinstance(value, dict) and step in value:
             value = value[step]

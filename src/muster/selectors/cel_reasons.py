@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.cel.reads import Where, show_path
+from muster.cel.reads import show_path
 from muster.cel.syntax.traversal import children
 from muster.cel.syntax.tree import Call, Comprehension, Ident, ListExpr, Literal, MapExpr, Select
 from muster.cel.syntax.unparser import unparse
 from muster.cel.traversals import value_text
 from muster.errors import EvaluationError
 from muster.values.json import JsonMapping
+from muster.values.paths import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -186,14 +187,15 @@ def _observed(program: Program, trace: Trace, part: Expr) -> Iterator[Observatio
     text = unparse(program.tree, part)
     value = _value(trace, part)
     looked_for = [
-        path for path in sorted(program.reads, key=repr) if isinstance(path[-1], Where) and show_path(path[:-1]) == text
+        (path, where)
+        for path in sorted(program.reads, key=repr)
+        if isinstance(where := path[-1], Where) and show_path(path[:-1]) == text
     ]
     if not looked_for or not isinstance(value, list | tuple):
         if value is not _UNKNOWN:
             yield _observation(text, value, position=_position(program, part))
         return
-    for path in looked_for:
-        where: Where = path[-1]
+    for path, where in looked_for:
         elements = [each for each in value if isinstance(each, dict) and each.get(where.field) == where.value]
         name = show_path(path)
         if not elements:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from muster.reasons import Code, Reason, sentence
 from muster.values.json import JsonMapping
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from muster.selectors.paths import Path
 
     Why = Reason | str | Callable[[], Reason]
+    UpTo = int | Callable[[], int]
+
+
+ANY_SIZE: Final = 2**62  # bytes
 
 
 class Verdict(IntEnum):
@@ -29,16 +33,29 @@ class Match:
 
     Selectors that are not ours may say why in words of their own.
 
-    `alone`: it holds for this one object only, not for others that are equal in all that was read. A budget that was
-    exhausted is such a verdict: what evaluation costs can depend on more than what decides it.
+    What evaluation costs can depend on more than what decides it, so that a verdict does not hold for everything that
+    is equal in all that was read: only for objects of at most `up_to` bytes, of which it is certain that no budget ends
+    them. A budget that was exhausted is said of one object `alone`.
     """
 
-    __slots__ = ("_why", "alone", "verdict")
+    __slots__ = ("_up_to", "_why", "verdict")
 
-    def __init__(self, verdict: Verdict, why: Why, alone: bool = False) -> None:
+    def __init__(self, verdict: Verdict, why: Why, alone: bool = False, up_to: UpTo = ANY_SIZE) -> None:
         self.verdict = verdict
-        self.alone = alone
+        self._up_to = 0 if alone else up_to
         self._why = why
+
+    @property
+    def up_to(self) -> int:
+        found = self._up_to
+        if not isinstance(found, int):
+            found = self._up_to = found()
+        return found
+
+    @property
+    def alone(self) -> bool:
+        """Whether it holds for no other object."""
+        return self.up_to <= 0
 
     @property
     def why(self) -> Reason:
@@ -54,6 +71,10 @@ class Match:
     def reason(self) -> str:
         """In words."""
         return sentence(self.why)
+
+    def within(self, up_to: UpTo) -> Match:
+        """The same, said of fewer objects."""
+        return Match(self.verdict, self._why, up_to=up_to)
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.YES
@@ -71,16 +92,16 @@ class Match:
         return f"Match({self.verdict!r}, {self.reason!r}, alone={self.alone})"
 
 
-def yes(why: Why) -> Match:
-    return Match(Verdict.YES, why)
+def yes(why: Why, *, up_to: UpTo = ANY_SIZE) -> Match:
+    return Match(Verdict.YES, why, up_to=up_to)
 
 
-def no(why: Why) -> Match:
-    return Match(Verdict.NO, why)
+def no(why: Why, *, up_to: UpTo = ANY_SIZE) -> Match:
+    return Match(Verdict.NO, why, up_to=up_to)
 
 
-def failed(why: Why, *, alone: bool = False) -> Match:
-    return Match(Verdict.ERROR, why, alone)
+def failed(why: Why, *, alone: bool = False, up_to: UpTo = ANY_SIZE) -> Match:
+    return Match(Verdict.ERROR, why, alone, up_to)
 
 
 class Selector(Protocol):
@@ -92,7 +113,7 @@ class Selector(Protocol):
 
     @property
     def reads(self) -> frozenset[Path]:
-        """Everything in an object that the verdict can depend on."""
+        """Everything in an object that the verdict can depend on, but for the budgets of evaluation (see Match)."""
 
     def match(self, obj: JsonMapping) -> Match: ...
 

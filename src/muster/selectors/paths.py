@@ -1,46 +1,26 @@
-"""Paths into objects: what a selector reads, and the value there in a form that can be compared and counted.
+"""Paths into clusters: the names of places that selectors read, and what expressions see there.
 
 `project` is the contract between selectors and the fleet: a selector gives the same verdict on two objects whose
-projections on all of its `reads` are equal. A missing value is therefore told apart by how far the path led and whether
-there was anything at all, and values of different types are never equal (in Python `True == 1 == 1.0`).
+projections on all of its `reads` are equal, as far as the verdict's `up_to` goes (see match.py). The paths themselves
+are those of values/paths.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-import msgspec
+from muster.values import paths
+from muster.values.paths import WHOLE, Aspect, Key, Path, Where
 
-from muster.values.json import Json
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from muster.values.json import Json
+
+__all__ = ["WHOLE", "Path", "claim_path", "describe", "key_path", "label_path", "project", "score_path"]
 
 LABELS: Final = "labels"
 SCORES: Final = "@scores"
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """The elements of a list whose `field` is `value`, for example the claims with one name."""
-
-    field: str
-    value: str
-
-
-class _Present:
-    """The last step of a path that only asks whether the step before it is there."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "PRESENT"
-
-
-PRESENT: Final = _Present()
-EMPTY: Final = "empty"  # what a projection says of one of these with nothing in it, where something was looked for
-Path: TypeAlias = tuple[str | Element | _Present, ...]
-WHOLE: Final[Path] = ()
-
 
 # With nothing in them, expressions see these as if they were not there.
 GONE_WHEN_EMPTY: Final[frozenset[Path]] = frozenset(
@@ -67,7 +47,7 @@ def label_path(key: str) -> Path:
 
 
 def claim_path(name: str) -> Path:
-    return ("status", "clusterClaims", Element("name", name))
+    return ("status", "clusterClaims", Where("name", name))
 
 
 def score_path(name: str) -> Path:
@@ -82,74 +62,22 @@ def describe(path: Path) -> str:
     """`metadata.labels["version"]`, as people write it."""
     text = ""
     for step in path:
-        if isinstance(step, _Present):
-            text += " (whether it is there)"
-        elif isinstance(step, Element):
-            text += f"[{step.field}={step.value}]"
-        elif step.isidentifier():
-            text += f".{step}" if text else step
-        else:
-            text += f'["{step}"]'
+        match step:
+            case Aspect():
+                text += f" ({step.value})"
+            case Where(field, value):
+                text += f"[{field}={value}]"
+            case str() if step.isidentifier():
+                text += f".{step}" if text else step
+            case str():
+                text += f'["{step}"]'
+            case Key(_, value):
+                text += f"[{str(value).lower()}]"
+            case _:
+                text += f"[{step}]"
     return text or "the whole object"
 
 
 def project(obj: Json, path: Path) -> Hashable:
-    """The value at the path, hashable, with its type."""
-    value = obj
-    for depth, step in enumerate(path):
-        if isinstance(step, _Present):
-            return (depth, EMPTY) if not value and path[:depth] in GONE_WHEN_EMPTY else True
-        if isinstance(step, Element):
-            if type(value) is not list:
-                return (depth, frozen(value))
-            if not value and path[:depth] in GONE_WHEN_EMPTY:
-                return (depth, EMPTY)
-            # What is not a map with that field can make an expression fail, so it belongs to the projection too.
-            value = [
-                each
-                for each in value
-                if type(each) is not dict or type(each.get(step.field)) is not str or each[step.field] == step.value
-            ]
-        elif type(value) is dict:
-            if step not in value:
-                return (depth, EMPTY) if not value and path[:depth] in GONE_WHEN_EMPTY else (depth,)
-            value = value[step]
-        else:
-            return (depth, frozen(value))
-    return value if type(value) is str else frozen(value)
-
-
-def frozen(value: Json) -> Hashable:
-    """Anything but a string: bytes of its JSON for lists and maps, a pair with the type for the rest."""
-    if isinstance(value, Mapping | list):
-        return encoded(value)
-    return (type(value), value)
-
-
-def encoded(value: Json) -> bytes:
-    """JSON of any JSON value; what the fast encoder refuses (great depth, huge numbers) in a form of our own."""
-    try:
-        return msgspec.json.encode(value)
-    except (RecursionError, OverflowError, ValueError, msgspec.MsgspecError):
-        return _flat(value)
-
-
-def _flat(value: Json) -> bytes:
-    """The same for every equal value and different for others, whatever the depth: visited without recursion."""
-    pieces: list[str] = []
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        match each:
-            case Mapping():
-                pieces.append(f"{{{len(each)}")
-                for key, inner in each.items():
-                    waiting += (inner, key)
-            case list():
-                pieces.append(f"[{len(each)}")
-                waiting += each
-            case int() if not isinstance(each, bool):
-                pieces.append(f"int {each:x}")  # decimal digits are limited, these are not
-            case _:
-                pieces.append(f"{type(each).__name__} {each!r}")
-    return "\n".join(pieces).encode("utf-8", "surrogatepass")
+    """What is at the path of a cluster, as expressions see it."""
+    return paths.project(obj, path, GONE_WHEN_EMPTY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final, assert_never
 
 from muster.api.placement import ClusterSelector
@@ -11,7 +12,7 @@ from muster.reasons import Code, Reason
 from muster.selectors.cel import cel_compiler
 from muster.selectors.cluster import compile_predicate
 from muster.selectors.labels import compile_claim_selector, compile_label_selector
-from muster.selectors.match import Match, Selector, yes
+from muster.selectors.match import ANY_SIZE, Match, Selector, yes
 from muster.selectors.membership import membership
 from muster.selectors.purposes import FIELDS, purposed_selector
 from muster.values.json import JsonMapping, JsonObject
@@ -95,11 +96,17 @@ class AllOf:
         return none.union(*(part.reads for part in self.parts))
 
     def match(self, obj: JsonMapping) -> Match:
+        matches: list[Match] = []
         for part in self.parts:
             match = part.match(obj)
+            matches.append(match)
             if not match:
-                return match
-        return yes(_EVERY_PART)
+                return match if len(matches) == 1 else match.within(partial(_least, matches))
+        return yes(_EVERY_PART, up_to=partial(_least, matches))
+
+
+def _least(matches: list[Match]) -> int:
+    return min((match.up_to for match in matches), default=ANY_SIZE)
 
 
 def compile_selector(

@@ -26,7 +26,7 @@ def outcomes(text: str, env_name: str = "muster", **variables: Any) -> tuple[str
     """What both back ends say; neither may take long."""
     env = environment(env_name).extend(variables=[Variable(name, DYN) for name in variables])
     charging = charging_of(env)
-    program = make_program(text, env, replace(charging, costs=replace(charging.costs, work_limit=LIMIT)))
+    program = make_program(text, env, replace(charging, work_limit=LIMIT))
     started = time.thread_time()
     generated, _ = program.run(variables, 1_000_000)
     trace = program.trace(variables)
@@ -82,7 +82,7 @@ def test_an_error_text_shows_the_beginning_of_a_value_that_has_no_end(text: str)
 
 @pytest.mark.parametrize("env_name", NAMES)
 def test_every_environment_has_a_work_limit(env_name: str) -> None:
-    assert charging_of(environment(env_name)).costs.work_limit == WORK_LIMIT
+    assert charging_of(environment(env_name)).work_limit == WORK_LIMIT
     said = [outcomes(text, env_name, g=graph(60), h=graph(60)) for text in ("g == h", "g != h", "g in [h]")]
     assert said == [(WORK, WORK)] * 3
 

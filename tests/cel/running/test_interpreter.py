@@ -119,7 +119,7 @@ def test_a_missing_variable_is_an_evaluation_error() -> None:
 
 def test_unchecked_names_mean_the_longest_variable_inside_the_container() -> None:
     env = environment("standard").extend(container="a.b")
-    planned = plan(parse("x.y", env), env, charging_of(env).costs)
+    planned = plan(parse("x.y", env), env, charging_of(env))
     assert interpret(planned, {"a.b.x.y": 1, "a.x": {"y": 2}, "x.y": 3}).outcome == 1
     assert interpret(planned, {"a.x": {"y": 2}, "x.y": 3}).outcome == 3
     assert interpret(planned, {"a.x": {"y": 2}}).outcome == 2

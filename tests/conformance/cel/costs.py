@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 from muster.cel.checking import types
 from muster.cel.checking.checker import check
 from muster.cel.checking.unification import displayed
-from muster.cel.costs.charging import STANDARD_CHARGING
-from muster.cel.costs.estimate import CallEstimate, EstimateModel, estimate_cost
-from muster.cel.costs.library_estimates import KUBERNETES_ESTIMATES
-from muster.cel.costs.ranges import Range, exactly
+from muster.cel.costs.charge import KUBERNETES
+from muster.cel.costs.charging import Charging
+from muster.cel.costs.estimate import estimate_cost
+from muster.cel.costs.ranges import Range
 from muster.cel.declarations import Variable
 from muster.cel.syntax.parser import parse
 from muster.errors import InvalidExpressionError
 from tests.conformance.cel.calls import calls
 from tests.conformance.cel.environments import (
     GENERATED,
+    TESTS,
     case_environment,
     has_generated_types,
     is_kubernetes,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.cel.checking.types import Type
-    from muster.cel.costs.estimate import Operand
     from muster.cel.environment import Env
 
 
@@ -139,19 +139,13 @@ def _hints(case: Mapping[str, Any]) -> Any:
     return test_size
 
 
-def _model(case: Mapping[str, Any]) -> EstimateModel:
-    base = KUBERNETES_ESTIMATES if is_kubernetes(case) else STANDARD_CHARGING.estimates
+def _charging(case: Mapping[str, Any]) -> Charging:
     presence = 1 if case["presence_test_has_cost"] else 0
     if case.get("name", "").endswith("no has() cost"):
         presence = 0
-    functions = dict(base.functions)
     if "test_estimator" in case:
-        functions = {"getFullYear": _seven}
-    return EstimateModel(presence, base.overloads, functions)
-
-
-def _seven(_: str, __: Operand | None, ___: tuple[Operand, ...]) -> CallEstimate:
-    return CallEstimate(exactly(7))
+        return Charging((TESTS,), presence)
+    return Charging((KUBERNETES,) if is_kubernetes(case) else (), presence)
 
 
 def classify(case: Mapping[str, Any]) -> Kind:
@@ -175,7 +169,7 @@ def run(case: Mapping[str, Any]) -> Range | str:
         checked = check(parse(case["expr"], env), env)
     except InvalidExpressionError as error:
         return str(error)
-    return estimate_cost(checked, _model(case), _hints(case))
+    return estimate_cost(checked, env, _charging(case), _hints(case))
 
 
 def judge(case: Mapping[str, Any], _: Kind, ours: Range | str) -> Verdict:

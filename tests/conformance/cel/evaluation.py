@@ -56,18 +56,18 @@ def evaluated(
         return Ours(error=str(error), phase="compile")
     constants = {name: constant.value for name, constant in env.constants.items()}
     try:
-        planned = plan(checked or tree, env, charging.costs, charging.optimize, charging.lenient)
+        planned = plan(checked or tree, env, charging, charging.optimize, charging.lenient)
     except InvalidExpressionError as error:
         return Ours(error=str(error), phase="program", type=type_shown)
     known = {**constants, **variables} if unchecked else variables
-    outcome, cost = generate(planned, checked.types if checked else {}, charging.costs.work_limit)(
+    outcome, cost = generate(planned, checked.types if checked else {}, charging.work_limit)(
         known, limit if limit is not None else NO_LIMIT
     )
     if isinstance(outcome, BudgetExceededError) and cost > SLOW:
         return Ours(
             error=str(outcome), phase="runtime", type=type_shown, cost=cost
         )  # the interpreter would take a while
-    trace = interpret(planned, variables, constants, limit, charging.costs.work_limit)
+    trace = interpret(planned, variables, constants, limit, charging.work_limit)
     if shown(outcome) != shown(trace.outcome) or (
         cost != trace.cost and not isinstance(trace.outcome, BudgetExceededError)
     ):

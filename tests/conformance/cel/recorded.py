@@ -267,7 +267,7 @@ def run_oracle(case: Mapping[str, Any]) -> tuple[Ours, Range | None]:
     ours = evaluated(case["expr"], env, variables, charging, case.get("cost_limit", 1_000_000))
     if case["est_min"] is None or ours.phase == "compile":
         return ours, None
-    return ours, estimate_cost(check(parse(case["expr"], env), env), charging.estimates)
+    return ours, estimate_cost(check(parse(case["expr"], env), env), env, charging)
 
 
 def judge_oracle(case: Mapping[str, Any], kind: Kind, ours: tuple[Ours, Range | None]) -> Verdict:

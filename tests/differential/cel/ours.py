@@ -9,17 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from muster.cel import PRESENT, InvalidProgramError, Where, make_program
+from muster.cel import InvalidProgramError, make_program
 from muster.cel.costs.runtime import LIMIT_MESSAGE
-from muster.cel.reads import _may_matter
 from muster.cel.values import MISSING, find
 from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
+from muster.values.paths import PRESENT, Key, Where, may_matter
 from tests.differential.cel.world import SETS, encode, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from muster.cel import Env, Program, ReadPath
+    from muster.cel import Env, Program
+    from muster.values.paths import Path
 
 COST_LIMIT = 1_000_000
 
@@ -90,7 +91,7 @@ def _comparable(answer: Answer) -> Answer:
     return answer if answer.error != LIMIT_MESSAGE else replace(answer, cost=COST_LIMIT + 1)
 
 
-def pruned(reads: Iterable[ReadPath], variables: Mapping[str, Any]) -> dict[str, Any]:
+def pruned(reads: Iterable[Path], variables: Mapping[str, Any]) -> dict[str, Any]:
     """The variables with nothing in them but what the paths lead to."""
     kept: Any = {}
     for path in reads:
@@ -101,7 +102,7 @@ def pruned(reads: Iterable[ReadPath], variables: Mapping[str, Any]) -> dict[str,
 _NOTHING = object()
 
 
-def _with(kept: Any, whole: Any, path: ReadPath) -> Any:
+def _with(kept: Any, whole: Any, path: Path) -> Any:
     """`kept`, a part of `whole` or nothing yet, and what is under the path."""
     if not path:
         return whole
@@ -111,7 +112,7 @@ def _with(kept: Any, whole: Any, path: ReadPath) -> Any:
     if isinstance(whole, (list, tuple)):
         held = list(kept) if isinstance(kept, list) else []
         if isinstance(step, Where):
-            return [each for each in whole if _may_matter(each, step) or any(each is other for other in held)]
+            return [each for each in whole if may_matter(each, step) or any(each is other for other in held)]
         if type(step) is not int or not 0 <= step < len(whole):
             return held or []
         held += [None] * (step + 1 - len(held))
@@ -119,7 +120,7 @@ def _with(kept: Any, whole: Any, path: ReadPath) -> Any:
         return held
     if isinstance(whole, dict):
         held_map = dict(kept) if isinstance(kept, dict) else {}
-        key = step[1] if isinstance(step, tuple) and not isinstance(step, Where) else step
+        key = step.value if isinstance(step, Key) else step
         if isinstance(step, Where):
             return whole
         found = find(whole, key)

@@ -31,7 +31,7 @@ from muster.cel.values import Duration, MapValue, OptionalValue, Timestamp, Type
 from muster.cel.values.timestamps import parse_timestamp
 
 if TYPE_CHECKING:
-    from muster.cel import Env, Path
+    from muster.cel import Env, SizePath
 
 LARGEST: Final = 20_000  # parts of a value; above it only its type is compared
 
@@ -188,7 +188,7 @@ SIZES: Final[dict[str, tuple[int, int]]] = {
 }
 
 
-def sizes(path: Path, _: Type) -> Range | None:
+def sizes(path: SizePath, _: Type) -> Range | None:
     known = SIZES.get(".".join(path))
     return None if known is None else Range(*known)
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muster.jq import Kind, Program, Where, project
+from muster.values.paths import Aspect, Where, project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from muster.jq import Program
 
 
 def indistinguishable(program: Program, value: Any) -> Iterator[Any]:
@@ -19,7 +21,7 @@ def indistinguishable(program: Program, value: Any) -> Iterator[Any]:
     if () in reads:
         return
     for other in (pruned(reads, value), noisy(reads, value)):
-        if other != value and all(project(path, value) == project(path, other) for path in reads):
+        if other != value and all(project(value, path) == project(other, path) for path in reads):
             yield other
 
 
@@ -64,4 +66,4 @@ def noisy(reads: Iterable[tuple[Any, ...]], value: Any) -> Any:
 
 
 def _names(paths: list[tuple[Any, ...]], name: str) -> bool:
-    return any(not isinstance(path[0], Kind) and path[0] == name for path in paths)
+    return any(not isinstance(path[0], Aspect) and path[0] == name for path in paths)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from muster.jq import Where, compile_query, project
-from muster.jq.resolving.reads import ARRAY, OBJECT
+from muster.jq import compile_query
+from muster.values.paths import ARRAY, OBJECT, Where
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,3 @@ from muster.jq.resolving.reads import ARRAY, OBJECT
 )
 def test_reads_are_the_paths_that_can_matter(query: str, paths: set[Any]) -> None:
     assert compile_query(query).reads == paths
-
-
-def test_a_projection_is_what_is_at_the_path() -> None:
-    value = {"a": [{"n": "x", "v": 1}, {"n": "y"}, {"v": 3}, 7], "b": None}
-    assert project(("a", 0, "v"), value) == (3, "1")
-    assert project(("a", Where("n", "x")), value) == (1, "members", '[{"n":"x","v":1},{"v":3},7]')
-    assert project(("b",), value) != project(("c",), value)
-    assert project(("a", ARRAY), value) != project(("b", ARRAY), value)
-    assert project(("b", "c"), value) == (1, "null")

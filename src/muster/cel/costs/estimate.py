@@ -1,80 +1,33 @@
 """What an expression may cost at least and at most, computed from the checked tree before anything runs.
 
-The rules and numbers are those of cel-go's estimator. Sizes of inputs are asked for by path (`SizeHints`); call
-formulas of libraries come from an `EstimateModel`. Used at admission, and shown by `muster cel`.
+The rules and numbers are those of cel-go's estimator. Sizes of inputs are asked for by path (`SizeHints`); what calls
+cost is declared beside their functions (see charging.py). Used at admission, and shown by `muster cel`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
-from muster.cel.checking.types import DYN, Kind, Type
-from muster.cel.costs.ranges import EMPTY, ONE, UNKNOWN, ZERO, Range, exactly, wrapped
-from muster.cel.costs.runtime import LIST, MAP, PATTERN, SELECT, STRUCT, TRAVERSAL
+from muster.cel.checking.types import DYN, Kind
+from muster.cel.costs.operands import CallEstimate, Operand, no_hints
+from muster.cel.costs.ranges import EMPTY, ONE, UNKNOWN, ZERO, Range, exactly
+from muster.cel.costs.runtime import LIST, MAP, SELECT, STRUCT
 from muster.cel.syntax.tree import Call, Comprehension, Expr, Ident, ListExpr, Literal, MapExpr, Select, StructExpr
 from muster.cel.syntax.walking import Walk, run
 
 if TYPE_CHECKING:
-    from muster.cel.syntax.tree import CheckedTree
+    from collections.abc import Mapping
 
-Path: TypeAlias = tuple[str, ...]
-SizeHints: TypeAlias = Callable[["Path", Type], "Range | None"]
-"""(path, type) -> the size of what is there. Steps of a path are field names, @items, @keys, @values and @indices."""
+    from muster.cel.checking.types import Type
+    from muster.cel.costs.charging import Charging
+    from muster.cel.costs.operands import SizeHints, SizePath
+    from muster.cel.environment import Env
+    from muster.cel.syntax.tree import CheckedTree
 
 _ACCUMULATORS = frozenset({"__result__", "@result"})
 _SCALARS = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
 _SELECTABLE = frozenset({Kind.MAP, Kind.STRUCT, Kind.TYPE_PARAM})
-_EQUALITIES = frozenset(
-    {"equals", "not_equals"}
-    | {
-        f"{order}_{kind}"
-        for order in ("less", "less_equals", "greater", "greater_equals")
-        for kind in ("string", "bytes")
-    }
-)
-
-
-def no_hints(_: Path, __: Type) -> Range | None:
-    return None
-
-
-class CallEstimate(NamedTuple):
-    """The cost of a call itself and, where it is known, the size of its result."""
-
-    cost: Range
-    size: Range | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """An argument as call formulas see it."""
-
-    path: Path
-    type: Type
-    size: Range | None
-    expr: Expr | None
-    hints: SizeHints
-
-    def size_or_hint(self) -> Range:
-        """The size known from the expression, else from the hints, else anything."""
-        if self.size is not None:
-            return self.size
-        return self.hints(self.path, self.type) or UNKNOWN
-
-
-CallFormula: TypeAlias = Callable[[str, "Operand | None", "tuple[Operand, ...]"], "CallEstimate | None"]
-"""(overload id, receiver, arguments) -> estimate; None leaves it to the next in line."""
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateModel:
-    """How an environment estimates: `overloads` first, then `functions`, then cel-go's own formulas."""
-
-    presence_test: int = SELECT
-    overloads: Mapping[str, CallFormula] = field(default_factory=dict)
-    functions: Mapping[str, CallFormula] = field(default_factory=dict)
+_CONCATENATIONS = frozenset({"add_string", "add_bytes", "add_list"})
 
 
 class _Entries(NamedTuple):
@@ -86,19 +39,19 @@ class _Entries(NamedTuple):
 
 
 class _LocalVariable(NamedTuple):
-    path: Path
+    path: SizePath
     size: Range | None
     entries: _Entries | None
 
 
-def estimate_cost(tree: CheckedTree, model: EstimateModel, hints: SizeHints = no_hints) -> Range:
+def estimate_cost(tree: CheckedTree, env: Env, charging: Charging, hints: SizeHints = no_hints) -> Range:
     """The least and greatest cost."""
-    return run(_Estimator(tree, model, hints).cost(tree.expr))
+    return run(_Estimator(tree, env, charging, hints).cost(tree.expr))
 
 
-def part_costs(tree: CheckedTree, model: EstimateModel, hints: SizeHints = no_hints) -> Mapping[int, Range]:
+def part_costs(tree: CheckedTree, env: Env, charging: Charging, hints: SizeHints = no_hints) -> Mapping[int, Range]:
     """The least and greatest cost of every node, by its id; inside of a comprehension, of one round."""
-    estimator = _PartEstimator(tree, model, hints)
+    estimator = _PartEstimator(tree, env, charging, hints)
     run(estimator.cost(tree.expr))
     return estimator.costs
 
@@ -106,11 +59,12 @@ def part_costs(tree: CheckedTree, model: EstimateModel, hints: SizeHints = no_hi
 class _Estimator:
     """One walk, with what has been learnt about paths and sizes on the way."""
 
-    def __init__(self, tree: CheckedTree, model: EstimateModel, hints: SizeHints) -> None:
+    def __init__(self, tree: CheckedTree, env: Env, charging: Charging, hints: SizeHints) -> None:
         self.tree = tree
-        self.model = model
+        self.functions = env.functions
+        self.charging = charging
         self.hints = hints
-        self.paths: dict[int, Path] = {}
+        self.paths: dict[int, SizePath] = {}
         self.sizes: dict[int, Range] = {}
         self.entries: dict[int, _Entries] = {}
         self.locals: dict[str, list[_LocalVariable]] = {}
@@ -148,7 +102,7 @@ class _Estimator:
         stack = self.locals.get(name)
         return stack[-1] if stack else None
 
-    def _path(self, expr: Expr) -> Path:
+    def _path(self, expr: Expr) -> SizePath:
         if isinstance(expr, Ident) and (local := self._local(expr.name)):
             return local.path
         return self.paths.get(expr.id, ())
@@ -194,7 +148,7 @@ class _Estimator:
     def _select(self, expr: Select) -> Walk[Range]:
         operand: Range = yield self.cost(expr.operand)
         if expr.test_only:
-            return exactly(self.model.presence_test).plus(operand)
+            return exactly(self.charging.presence_test).plus(operand)
         self.paths[expr.id] = (*self._path(expr.operand), expr.field)
         if self._type(expr.operand).kind in _SELECTABLE:
             return operand.plus(exactly(SELECT))
@@ -259,22 +213,18 @@ class _Estimator:
     def _function(
         self, expr: Call, overload_id: str, target: Operand | None, args: tuple[Operand, ...], costs: list[Range]
     ) -> CallEstimate:
-        of_args = ZERO
-        for cost in costs:
-            of_args = of_args.plus(cost)
-        for formulas, name in ((self.model.overloads, overload_id), (self.model.functions, expr.function)):
-            formula = formulas.get(name)
-            known = formula(overload_id, target, args) if formula is not None else None
-            if known is not None:
-                return CallEstimate(known.cost.plus(of_args), known.size)
         own = self._control(expr, overload_id, args, costs)
         if own is not None:
             return own
-        known = _default(overload_id, target, args)
-        if known is not None:
-            if overload_id in {"add_string", "add_bytes", "add_list"}:
-                self._union_entries(expr, args)
-            return CallEstimate(known.cost.plus(of_args), known.size)
+        of_args = ZERO
+        for cost in costs:
+            of_args = of_args.plus(cost)
+        for formula in self.charging.estimates(self.functions.get(expr.function), overload_id):
+            known = formula(target, args)
+            if known is not None:
+                if overload_id in _CONCATENATIONS:
+                    self._union_entries(expr, args)
+                return CallEstimate(known.cost.plus(of_args), known.size)
         return CallEstimate(ONE.plus(of_args))
 
     def _control(
@@ -364,54 +314,14 @@ class _Estimator:
 class _PartEstimator(_Estimator):
     """The same walk, which keeps what each node came to."""
 
-    def __init__(self, tree: CheckedTree, model: EstimateModel, hints: SizeHints) -> None:
-        super().__init__(tree, model, hints)
+    def __init__(self, tree: CheckedTree, env: Env, charging: Charging, hints: SizeHints) -> None:
+        super().__init__(tree, env, charging, hints)
         self.costs: dict[int, Range] = {}
 
     def cost(self, expr: Expr) -> Walk[Range]:
         found: Range = yield from super().cost(expr)
         self.costs[expr.id] = found
         return found
-
-
-def _default(overload_id: str, target: Operand | None, args: tuple[Operand, ...]) -> CallEstimate | None:
-    """cel-go's own formulas for functions that take longer the more there is."""
-    sizes = [arg.size or UNKNOWN for arg in args]
-    count = len(args)
-    match overload_id:
-        case "string_format" if target is not None:
-            return CallEstimate((target.size or UNKNOWN).scaled(TRAVERSAL))
-        case "string_to_bytes" if count == 1:
-            return CallEstimate(sizes[0].scaled(TRAVERSAL), Range(sizes[0].min, wrapped(sizes[0].max * 4)))
-        case "bytes_to_string" if count == 1:
-            return CallEstimate(sizes[0].scaled(TRAVERSAL), Range(sizes[0].min // 4, sizes[0].max))
-        case "strings_quote" if count == 1:
-            size = Range(wrapped(sizes[0].min + 2), wrapped(sizes[0].max * 2 + 2))
-            return CallEstimate(sizes[0].scaled(TRAVERSAL), size)
-        case "starts_with_string" | "ends_with_string" if count == 1:
-            return CallEstimate(sizes[0].scaled(TRAVERSAL))
-        case "in_list" if count == 2:
-            return CallEstimate(sizes[1].scaled(1))
-        case "matches_string" if target is not None and count == 1:
-            return CallEstimate(_matching(target.size or UNKNOWN, sizes[0]))
-        case "matches" if target is None and count == 2:
-            return CallEstimate(_matching(sizes[0], sizes[1]))
-        case "contains_string" if target is not None and count == 1:
-            return CallEstimate((target.size or UNKNOWN).scaled(TRAVERSAL).times(sizes[0].scaled(TRAVERSAL)))
-        case "add_list" if count == 2:
-            return CallEstimate(ONE, sizes[0].plus(sizes[1]))
-        case "add_string" | "add_bytes" if count == 2:
-            size = sizes[0].plus(sizes[1])
-            return CallEstimate(size.scaled(TRAVERSAL), size)
-        case _ if overload_id in _EQUALITIES:
-            largest = min(sizes[0].max, sizes[1].max)
-            return CallEstimate(Range(1 if largest > 0 else 0, largest).scaled(TRAVERSAL))
-        case _:
-            return None
-
-
-def _matching(text: Range, pattern: Range) -> Range:
-    return text.plus(ONE).scaled(TRAVERSAL).times(pattern.scaled(PATTERN))
 
 
 def _is_bind(expr: Comprehension) -> bool:
@@ -438,12 +348,3 @@ def _is_scalar(checked: Type) -> bool:
     while checked.kind is Kind.WRAPPER or (checked.kind is Kind.OPAQUE and checked.name == "optional_type"):
         checked = checked.params[0]
     return checked.kind in _SCALARS
-
-
-def literal_int(operand: Operand, otherwise: int) -> int:
-    """The value of an int literal, 0 for a negative one; `otherwise` for anything else."""
-    match operand.expr:
-        case Literal(value=int(number)) if type(number) is int:
-            return max(number, 0)
-        case _:
-            return otherwise

@@ -1,4 +1,4 @@
-"""Calls and equality in generated code: Python's own operators where the classes fit, the implementation otherwise."""
+"""Calls in generated code: Python's own operators where the classes fit, the implementation otherwise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.checking.types import Kind
 from muster.cel.costs.meter import PARSING, PARSING_UNITS, new_meter
-from muster.cel.costs.runtime import EQUALITY, traversal
+from muster.cel.costs.runtime import EQUALITY
+from muster.cel.generating.comparisons import ComparisonWriter, is_small, is_surely
 from muster.cel.generating.support import MEMO_TEXT, memoized
 from muster.cel.generating.writer import Val
 from muster.cel.running import plan as p
@@ -19,13 +20,11 @@ if TYPE_CHECKING:
     from muster.cel.costs.compile_budget import CompileBudget
     from muster.cel.costs.meter import Meter
     from muster.cel.declarations import Overload
-    from muster.cel.generating.writer import Constants, Writer
     from muster.cel.syntax.walking import Walk
     from muster.cel.values.value import Value
 
 MAX_FOLDED = 100  # calls of constants that cost more are left to run time
 MAX_FOLDING = 10_000  # and so are those that take more work
-_LARGEST_TABLE = 4096  # the cost of comparing with a constant text up to this length is looked up
 _BIG = 256  # characters or elements; less is not counted as work
 
 
@@ -73,105 +72,19 @@ _REMEMBERED = frozenset(
 _ANYTHING = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
 _NAMED = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.TIMESTAMP, Kind.DURATION})
 _SIZED = frozenset({Kind.STRING, Kind.BYTES, Kind.LIST, Kind.MAP})
-_EXACT_IN_FLOATS = 2**53  # ints up to here compare with doubles as the doubles they are
 _RESULT_KINDS = {Kind.BOOL: "bool", Kind.INT: "int", Kind.STRING: "str", Kind.DOUBLE: "float"}
 
 
-class CallWriter:
+class CallWriter(ComparisonWriter):
     """The part of the generator that writes calls."""
 
-    writer: Writer
-    constants: Constants
     growing: set[int]
     budget: CompileBudget
     types: Mapping[int, Type]
 
     if TYPE_CHECKING:
 
-        def node(self, node: p.Node) -> Walk[Val]: ...
-        def named(self, value: Val) -> str: ...
         def constant(self, value: Value) -> Val: ...
-        def expected(self, node_id: int) -> str | None: ...
-
-    # --- equality
-
-    def equality(self, node: p.Equality) -> Walk[Val]:
-        left: Val = yield self.node(node.left)
-        right: Val = yield self.node(node.right)
-        return self.compared(node, left, right)
-
-    def compared(self, node: p.Equality, left: Val, right: Val) -> Val:
-        """The operands are there: whether they are equal, or an error."""
-        writer = self.writer
-        target = writer.temporary()
-        operator = "!=" if node.negated else "=="
-        kind = self._compared_class(node, left, right)
-        left_name, right_name = self.named(left), self.named(right)
-        sides = ((left_name, left), (right_name, right))
-        also_doubles = kind == "int" and any(_is_small(side) for side in (node.left, node.right))
-        guards = [
-            f"({name}.__class__ is int or {name}.__class__ is float)" if also_doubles else f"{name}.__class__ is {kind}"
-            for name, value in sides
-            if not _is_surely(value, kind)
-        ]
-        if kind is None:
-            self._slow_equality(node, left_name, right_name, target)
-            return Val(target, "bool")
-        if not guards:
-            writer.line(f"{target} = {left_name} {operator} {right_name}")
-            self.charge_comparison(kind, node.left, node.right, left_name, right_name)
-            return Val(target, "bool", fails=False)
-        with writer.block(f"if {' and '.join(guards)}:"):
-            writer.line(f"{target} = {left_name} {operator} {right_name}")
-            self.charge_comparison(kind, node.left, node.right, left_name, right_name)
-        with writer.block("else:"):
-            self._slow_equality(node, left_name, right_name, target)
-        writer.joined()
-        return Val(target, "bool")
-
-    def _compared_class(self, node: p.Equality, left: Val, right: Val) -> str | None:
-        """The class that both operands probably have: a constant's, or what the checked types say."""
-        for value in (left, right):
-            if value.constant:
-                return value.kind if value.kind in {"str", "int", "bool", "float"} else None
-        for side in (node.left, node.right):
-            expected = self.expected(side.id)
-            if expected is not None:
-                return expected if expected in {"str", "int", "bool", "float"} else None
-        return "str"
-
-    def charge_comparison(self, kind: str, left: p.Node, right: p.Node, left_name: str, right_name: str) -> None:
-        """A tenth of the shorter text, rounded up; 1 for everything that has no length."""
-        writer = self.writer
-        if kind != "str":
-            writer.charge(1)
-            return
-        for side, other in ((left, right_name), (right, left_name)):
-            if isinstance(side, p.Const) and isinstance(side.value, str):
-                size = len(side.value)
-                if size == 0:
-                    return
-                before, writer.pending = writer.pending, 0
-                if size <= 10:
-                    writer.line(f"c += {before + 1} if {other} else {before}")
-                    return
-                if size <= _LARGEST_TABLE:
-                    table = self.constants.add(tuple(before + traversal(length) for length in range(size)))
-                    writer.line(f"n = len({other})")
-                    writer.line(f"c += {table}[n] if n < {size} else {before + traversal(size)}")
-                    return
-                writer.pending = before
-        writer.line(f"n = len({left_name})")
-        writer.line(f"if len({right_name}) < n: n = len({right_name})")
-        writer.charge_now("ceil(n * 0.1)")
-
-    def _slow_equality(self, node: p.Equality, left: str, right: str, target: str) -> None:
-        writer = self.writer
-        price = self.constants.add(node.cost)
-        writer.line(f"{target}, n = equal({left}, {right}, {node.negated}, {price}, w)")
-        writer.charge_now("n")
-
-    # --- calls
 
     def invoke(self, node: p.Invoke) -> Walk[Val]:
         function = node.invocation.function
@@ -339,7 +252,7 @@ class CallWriter:
         for arg, value, wanted in zip(node.args, values, overload.args, strict=True):
             kind = _class_of(wanted.kind)
             if kind is not None:
-                if not _is_surely(value, kind):
+                if not is_surely(value, kind):
                     guards.append(f"{value.code}.__class__ is {kind}")
             elif wanted.kind in _ANYTHING or (wanted.kind in _NAMED and self.types.get(arg.id) == wanted):
                 if value.fails:
@@ -398,7 +311,7 @@ class CallWriter:
         if operator is None or node.cost.fixed is None:
             return None
         kind = next((value.kind for value in values if value.constant), None)
-        if kind == "int" and not any(_is_small(arg) for arg in node.args):
+        if kind == "int" and not any(is_small(arg) for arg in node.args):
             return None
         return Template((kind, kind), f"{{0}} {operator} {{1}}", "bool") if kind in {"int", "str"} else None
 
@@ -470,20 +383,11 @@ class CallWriter:
         return Val(target)
 
 
-def _is_small(node: p.Node) -> bool:
-    """An int constant that compares with doubles exactly."""
-    return isinstance(node, p.Const) and type(node.value) is int and abs(node.value) <= _EXACT_IN_FLOATS
-
-
-def _is_surely(value: Val, kind: str | None) -> bool:
-    return value.kind == kind and not value.fails
-
-
 def _guards(values: list[Val], classes: tuple[str, ...]) -> list[str]:
     return [
         f"{value.code}.__class__ is {kind}"
         for value, kind in zip(values, classes, strict=True)
-        if not _is_surely(value, kind)
+        if not is_surely(value, kind)
     ]
 
 

@@ -7,12 +7,19 @@ from operator import add, mul, sub
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT
+from muster.cel.costs.charge import LANGUAGE, Charge
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.ranges import ONE
+from muster.cel.costs.runtime import TRAVERSAL, Price, content_size, traversal
 from muster.cel.declarations import Function
 from muster.cel.libraries.declare import LIST_A, call
 from muster.cel.values import Duration, Timestamp, Uint, check_int, check_uint
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muster.cel.costs.operands import Arguments, Operand
     from muster.cel.values.value import Value
 
 
@@ -115,18 +122,37 @@ def negate_double(a: float) -> float:
     return -a
 
 
+# --- costs
+
+
+def _joined(args: Sequence[Value], _: Value) -> int:
+    return traversal(content_size(args[0]) + content_size(args[1]))
+
+
+def _joined_size(_: Operand | None, args: Arguments) -> CallEstimate:
+    size = args[0].known_size().plus(args[1].known_size())
+    return CallEstimate(size.scaled(TRAVERSAL), size)
+
+
+def _joined_lists(_: Operand | None, args: Arguments) -> CallEstimate:
+    return CallEstimate(ONE, args[0].known_size().plus(args[1].known_size()))
+
+
+_JOINED = {LANGUAGE: Charge(Price(_joined, inline="ceil((len({0}) + len({1})) * 0.1)"), _joined_size)}
+
+
 FUNCTIONS = (
     Function(
         "_+_",
         (
-            call("add_bytes", (BYTES, BYTES), BYTES, add),
+            call("add_bytes", (BYTES, BYTES), BYTES, add, charges=_JOINED),
             call("add_double", (DOUBLE, DOUBLE), DOUBLE, add),
             call("add_duration_duration", (DURATION, DURATION), DURATION, add_durations),
             call("add_duration_timestamp", (DURATION, TIMESTAMP), TIMESTAMP, add_to_duration),
             call("add_timestamp_duration", (TIMESTAMP, DURATION), TIMESTAMP, add_to_timestamp),
             call("add_int64", (INT, INT), INT, add_int),
-            call("add_list", (LIST_A, LIST_A), LIST_A, add_list),
-            call("add_string", (STRING, STRING), STRING, add),
+            call("add_list", (LIST_A, LIST_A), LIST_A, add_list, charges={LANGUAGE: Charge(estimate=_joined_lists)}),
+            call("add_string", (STRING, STRING), STRING, add, charges=_JOINED),
             call("add_uint64", (UINT, UINT), UINT, add_uint),
         ),
         doc="Adds numbers, durations, or a duration to a timestamp; joins strings, bytes and lists.",

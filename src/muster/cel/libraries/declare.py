@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from muster.cel.checking.types import list_of, map_of, optional_of, type_param
+from muster.cel.costs.charge import LIBRARY
 from muster.cel.declarations import Overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from muster.cel.checking.types import Type
+    from muster.cel.costs.charge import Charge, Tariff
+    from muster.cel.declarations import Function
 
 A = type_param("A")
 B = type_param("B")
@@ -23,17 +28,41 @@ LIST_V = list_of(V)
 MAP_AB = map_of(A, B)
 MAP_KV = map_of(K, V)
 OPTIONAL_V = optional_of(V)
+NOTHING: Mapping[Tariff, Charge] = MappingProxyType({})  # nobody charges for it: it costs 1
 
 
 def call(
-    overload_id: str, args: tuple[Type, ...], result: Type, impl: Callable[..., Any] | None, *, metered: bool = False
+    overload_id: str,
+    args: tuple[Type, ...],
+    result: Type,
+    impl: Callable[..., Any] | None,
+    *,
+    metered: bool = False,
+    charges: Mapping[Tariff, Charge] = NOTHING,
 ) -> Overload:
     """An overload that is called by its name: f(x, y)."""
-    return Overload(overload_id, args, result, impl, metered=metered)
+    return Overload(overload_id, args, result, impl, metered=metered, charges=charges)
 
 
 def method(
-    overload_id: str, args: tuple[Type, ...], result: Type, impl: Callable[..., Any] | None, *, metered: bool = False
+    overload_id: str,
+    args: tuple[Type, ...],
+    result: Type,
+    impl: Callable[..., Any] | None,
+    *,
+    metered: bool = False,
+    charges: Mapping[Tariff, Charge] = NOTHING,
 ) -> Overload:
     """An overload that is called on its first argument: x.f(y)."""
-    return Overload(overload_id, args, result, impl, member=True, metered=metered)
+    return Overload(overload_id, args, result, impl, member=True, metered=metered, charges=charges)
+
+
+def uncharged(function: Function) -> Function:
+    """The function as it was before its library declared costs."""
+    return replace(
+        function, overloads=tuple(replace(each, charges=_without_library(each)) for each in function.overloads)
+    )
+
+
+def _without_library(overload: Overload) -> Mapping[Tariff, Charge]:
+    return {tariff: charge for tariff, charge in overload.charges.items() if tariff != LIBRARY}

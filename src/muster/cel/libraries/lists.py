@@ -1,6 +1,7 @@
 """cel-go's lists library in its versions 0 to 3, with the macro sortBy.
 
-`distinct` compares every element with every other one (quadratic); `sort` and `sortBy` take n log n comparisons.
+`distinct` compares every element with every other one (quadratic); `sort` and `sortBy` take n log n comparisons, but
+cost as much as if they did the same. Version 3 brought the costs.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, list_of
+from muster.cel.costs.charge import LIBRARY, Charge
 from muster.cel.costs.meter import spend
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.ranges import MAX, ONE, Range, exactly, wrapped
+from muster.cel.costs.runtime import LIST, TRAVERSAL, Price, size_of
 from muster.cel.declarations import Function, Library, Macro
-from muster.cel.libraries.declare import LIST_T, call, method
+from muster.cel.libraries.declare import LIST_T, call, method, uncharged
 from muster.cel.syntax.macros import STANDARD_MACROS
 from muster.cel.syntax.tree import Call, Comprehension, Expr, Ident, ListExpr, Select
 from muster.cel.traversals import distinct
@@ -20,7 +25,14 @@ from muster.cel.values import Duration, Timestamp, Uint, compare, type_of
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muster.cel.checking.types import Type
+    from muster.cel.costs.charge import Tariff
     from muster.cel.costs.meter import Meter
+    from muster.cel.costs.operands import Arguments, Operand
+    from muster.cel.costs.runtime import Formula
+    from muster.cel.declarations import Overload
     from muster.cel.syntax.nodes import Builder
     from muster.cel.values.value import Value
 
@@ -142,10 +154,116 @@ SORT_BY = Macro(
     examples={"[{'n': 2}, {'n': 1}].sortBy(e, e.n)": [{"n": 1}, {"n": 2}]},
 )
 
+# --- costs
+
+
+def _new_list(size: float) -> int:
+    return min(int(size) + 1 + LIST, MAX)
+
+
+def _new_list_size(factor: float, size: Range) -> CallEstimate:
+    return CallEstimate(size.scaled(factor).plus(ONE).plus(exactly(LIST)), size)
+
+
+def _output(_: Sequence[Value], result: Value) -> int:
+    return _new_list(size_of(result))
+
+
+def _slice_size(target: Operand | None, args: Arguments) -> CallEstimate | None:
+    if target is None:
+        return None
+    size = target.size_or_hint()
+    return _new_list_size(1, exactly(wrapped(args[1].literal_int(size.max) - args[0].literal_int(0))))
+
+
+def _range_size(_: Operand | None, args: Arguments) -> CallEstimate:
+    return _new_list_size(1, exactly(args[0].literal_int(MAX)))
+
+
+def _same_size(target: Operand | None, _: Arguments) -> CallEstimate | None:
+    return _new_list_size(1, target.size_or_hint()) if target is not None else None
+
+
+def _flatten(args: Sequence[Value], _: Value) -> int:
+    depth = args[1] if len(args) == 2 and isinstance(args[1], int) else 1
+    return _new_list(float(size_of(args[0])) * (depth if depth >= 0 else 1))
+
+
+def _flatten_size(target: Operand | None, args: Arguments) -> CallEstimate | None:
+    if target is None:
+        return None
+    return _new_list_size(float(args[0].literal_int(MAX) if args else 1), target.size_or_hint())
+
+
+def _all_pairs(index: int) -> Formula:
+    """As if every element of the list at that position were compared with every other one."""
+
+    def cost(args: Sequence[Value], _: Value) -> int | None:
+        values = args[index] if index < len(args) else None
+        if not isinstance(values, (list, tuple)):
+            return None
+        factor = 2.0
+        if values and isinstance(values[0], (str, bytes)):
+            factor += TRAVERSAL
+        return _new_list(float(len(values) ** 2) * factor)
+
+    return cost
+
+
+_PAIRS_PRICE = Price(_all_pairs(0), declines=True)
+_KEY_PAIRS_PRICE = Price(_all_pairs(1), declines=True)
+
+
+def _pairs(texts: bool = False) -> Mapping[Tariff, Charge]:
+    """Of the list itself."""
+
+    def estimate(target: Operand | None, _: Arguments) -> CallEstimate | None:
+        if target is None:
+            return None
+        size = target.size_or_hint()
+        return _new_list_size(2.0 + (TRAVERSAL if texts else 0), size.times(size))
+
+    return {LIBRARY: Charge(_PAIRS_PRICE, estimate)}
+
+
+def _key_pairs(texts: bool) -> Mapping[Tariff, Charge]:
+    """Of the keys beside the list."""
+
+    def estimate(_: Operand | None, args: Arguments) -> CallEstimate:
+        size = args[0].size_or_hint()
+        return _new_list_size(2.0 + (TRAVERSAL if texts else 0), size.times(size))
+
+    return {LIBRARY: Charge(_KEY_PAIRS_PRICE, estimate)}
+
+
+_OUTPUT_PRICE = Price(_output, needs_result=True)
+_SLICED = {LIBRARY: Charge(_OUTPUT_PRICE, _slice_size)}
+_RANGE = {LIBRARY: Charge(_OUTPUT_PRICE, _range_size)}
+_REVERSED = {LIBRARY: Charge(_OUTPUT_PRICE, _same_size)}
+_FLATTENED = {LIBRARY: Charge(Price(_flatten), _flatten_size)}
+
+
+def _sorting(kind: Type) -> Overload:
+    charges = _pairs(texts=kind in {STRING, BYTES})
+    overload = method(f"list_{kind.name}_sort", (list_of(kind),), list_of(kind), sort, metered=True, charges=charges)
+    return replace(overload, lenient=True)
+
+
+def _sorting_by(kind: Type) -> Overload:
+    name, charges = f"list_{kind.name}_sortByAssociatedKeys", _key_pairs(texts=kind in {STRING, BYTES})
+    overload = method(name, (LIST_T, list_of(kind)), LIST_T, sort_by_keys, metered=True, charges=charges)
+    return replace(overload, lenient=True)
+
+
+def _flattening(overload_id: str, args: tuple[Type, ...], result: Type) -> Overload:
+    overload = method(overload_id, args, result, flatten, metered=True, charges=_FLATTENED)
+    return replace(overload, lenient=True)
+
+
 _VERSION_0 = (
     Function(
         "slice",
-        (method("list_slice", (LIST_T, INT, INT), LIST_T, slice_list),),
+        (method("list_slice", (LIST_T, INT, INT), LIST_T, slice_list, charges=_SLICED),),
         doc="The elements from one position up to, not including, another one.",
         examples={"[1, 2, 3, 4].slice(1, 3)": [2, 3]},
     ),
@@ -154,8 +272,8 @@ _VERSION_1 = (
     Function(
         "flatten",
         (
-            replace(method("list_flatten", (list_of(LIST_T),), LIST_T, flatten, metered=True), lenient=True),
-            replace(method("list_flatten_int", (list_of(DYN), INT), list_of(DYN), flatten, metered=True), lenient=True),
+            _flattening("list_flatten", (list_of(LIST_T),), LIST_T),
+            _flattening("list_flatten_int", (list_of(DYN), INT), list_of(DYN)),
         ),
         doc="A list of lists as one list, down to a depth (1 if not given).",
         examples={"[[1], [2, 3]].flatten()": [1, 2, 3], "[[[1]], [[2, 3]]].flatten(2)": [1, 2, 3]},
@@ -164,45 +282,30 @@ _VERSION_1 = (
 _VERSION_2 = (
     Function(
         "sort",
-        tuple(
-            replace(method(f"list_{kind.name}_sort", (list_of(kind),), list_of(kind), sort, metered=True), lenient=True)
-            for kind in _COMPARABLE
-        ),
+        tuple(map(_sorting, _COMPARABLE)),
         doc="The elements in ascending order.",
         examples={"[3, 1, 2].sort()": [1, 2, 3], "['b', 'a'].sort()": ["a", "b"]},
     ),
     Function(
         "@sortByAssociatedKeys",
-        tuple(
-            replace(
-                method(
-                    f"list_{kind.name}_sortByAssociatedKeys",
-                    (LIST_T, list_of(kind)),
-                    LIST_T,
-                    sort_by_keys,
-                    metered=True,
-                ),
-                lenient=True,
-            )
-            for kind in _COMPARABLE
-        ),
+        tuple(map(_sorting_by, _COMPARABLE)),
         doc="What sortBy() calls.",
     ),
     Function(
         "lists.range",
-        (call("lists_range", (INT,), list_of(INT), make_range, metered=True),),
+        (call("lists_range", (INT,), list_of(INT), make_range, metered=True, charges=_RANGE),),
         doc="The whole numbers from 0 up to, not including, the given one; a million at most.",
         examples={"lists.range(3)": [0, 1, 2]},
     ),
     Function(
         "reverse",
-        (method("list_reverse", (LIST_T,), LIST_T, reverse),),
+        (method("list_reverse", (LIST_T,), LIST_T, reverse, charges=_REVERSED),),
         doc="The elements of a list, or the characters of a text, from last to first.",
         examples={"[1, 2].reverse()": [2, 1]},
     ),
     Function(
         "distinct",
-        (method("list_distinct", (LIST_T,), LIST_T, distinct, metered=True),),
+        (method("list_distinct", (LIST_T,), LIST_T, distinct, metered=True, charges=_pairs()),),
         doc="Every element once, in the order of first appearance. Quadratic, except for strings.",
         examples={"[1, 2, 1].distinct()": [1, 2], "['b', 'a', 'b'].distinct()": ["b", "a"]},
     ),
@@ -210,6 +313,8 @@ _VERSION_2 = (
 
 
 def lists_library(version: int = LATEST) -> Library:
-    """The library as it was in that version; 3 only changed costs."""
+    """The library as it was in that version."""
     functions = (*_VERSION_0, *(_VERSION_1 if version >= 1 else ()), *(_VERSION_2 if version >= 2 else ()))
+    if version < 3:
+        functions = tuple(map(uncharged, functions))
     return Library("cel.lib.ext.lists", functions, (SORT_BY,) if version >= 2 else ())

@@ -9,6 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, INT, STRING, opaque, type_of_type
+from muster.cel.costs.charge import KUBERNETES, Charge
+from muster.cel.costs.formulas import PARSED, WALKED_TWICE_PRICE
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.ranges import ONE, Range
+from muster.cel.costs.runtime import ONE as ONE_PRICE
+from muster.cel.costs.runtime import TRAVERSAL, Price, size_of, traversal
 from muster.cel.declarations import Constant, Function, Library, Overload
 from muster.cel.libraries.declare import call, method
 from muster.cel.syntax.traversal import descendants
@@ -30,8 +36,10 @@ from muster.values.ip import (
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from muster.cel.costs.charge import Tariff
+    from muster.cel.costs.operands import Arguments, Operand
     from muster.cel.environment import Env
     from muster.cel.syntax.tree import CheckedTree
     from muster.cel.values.value import Value
@@ -180,6 +188,47 @@ def _on_text(
     return check
 
 
+# --- costs
+
+_ADDRESS = Range(4, 16)  # bytes of an IPv4 and an IPv6 address
+
+
+def _flat(_: Operand | None, __: Arguments) -> CallEstimate:
+    return CallEstimate(ONE)
+
+
+def _parse_twice_size(_: Operand | None, args: Arguments) -> CallEstimate | None:
+    return CallEstimate(args[0].size_or_hint().scaled(2 * TRAVERSAL)) if args else None
+
+
+def _containing(networks: bool, texts: bool = False) -> Mapping[Tariff, Charge]:
+    """Of comparing with an address or a network. A text is parsed first: charged only where its type is known."""
+
+    def cost(args: Sequence[Value], _: Value) -> int:
+        if len(args) < 2:
+            return 0
+        own = size_of(args[0])
+        compared = traversal(own + own) + (traversal(own) + 1 if networks else 0)
+        return compared + (traversal(size_of(args[1])) if texts else 0)
+
+    def estimate(_: Operand | None, args: Arguments) -> CallEstimate | None:
+        if not args:
+            return None
+        cost = _ADDRESS.plus(_ADDRESS).scaled(TRAVERSAL)
+        if networks:
+            cost = cost.plus(_ADDRESS.scaled(TRAVERSAL)).plus(ONE)
+        return CallEstimate(cost.plus(args[0].size_or_hint().scaled(TRAVERSAL)) if texts else cost)
+
+    return {KUBERNETES: Charge(Price(cost), estimate)}
+
+
+_PARSED = {KUBERNETES: PARSED}
+_PARSED_TWICE = {
+    KUBERNETES: Charge(WALKED_TWICE_PRICE, _parse_twice_size),
+}
+_TAKEN_OUT = {KUBERNETES: Charge(ONE_PRICE, _flat)}
+
+
 def _question(name: str, overload_id: str, ask: Callable[[Address], bool], doc: str, example: str) -> Function:
     return Function(
         name,
@@ -195,6 +244,7 @@ _IP_FUNCTIONS = (
         (call("string_to_ip", (STRING,), IP, parse_ip),),
         doc="Reads an IPv4 or IPv6 address; of a network, the address before the slash.",
         examples={"ip('127.0.0.1').family()": 4},
+        charges=_PARSED,
     ),
     Function(
         "family",
@@ -207,6 +257,7 @@ _IP_FUNCTIONS = (
         (call("ip_is_canonical", (STRING,), BOOL, is_canonical),),
         doc="Whether the address is written in its one canonical form.",
         examples={"ip.isCanonical('2001:db8::abcd')": True, "ip.isCanonical('2001:DB8::ABCD')": False},
+        charges=_PARSED_TWICE,
     ),
     _question("isUnspecified", "ip_is_unspecified", lambda a: a.is_unspecified, "Whether it is 0.0.0.0 or ::.", "::"),
     _question(
@@ -238,6 +289,7 @@ _IP_FUNCTIONS = (
         (call("is_ip", (STRING,), BOOL, _succeeds(parse_ip)),),
         doc="Whether the text is an IP address.",
         examples={"isIP('127.0.0.1')": True, "isIP('127.0.0.01')": False},
+        charges=_PARSED,
     ),
     Function("string", (call("ip_to_string", (IP,), STRING, str),), examples={"string(ip('::1'))": "::1"}),
 )
@@ -252,28 +304,43 @@ def _cidr_functions(
             (call("string_to_cidr", (STRING,), CIDR, parse),),
             doc="Reads a network such as 10.0.0.0/8.",
             examples={"cidr('10.0.0.0/8').prefixLength()": 8},
+            charges=_PARSED,
         ),
         Function(
             "containsIP",
             (
-                method("cidr_contains_ip_string", (CIDR, STRING), BOOL, _on_text(contains_ip, read_ip)),
+                method(
+                    "cidr_contains_ip_string",
+                    (CIDR, STRING),
+                    BOOL,
+                    _on_text(contains_ip, read_ip),
+                    charges=_containing(networks=False, texts=True),
+                ),
                 method("cidr_contains_ip_ip", (CIDR, IP), BOOL, contains_ip),
             ),
             doc="Whether the address is in the network.",
             examples={"cidr('10.0.0.0/8').containsIP('10.1.2.3')": True},
+            charges=_containing(networks=False),
         ),
         Function(
             "containsCIDR",
             (
-                method("cidr_contains_cidr_string", (CIDR, STRING), BOOL, _on_text(contains_cidr, read_cidr)),
+                method(
+                    "cidr_contains_cidr_string",
+                    (CIDR, STRING),
+                    BOOL,
+                    _on_text(contains_cidr, read_cidr),
+                    charges=_containing(networks=True, texts=True),
+                ),
                 method("cidr_contains_cidr", (CIDR, CIDR), BOOL, contains_cidr),
             ),
             doc="Whether the other network is part of the network.",
             examples={"cidr('10.0.0.0/8').containsCIDR(cidr('10.1.0.0/16'))": True},
+            charges=_containing(networks=True),
         ),
         Function(
             "ip",
-            (method("cidr_ip", (CIDR,), IP, lambda value: IpValue(value.content.address)),),
+            (method("cidr_ip", (CIDR,), IP, lambda value: IpValue(value.content.address), charges=_TAKEN_OUT),),
             examples={"string(cidr('10.0.0.1/8').ip())": "10.0.0.1"},
         ),
         Function(
@@ -293,6 +360,7 @@ def _cidr_functions(
             (call("is_cidr", (STRING,), BOOL, _succeeds(parse)),),
             doc="Whether the text is a network.",
             examples={"isCIDR('10.0.0.0/8')": True, "isCIDR('10.0.0.0')": False},
+            charges=_PARSED,
         ),
         Function(
             "string",

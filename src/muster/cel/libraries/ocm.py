@@ -11,16 +11,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, DYN, STRING, list_of
+from muster.cel.costs.charge import OCM, Charge
 from muster.cel.costs.meter import spend
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.ranges import UNKNOWN, Range, exactly
+from muster.cel.costs.runtime import LIST, MAP, TRAVERSAL, Price, size_of, traversal
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.json_text import BrokenJsonError, InvalidJsonError, decode_json, fault_of
+from muster.cel.traversals import json_tree
 from muster.cel.values import MISSING
 from muster.errors import EvaluationError, FailureKind
+from muster.values.paths import PRESENT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muster.cel.costs.meter import Meter
+    from muster.cel.costs.operands import Arguments, Operand
     from muster.cel.values.value import Value
+    from muster.values.paths import Path
 
 SCORES_KEY = "@scores"
 
@@ -59,14 +69,41 @@ def has_conditions(status: Value) -> bool:
     return isinstance(conditions, (list, tuple)) and len(conditions) > 0
 
 
+# --- costs
+
+
+def _items(_: Sequence[Value], result: Value) -> int:
+    return LIST + (MAP + 1) * size_of(result) if isinstance(result, (list, tuple)) else LIST
+
+
+def _items_size(target: Operand | None, args: Arguments) -> CallEstimate:
+    """A list with a map per score; how many there are is asked for under the path @scores."""
+    owner = target or args[0]
+    size = owner.hints((SCORES_KEY,), owner.type) or UNKNOWN
+    return CallEstimate(exactly(LIST).plus(size.times(exactly(MAP + 1))), size)
+
+
+def _document(meter: Meter, args: Sequence[Value], result: Value) -> int:
+    return traversal(size_of(args[0])) + json_tree(meter, result) if args else 0
+
+
+def _document_size(target: Operand | None, args: Arguments) -> CallEstimate:
+    """A text of n characters holds at most n / 2 lists or maps."""
+    size = (target or args[0]).size_or_hint()
+    return CallEstimate(size.scaled(TRAVERSAL).plus(Range(0, size.scaled(0.5).max).scaled(MAP)), Range(0, size.max))
+
+
+_ITEMS = {OCM: Charge(Price(_items, needs_result=True), _items_size)}
+_DOCUMENT = {OCM: Charge(Price(_document, needs_result=True, metered=True), _document_size)}
+
 _SCORES_DOC = "The items of an AddOnPlacementScore of the cluster: maps with name and value."
 _JSON_DOC = "The value of a JSON text; its numbers are doubles."
 
 
-def _scores_read(args: tuple[Value, ...]) -> tuple[tuple[Value, ...], ...]:
+def _scores_read(args: tuple[Value, ...]) -> tuple[Path, ...]:
     """One score when its name is known, all of them otherwise; and that the cluster has a name."""
     score = (SCORES_KEY,) if args[1] is MISSING else (SCORES_KEY, args[1])
-    return score, ("metadata", "name", "?")
+    return score, ("metadata", "name", PRESENT)
 
 
 _SCORES = replace(method("cluster_scores", (DYN, STRING), list_of(DYN), scores), reads=_scores_read)
@@ -87,9 +124,11 @@ CONDITIONS = Library(
 )
 JSON = Library(
     "open-cluster-management.json",
-    (Function("parseJSON", (_PARSE_JSON,), doc=_JSON_DOC, examples=_PARSE_JSON_EXAMPLES),),
+    (Function("parseJSON", (_PARSE_JSON,), doc=_JSON_DOC, examples=_PARSE_JSON_EXAMPLES, charges=_DOCUMENT),),
 )
-MANAGED_CLUSTER = Library("open-cluster-management.managedcluster", (Function("scores", (_SCORES,), doc=_SCORES_DOC),))
+MANAGED_CLUSTER = Library(
+    "open-cluster-management.managedcluster", (Function("scores", (_SCORES,), doc=_SCORES_DOC, charges=_ITEMS),)
+)
 MUSTER = Library(
     "muster",
     (
@@ -97,12 +136,14 @@ MUSTER = Library(
             "scores",
             (_SCORES, _SCORES_OF),
             doc=f"{_SCORES_DOC} Called on the cluster or with it.",
+            charges=_ITEMS,
         ),
         Function(
             "parseJSON",
             (_PARSE_JSON, call("parse_json_of_string", (STRING,), DYN, parse, metered=True)),
             doc=f"{_JSON_DOC} Called on the text or with it.",
             examples={**_PARSE_JSON_EXAMPLES, "parseJSON('[true]')[0]": True},
+            charges=_DOCUMENT,
         ),
     ),
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.cel.checking.types import Type
-    from muster.cel.costs.estimate import Path
+    from muster.cel.costs.operands import SizePath
 
 STATIC_COST_LIMIT = 10_000_000  # of one expression, as Kubernetes has it for a rule of a CRD
 
@@ -49,7 +49,7 @@ LARGEST: Mapping[tuple[str, ...], int] = {
 _STEPS = frozenset({"@items", "@keys", "@values", "@indices"})
 
 
-def managed_cluster_sizes(path: Path, _: Type) -> Range | None:
+def managed_cluster_sizes(path: SizePath, _: Type) -> Range | None:
     """The size under a path. What came out of a call is at most as large as a field without a bound of its own."""
     general = tuple("*" if step in _STEPS else step for step in path)
     labels = (*general[:-1], "*")  # labels["env"] and labels.env are values too

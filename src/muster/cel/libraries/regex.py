@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import INT, STRING, list_of, optional_of
+from muster.cel.costs.charge import LIBRARY, Charge
 from muster.cel.costs.meter import spend_on_text
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.ranges import ONE, Range, exactly, wrapped
+from muster.cel.costs.runtime import LIST, PATTERN, TRAVERSAL, Price, size_of
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call
 from muster.cel.libraries.patterns import each_match, regex
@@ -16,7 +21,11 @@ from muster.values.quoting import go_quote
 from muster.values.regexes import Regex, decode, encode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muster.cel.costs.meter import Meter
+    from muster.cel.costs.operands import Arguments, Operand
+    from muster.cel.values.value import Value
     from muster.values.regexes import Span
 
 
@@ -94,31 +103,104 @@ def _expanded(meter: Meter, replacement: str, data: bytes, spans: list[Span]) ->
     return "".join(pieces)
 
 
+# --- costs
+
+
+def _search(args: Sequence[Value]) -> float:
+    return (size_of(args[0]) + 1) * TRAVERSAL * ((size_of(args[1]) + 1) * PATTERN)
+
+
+def _search_size(args: Arguments) -> Range:
+    text = args[0].size_or_hint().plus(ONE).scaled(TRAVERSAL)
+    return text.times(args[1].size_or_hint().plus(ONE).scaled(PATTERN))
+
+
+def _extract(args: Sequence[Value], result: Value) -> int:
+    return math.ceil(1.0 + _search(args) + size_of(result))
+
+
+def _extract_size(_: Operand | None, args: Arguments) -> CallEstimate:
+    result = Range(0, args[0].size_or_hint().max)
+    return CallEstimate(_search_size(args).plus(result), result)
+
+
+def _extract_all(args: Sequence[Value], result: Value) -> int:
+    return math.ceil(1.0 + _search(args) + size_of(result) + LIST)
+
+
+def _extract_all_size(_: Operand | None, args: Arguments) -> CallEstimate:
+    result = Range(0, args[0].size_or_hint().max)
+    return CallEstimate(_search_size(args).plus(result.plus(exactly(LIST))), result)
+
+
+def _replace(args: Sequence[Value], result: Value) -> int:
+    return int(1.0 + _search(args) + size_of(result))
+
+
+def _replace_size(_: Operand | None, args: Arguments) -> CallEstimate:
+    text, replacement = args[0].size_or_hint(), args[2].size_or_hint()
+    replaced = wrapped(text.max * replacement.max)
+    result = Range(replaced, text.max) if replacement.max == 0 else Range(text.max, replaced)
+    return CallEstimate(_search_size(args).plus(result.scaled(1)), result)
+
+
+_EXTRACTED = {LIBRARY: Charge(Price(_extract, needs_result=True), _extract_size)}
+_ALL_EXTRACTED = {LIBRARY: Charge(Price(_extract_all, needs_result=True), _extract_all_size)}
+_REPLACED = {LIBRARY: Charge(Price(_replace, needs_result=True), _replace_size)}
+_TEXTS = (STRING, STRING)
+
+
 REGEX = Library(
     "cel.lib.ext.regex",
     (
         Function(
             "regex.extract",
-            (call("regex_extract_string_string", (STRING, STRING), optional_of(STRING), extract, metered=True),),
+            (
+                call(
+                    "regex_extract_string_string",
+                    _TEXTS,
+                    optional_of(STRING),
+                    extract,
+                    metered=True,
+                    charges=_EXTRACTED,
+                ),
+            ),
             doc="What the pattern, or its one group, finds first, as an optional.",
             examples={"regex.extract('v1.30.4', 'v1[.]([0-9]+)').value()": "30"},
         ),
         Function(
             "regex.extractAll",
-            (call("regex_extractAll_string_string", (STRING, STRING), list_of(STRING), extract_all, metered=True),),
+            (
+                call(
+                    "regex_extractAll_string_string",
+                    _TEXTS,
+                    list_of(STRING),
+                    extract_all,
+                    metered=True,
+                    charges=_ALL_EXTRACTED,
+                ),
+            ),
             doc="Everything the pattern, or its one group, finds.",
             examples={"regex.extractAll('a1 b22', '[0-9]+')": ["1", "22"]},
         ),
         Function(
             "regex.replace",
             (
-                call("regex_replace_string_string_string", (STRING, STRING, STRING), STRING, replace, metered=True),
                 call(
-                    "regex_replace_string_string_string_int",
-                    (STRING, STRING, STRING, INT),
+                    "regex_replace_string_string_string",
+                    (*_TEXTS, STRING),
                     STRING,
                     replace,
                     metered=True,
+                    charges=_REPLACED,
+                ),
+                call(
+                    "regex_replace_string_string_string_int",
+                    (*_TEXTS, STRING, INT),
+                    STRING,
+                    replace,
+                    metered=True,
+                    charges=_REPLACED,
                 ),
             ),
             doc="The text with what the pattern finds replaced, always or only the first times. May be long.",

@@ -6,18 +6,23 @@ from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
+from muster.cel.costs.charge import KUBERNETES, LANGUAGE, Charge
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.ranges import ONE, Range
+from muster.cel.costs.runtime import EQUALITY, TRAVERSAL, Price, content_size
 from muster.cel.declarations import Function, Overload
-from muster.cel.libraries.declare import LIST_A, MAP_AB, A, B, call, method
+from muster.cel.libraries.declare import LIST_A, MAP_AB, NOTHING, A, B, call, method
 from muster.cel.running.dispatch import list_index
 from muster.cel.running.qualify import lookup
 from muster.cel.traversals import equals, has_element
-from muster.cel.values import compare, contains
+from muster.cel.values import OpaqueValue, compare, contains
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from muster.cel.costs.meter import Meter
+    from muster.cel.costs.operands import Arguments, Operand
     from muster.cel.values.value import Value
 
 
@@ -39,6 +44,49 @@ def index_list(items: Value, index: Value) -> Value:
     if 0 <= position < len(items):
         return items[position]
     raise EvaluationError(f"index out of bounds: {position}", FailureKind.INDEX_OUT_OF_BOUNDS)
+
+
+# --- costs
+
+_LONGEST_FORMAT_NAME = 64
+_CHEAP_TO_COMPARE = frozenset({"net.IP", "net.CIDR", "kubernetes.Quantity", "kubernetes.Semver"})
+
+
+def _smaller(_: Operand | None, args: Arguments) -> CallEstimate:
+    largest = min(args[0].known_size().max, args[1].known_size().max)
+    return CallEstimate(Range(1 if largest > 0 else 0, largest).scaled(TRAVERSAL))
+
+
+def _opaque(args: Sequence[Value], _: Value) -> int | None:
+    # Kubernetes' own values cost 1 to compare; optionals are cel-go's.
+    return 1 if isinstance(args[0], OpaqueValue) else None
+
+
+def _opaque_size(_: Operand | None, args: Arguments) -> CallEstimate | None:
+    if len(args) != 2 or args[0].type != args[1].type:
+        return None
+    name = args[0].type.name
+    if name in _CHEAP_TO_COMPARE:
+        return CallEstimate(ONE)
+    if name == "kubernetes.NamedFormat":
+        return CallEstimate(Range(1, _LONGEST_FORMAT_NAME).scaled(TRAVERSAL))
+    if name == "kubernetes.URL":
+        largest = args[1].size.max if args[1].size is not None else 1
+        return CallEstimate(Range(1, largest).scaled(TRAVERSAL))
+    return None
+
+
+def _elements(args: Sequence[Value], _: Value) -> int:
+    return content_size(args[1])
+
+
+def _elements_size(_: Operand | None, args: Arguments) -> CallEstimate:
+    return CallEstimate(args[1].known_size().scaled(1))
+
+
+_COMPARED = {LANGUAGE: Charge(EQUALITY, _smaller)}
+_EQUAL = {**_COMPARED, KUBERNETES: Charge(Price(_opaque, declines=True), _opaque_size)}
+_AMONG = {LANGUAGE: Charge(Price(_elements, inline="len({1})"), _elements_size)}
 
 
 _COMPARABLE: tuple[tuple[str, Type, Type], ...] = (
@@ -69,7 +117,13 @@ def _relation(prefix: str, python: Callable[[Value, Value], bool]) -> tuple[Over
         return python(compare(a, b), 0)
 
     return tuple(
-        call(f"{prefix}_{name}", (left, right), BOOL, python if name in _EXACT else by_comparison)
+        call(
+            f"{prefix}_{name}",
+            (left, right),
+            BOOL,
+            python if name in _EXACT else by_comparison,
+            charges=_COMPARED if name in {"string", "bytes"} else NOTHING,
+        )
         for name, left, right in _COMPARABLE
     )
 
@@ -77,13 +131,13 @@ def _relation(prefix: str, python: Callable[[Value, Value], bool]) -> tuple[Over
 FUNCTIONS = (
     Function(
         "_==_",
-        (call("equals", (A, A), BOOL, equals, metered=True),),
+        (call("equals", (A, A), BOOL, equals, metered=True, charges=_EQUAL),),
         doc="Whether two values are equal: deep for lists and maps, by value for numbers. NaN equals nothing.",
         examples={"1 == 1": True, "[1, 2] == [2, 1]": False, "dyn(3) == 3.0": True, "{'a': 1} == {'a': 1}": True},
     ),
     Function(
         "_!=_",
-        (call("not_equals", (A, A), BOOL, not_equals, metered=True),),
+        (call("not_equals", (A, A), BOOL, not_equals, metered=True, charges=_COMPARED),),
         doc="Whether two values differ.",
         examples={"1 != 2": True, "'a' != 'a'": False},
     ),
@@ -113,7 +167,10 @@ FUNCTIONS = (
     ),
     Function(
         "@in",
-        (call("in_list", (A, LIST_A), BOOL, in_list, metered=True), call("in_map", (A, MAP_AB), BOOL, in_map)),
+        (
+            call("in_list", (A, LIST_A), BOOL, in_list, metered=True, charges=_AMONG),
+            call("in_map", (A, MAP_AB), BOOL, in_map),
+        ),
         doc="Written `in`: whether a list has the value, or a map the key. Looks at every element of the list.",
         examples={"2 in [1, 2, 3]": True, "'a' in {'b': 1}": False},
     ),

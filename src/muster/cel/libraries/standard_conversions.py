@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, type_of_type
+from muster.cel.costs.charge import LANGUAGE, Charge
+from muster.cel.costs.formulas import FIRST_WALKED
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.ranges import Range, wrapped
+from muster.cel.costs.runtime import TRAVERSAL
 from muster.cel.declarations import Function
 from muster.cel.libraries.declare import A, call
 from muster.cel.values import TypeValue, Uint, format_double, type_of
@@ -12,11 +17,26 @@ from muster.cel.values import conversions as to
 from muster.cel.values.timestamps import format_duration, format_timestamp
 
 if TYPE_CHECKING:
+    from muster.cel.costs.operands import Arguments, Operand
     from muster.cel.values.value import Value
 
 
 def type_value(value: Value) -> TypeValue:
     return TypeValue(type_of(value))
+
+
+def _encoded(_: Operand | None, args: Arguments) -> CallEstimate:
+    size = args[0].known_size()
+    return CallEstimate(size.scaled(TRAVERSAL), Range(size.min, wrapped(size.max * 4)))
+
+
+def _decoded(_: Operand | None, args: Arguments) -> CallEstimate:
+    size = args[0].known_size()
+    return CallEstimate(size.scaled(TRAVERSAL), Range(size.min // 4, size.max))
+
+
+_TO_BYTES = {LANGUAGE: Charge(FIRST_WALKED, _encoded)}
+_FROM_BYTES = {LANGUAGE: Charge(FIRST_WALKED, _decoded)}
 
 
 FUNCTIONS = (
@@ -36,7 +56,7 @@ FUNCTIONS = (
         "bytes",
         (
             call("bytes_to_bytes", (BYTES,), BYTES, to.identity),
-            call("string_to_bytes", (STRING,), BYTES, to.string_to_bytes),
+            call("string_to_bytes", (STRING,), BYTES, to.string_to_bytes, charges=_TO_BYTES),
         ),
         doc="The UTF-8 form of a string.",
         examples={"bytes('é')": b"\xc3\xa9"},
@@ -85,7 +105,7 @@ FUNCTIONS = (
         (
             call("string_to_string", (STRING,), STRING, to.identity),
             call("bool_to_string", (BOOL,), STRING, to.bool_to_string),
-            call("bytes_to_string", (BYTES,), STRING, to.bytes_to_string),
+            call("bytes_to_string", (BYTES,), STRING, to.bytes_to_string, charges=_FROM_BYTES),
             call("double_to_string", (DOUBLE,), STRING, format_double),
             call("duration_to_string", (DURATION,), STRING, format_duration),
             call("int64_to_string", (INT,), STRING, to.int_to_string),

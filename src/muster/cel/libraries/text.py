@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, STRING
+from muster.cel.costs.charge import LANGUAGE, Charge
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.ranges import ONE, Range
+from muster.cel.costs.runtime import PATTERN, TRAVERSAL, Price, content_size, traversal
 from muster.cel.declarations import Function
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.patterns import regex
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muster.cel.costs.meter import Meter
+    from muster.cel.costs.operands import Arguments, Operand
+    from muster.cel.values.value import Value
 
 
 def matches(meter: Meter, text: str, pattern: str) -> bool:
@@ -21,30 +30,71 @@ def contains_text(text: str, part: str) -> bool:
     return part in text
 
 
+# --- costs
+
+
+def _affix(args: Sequence[Value], _: Value) -> int:
+    return traversal(content_size(args[1]))
+
+
+def _affix_size(_: Operand | None, args: Arguments) -> CallEstimate:
+    return CallEstimate(args[0].known_size().scaled(TRAVERSAL))
+
+
+def _part(args: Sequence[Value], _: Value) -> int:
+    return traversal(content_size(args[0])) * traversal(content_size(args[1]))
+
+
+def _part_size(target: Operand | None, args: Arguments) -> CallEstimate | None:
+    if target is None:
+        return None
+    text, part = target.known_size(), args[0].known_size()
+    return CallEstimate(text.scaled(TRAVERSAL).times(part.scaled(TRAVERSAL)))
+
+
+def _match(args: Sequence[Value], _: Value) -> int:
+    return math.ceil((1.0 + content_size(args[0])) * TRAVERSAL) * math.ceil(content_size(args[1]) * PATTERN)
+
+
+def _match_size(target: Operand | None, args: Arguments) -> CallEstimate:
+    text, pattern = (target, args[0]) if target is not None else args
+    return CallEstimate(matching(text.known_size(), pattern.known_size()))
+
+
+def matching(text: Range, pattern: Range) -> Range:
+    """What it may cost to look for a pattern in a text."""
+    return text.plus(ONE).scaled(TRAVERSAL).times(pattern.scaled(PATTERN))
+
+
+_AFFIX = {LANGUAGE: Charge(Price(_affix, inline="ceil(len({1}) * 0.1)"), _affix_size)}
+_PART = {LANGUAGE: Charge(Price(_part, inline="ceil(len({0}) * 0.1) * ceil(len({1}) * 0.1)"), _part_size)}
+_MATCH = {LANGUAGE: Charge(Price(_match, inline="ceil((1.0 + len({0})) * 0.1) * ceil(len({1}) * 0.25)"), _match_size)}
+
+
 FUNCTIONS = (
     Function(
         "contains",
-        (method("contains_string", (STRING, STRING), BOOL, contains_text),),
+        (method("contains_string", (STRING, STRING), BOOL, contains_text, charges=_PART),),
         doc="Whether the text has the other text in it.",
         examples={"'eu-west-1'.contains('west')": True},
     ),
     Function(
         "endsWith",
-        (method("ends_with_string", (STRING, STRING), BOOL, str.endswith),),
+        (method("ends_with_string", (STRING, STRING), BOOL, str.endswith, charges=_AFFIX),),
         doc="Whether the text ends with the suffix.",
         examples={"'worker-3'.endsWith('-3')": True},
     ),
     Function(
         "startsWith",
-        (method("starts_with_string", (STRING, STRING), BOOL, str.startswith),),
+        (method("starts_with_string", (STRING, STRING), BOOL, str.startswith, charges=_AFFIX),),
         doc="Whether the text begins with the prefix.",
         examples={"'eu-west-1'.startsWith('eu-')": True},
     ),
     Function(
         "matches",
         (
-            call("matches", (STRING, STRING), BOOL, matches, metered=True),
-            method("matches_string", (STRING, STRING), BOOL, matches, metered=True),
+            call("matches", (STRING, STRING), BOOL, matches, metered=True, charges=_MATCH),
+            method("matches_string", (STRING, STRING), BOOL, matches, metered=True, charges=_MATCH),
         ),
         doc="Whether an RE2 pattern matches anywhere in the text. Anchor it with ^ and $ to mean all of the text.",
         examples={"'v1.30.4'.matches('^v1[.]3[0-9]')": True, "matches('abc', '^b')": False},

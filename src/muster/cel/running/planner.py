@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import Kind
 from muster.cel.costs.compile_budget import WORK_PER_UNIT, CompileBudget, limited
-from muster.cel.costs.runtime import SELECT, CostModel
+from muster.cel.costs.runtime import SELECT
 from muster.cel.libraries.patterns import compiled_ahead
 from muster.cel.running import plan as p
 from muster.cel.running.dispatch import SINGLETONS, Invocation, call_safely
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from muster.cel.checking.types import Type
+    from muster.cel.costs.charging import Charging
     from muster.cel.environment import Env
     from muster.cel.values.messages import Message
     from muster.cel.values.value import Value
@@ -82,7 +83,7 @@ def candidate_names(container: str, abbreviations: Mapping[str, str], name: str)
 def plan(
     tree: Tree | CheckedTree,
     env: Env,
-    costs: CostModel,
+    charging: Charging,
     optimize: bool = False,
     lenient: bool = False,
     budget: CompileBudget | None = None,
@@ -94,9 +95,9 @@ def plan(
     """
     budget = budget or CompileBudget()
     if isinstance(tree, CheckedTree):
-        planner = _Planner(tree.tree, tree.types, tree.references, env, costs, optimize, lenient, budget)
+        planner = _Planner(tree.tree, tree.types, tree.references, env, charging, optimize, lenient, budget)
     else:
-        planner = _Planner(tree, {}, {}, env, costs, optimize, lenient, budget)
+        planner = _Planner(tree, {}, {}, env, charging, optimize, lenient, budget)
     with limited(budget, planner.tree.source):
         node = run(planner.node(planner.tree.expr))
     return p.Plan(node, planner.slot_count)
@@ -111,7 +112,7 @@ class _Planner:
         types: Mapping[int, Type],
         references: Mapping[int, Reference],
         env: Env,
-        costs: CostModel,
+        charging: Charging,
         optimize: bool,
         lenient: bool,
         budget: CompileBudget,
@@ -120,7 +121,7 @@ class _Planner:
         self.types = types
         self.references = references
         self.env = env
-        self.costs = costs
+        self.charging = charging
         self.optimize = optimize
         self.lenient = lenient
         self.budget = budget
@@ -189,7 +190,7 @@ class _Planner:
         reference = self.references.get(expr.id)
         if reference is not None and not reference.overload_ids:
             return self._resolved(expr.id, reference)
-        charge = self.costs.presence_test if expr.test_only else SELECT
+        charge = self.charging.presence_test if expr.test_only else SELECT
         operand = yield self.node(expr.operand)
         return self._extended(
             operand, p.Qualifier(expr.id, expr.field, presence=expr.test_only, strict=self.strict), charge
@@ -233,7 +234,7 @@ class _Planner:
                 return p.Attribute(expr.id, choice, (), 0)
             case "_==_" | "_!=_":
                 overload = "equals" if function == "_==_" else "not_equals"
-                cost = self.costs.call_cost(function, overload)
+                cost = self.charging.price(self.env.functions.get(function), overload)
                 return p.Equality(expr.id, args[0], args[1], function == "_!=_", cost)
         if function in _INDEXES:
             return self._extended(args[0], self._index(expr, args[1], _INDEXES[function]))
@@ -291,7 +292,7 @@ class _Planner:
         else:
             several = function not in SINGLETONS and function not in _BINARY and len(bound) > 1
             invocation = Invocation(function, overload_id, bound, until_error=len(args) > 2 or several)
-        return p.Invoke(expr.id, invocation, args, self.costs.call_cost(function, overload_id))
+        return p.Invoke(expr.id, invocation, args, self.charging.price(declared, overload_id))
 
     # --- aggregates and comprehensions
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muster.cel.checking.types import Type
-    from muster.cel.costs.estimate import Path, SizeHints
+    from muster.cel.costs.operands import SizeHints, SizePath
 
 
 MAX_REQUEST: Final = 3 * 1024 * 1024  # bytes, as Kubernetes counts; a constant of its costs, whatever our limit is
@@ -192,7 +192,7 @@ def named_types(root: Declared, name: str = "selfType") -> tuple[Type, dict[str,
 def sizes(root: Declared) -> SizeHints:
     """How large the values at a path below a variable can get."""
 
-    def size(path: Path, _: Type) -> Range | None:
+    def size(path: SizePath, _: Type) -> Range | None:
         node: Declared | None = root
         if not path:
             return None

@@ -1,11 +1,5 @@
-"""Which parts of its input a query can look at, as paths. Whoever keeps results asks here what may change without harm.
-
-A path is a tuple of keys from the input; the empty path is the whole input. A path stands for everything below it, and
-for the way to it. The last step may be
-
-    Where("name", "eth0")    of an array or object, the members whose field `name` is that text, and those that have
-                             no such field
-    OBJECT, ARRAY            only whether the value before it is one, because a step inside can fail
+"""Which parts of its input a query can look at, as paths (values/paths.py). Whoever keeps results asks here what may
+change without harm.
 
     .cpu.count == 2                                         ("cpu", "count")
     has("gpus")                                             ("gpus",)
@@ -14,43 +8,28 @@ for the way to it. The last step may be
     .interfaces[] | select(.name == "eth0") | .speed        ("interfaces", Where("name", "eth0"))
     keys                                                    ()
 
-The walk follows values through variables, functions and pipes; what it cannot follow counts as read. `project` gives
-what an input holds at a path, as something that can be a dictionary key.
+The walk follows values through variables, functions and pipes; what it cannot follow counts as read.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from muster.jq.resolving import resolved as r
-from muster.jq.values.printing import decoded_json
-from muster.jq.values.value import Value
+from muster.values.paths import ARRAY, OBJECT, WHOLE, Path, Where, shortest
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
+
+    from muster.jq.values.value import Value
+    from muster.values.paths import Step
 
 
-class Where(NamedTuple):
-    """Of many members, those whose field has this value."""
-
-    field: str
-    value: str
-
-
-class Kind(NamedTuple):
-    """The step that only asks whether the value before it is an object, or an array."""
-
-    name: str
-
-
-OBJECT, ARRAY = Kind("object"), Kind("array")
-ReadPath: TypeAlias = tuple[Value, ...]
-Places: TypeAlias = frozenset[ReadPath]
+Places: TypeAlias = frozenset[Path]
 """Where in the input a value may lie; empty for a value that was made."""
 
 _MADE: Places = frozenset()
-_WHOLE: ReadPath = ()
 _MAX_CALLS = 40
 _MAX_NODES = 10_000
 _MAX_PATHS = 256
@@ -88,32 +67,14 @@ class _Argument:
     env: Mapping[int, Value]
 
 
-def reads_of(body: r.Node) -> frozenset[ReadPath]:
+def reads_of(body: r.Node) -> frozenset[Path]:
     """The paths that the query can look at, without those that another one covers."""
     reader = _Reader()
     try:
-        reader.use(reader.walk(body, {}, frozenset((_WHOLE,))))
+        reader.use(reader.walk(body, {}, frozenset((WHOLE,))))
     except (RecursionError, _TooManyPathsError):
-        return frozenset((_WHOLE,))
-    return _shortest(reader.paths)
-
-
-def _shortest(paths: Iterable[ReadPath]) -> frozenset[ReadPath]:
-    every = set(paths)
-    kept = {path for path in every if not any(path[:size] in every for size in range(len(path)))}
-    return frozenset(path for path in kept if not _is_on_the_way(path, kept))
-
-
-def _is_on_the_way(path: ReadPath, every: Iterable[ReadPath]) -> bool:
-    """Whether the path ends in a kind that another read learns anyway, by a step of that kind."""
-    if not path or not isinstance(path[-1], Kind):
-        return False
-    place = path[:-1]
-    wanted = str if path[-1] is OBJECT else int
-    return any(
-        len(other) > len(place) and other[: len(place)] == place and isinstance(other[len(place)], wanted)
-        for other in every
-    )
+        return frozenset((WHOLE,))
+    return shortest(reader.paths)
 
 
 class _TooManyPathsError(Exception):
@@ -122,7 +83,7 @@ class _TooManyPathsError(Exception):
 
 class _Reader:
     def __init__(self) -> None:
-        self.paths: set[ReadPath] = set()
+        self.paths: set[Path] = set()
         self.calls = 0
         self.left = _MAX_NODES
 
@@ -131,7 +92,7 @@ class _Reader:
         if len(self.paths) > _MAX_PATHS:
             raise _TooManyPathsError
 
-    def inside(self, places: Iterable[ReadPath], step: Value) -> Places:
+    def inside(self, places: Iterable[Path], step: Step) -> Places:
         """One step further from every place."""
         found = frozenset((*path, step) for path in places)
         if len(found) > _MAX_PATHS or any(len(path) > _MAX_PATH for path in found):
@@ -310,7 +271,7 @@ class _Reader:
             if parameter.value_slot is not None:
                 bound[parameter.value_slot] = self.walk(value, env, at)
         if self.calls >= _MAX_CALLS:  # recursion: all that it could reach
-            self.paths.add(_WHOLE)
+            self.paths.add(WHOLE)
             return _MADE
         self.calls += 1
         result = self.walk(function.body, bound, at)
@@ -335,35 +296,3 @@ class _Reader:
         for child in r.children(node):
             self.use(self.walk(child, env, at))
         return _MADE
-
-
-def project(path: ReadPath, value: Value) -> Hashable:
-    """What an input holds at a path: equal for two inputs that a query with this read cannot tell apart."""
-    for position, step in enumerate(path):
-        if isinstance(step, Kind):
-            fits = isinstance(value, dict if step is OBJECT else list)
-            return (position, step.name if fits else decoded_json(value))
-        if isinstance(step, Where):
-            return (position, *_projected_members(step, value))
-        if isinstance(value, dict) and isinstance(step, str):
-            if step not in value:
-                return (position, "absent")
-            value = value[step]
-        elif isinstance(value, list | str) and isinstance(step, int):
-            if step >= len(value):
-                return (position, "absent")
-            value = value[step]
-        else:
-            return (position, decoded_json(value))
-    return (len(path), decoded_json(value))
-
-
-def _projected_members(step: Where, value: Value) -> tuple[str, ...]:
-    if not isinstance(value, list | dict):
-        return ("value", decoded_json(value))
-    kept = [
-        member
-        for member in (value if isinstance(value, list) else [value[key] for key in sorted(value)])
-        if not isinstance(member, dict) or member.get(step.field) in (step.value, None)
-    ]
-    return ("members", decoded_json(kept))

@@ -23,8 +23,9 @@ from muster.selectors.cel import CelSelector, compile_cel
 from muster.selectors.cel_reasons import conjuncts, shortened
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
-from muster.selectors.paths import PRESENT, SCORES
+from muster.selectors.paths import SCORES
 from muster.values.faults import Fault
+from muster.values.paths import PRESENT
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ import msgspec
 from muster.api.parts import ManagedObject
 from muster.api.placement_history import FieldChange
 from muster.api.reading import Reader
-from muster.selectors.paths import SCORES, WHOLE, Element, describe, project
+from muster.selectors.paths import SCORES, WHOLE, describe, project
 from muster.values.faults import Fault
 from muster.values.json import Json, JsonMapping, JsonObject
+from muster.values.paths import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -150,7 +151,7 @@ def _at(obj: Json, path: Path) -> Json:
     """The value at a path, for people: of the elements with a name their value."""
     value = obj
     for step in path:
-        if isinstance(step, Element):
+        if isinstance(step, Where):
             chosen = [each for each in value if isinstance(each, dict) and each.get(step.field) == step.value]
             if not chosen:
                 return _MISSING

@@ -11,8 +11,9 @@ from muster.cel.syntax.tree import Call, Literal, Select
 from muster.placement.lint.fields import property_names
 from muster.placement.lint.findings import Finding, meant
 from muster.selectors.cel import path_of
-from muster.selectors.paths import LABELS, PRESENT, SCORES, Element
+from muster.selectors.paths import LABELS, SCORES
 from muster.values.json import JsonMapping
+from muster.values.paths import PRESENT, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ def _unknown(path: Path, known: Vocabulary) -> tuple[str, str, str, str] | None:
         case ("metadata", step, str(key), *_) if step == LABELS:
             if key not in known.labels:
                 return "no-such-label", key, f"no cluster has the label {key!r}", meant(key, known.labels)
-        case ("status", "clusterClaims", Element(value=name), *_):
+        case ("status", "clusterClaims", Where(value=name), *_):
             if name not in known.claims:
                 return "no-such-claim", name, f"no cluster has the claim {name!r}", meant(name, known.claims)
         case _:

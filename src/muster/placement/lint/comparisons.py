@@ -12,8 +12,9 @@ from muster.placement.lint.findings import Finding
 from muster.placement.lint.requirements import some_of
 from muster.selectors.cel import path_of
 from muster.selectors.cel_reasons import shortened
-from muster.selectors.paths import PRESENT, SCORES, describe
+from muster.selectors.paths import SCORES, describe
 from muster.values.nearest import nearest
+from muster.values.paths import PRESENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

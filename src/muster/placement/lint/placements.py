@@ -23,7 +23,7 @@ from muster.selectors import Verdict
 from muster.selectors.cel import CelLimits, CelSelector
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
-from muster.selectors.paths import Element
+from muster.values.paths import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -182,7 +182,7 @@ def _scores(plan: Plan, known: Vocabulary, spec: PlacementSpec | None) -> Iterat
 def _topologies(plan: Plan, known: Vocabulary) -> Iterator[Finding]:
     for number, constraint in enumerate(plan.spread):
         last = constraint.path[-1]
-        noun, name = ("claim", last.value) if isinstance(last, Element) else ("label", str(last))
+        noun, name = ("claim", last.value) if isinstance(last, Where) else ("label", str(last))
         present = known.claims if noun == "claim" else known.labels
         if name not in present:
             where = f"spec.spreadPolicy.spreadConstraints[{number}].topologyKey"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import STRING, list_of, optional_of, struct
+from muster.cel.costs.charge import KUBERNETES, Charge
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.runtime import PATTERN, TRAVERSAL, Price, size_of
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
@@ -12,9 +16,13 @@ from muster.cel.values import OPTIONAL_NONE, OptionalValue, optional
 from muster.values.formats import FORMATS, NamedFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from muster.cel.costs.operands import Arguments, Operand
+    from muster.cel.values.value import Value
 
 FORMAT = struct("kubernetes.NamedFormat")
+_NAME_PATTERN = 128  # the size Kubernetes assumes for the pattern behind a format
 
 
 class FormatValue(Wrapped[NamedFormat]):
@@ -47,6 +55,22 @@ def _constant(value: FormatValue) -> Callable[[], FormatValue]:
     return lambda: value
 
 
+def _validated(args: Sequence[Value], _: Value) -> int | None:
+    own = args[0] if args else None
+    if isinstance(own, OptionalValue):  # Kubernetes looks into it
+        own = own.content
+    pattern_size = getattr(own, "max_regex_size", None) if len(args) >= 2 else None
+    if not isinstance(pattern_size, int):
+        return None
+    return math.ceil((1.0 + size_of(args[1])) * TRAVERSAL) * math.ceil(pattern_size * PATTERN)
+
+
+def _validated_size(_: Operand | None, args: Arguments) -> CallEstimate | None:
+    if not args:
+        return None
+    return CallEstimate(args[0].size_or_hint().scaled(TRAVERSAL).scaled(_NAME_PATTERN * PATTERN))
+
+
 FORMATS_LIBRARY = Library(
     "kubernetes.format",
     (
@@ -55,6 +79,7 @@ FORMATS_LIBRARY = Library(
             (method("format-validate", (FORMAT, STRING), optional_of(list_of(STRING)), validate),),
             doc="What is wrong with the text, as an optional list; no value if it has the format.",
             examples={"format.uuid().validate('x').value()": ["does not match the UUID format"]},
+            charges={KUBERNETES: Charge(Price(_validated, declines=True), _validated_size)},
         ),
         Function(
             "format.named",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of
+from muster.cel.costs.charge import KUBERNETES, Charge
+from muster.cel.costs.formulas import LIST_WALKED, LIST_WALKED_PRICE, per_element
+from muster.cel.costs.operands import CallEstimate
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.arithmetic import add_durations, add_int, add_uint
 from muster.cel.libraries.declare import LIST_A, A, method
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.cel.costs.meter import Meter
+    from muster.cel.costs.operands import Arguments, Operand
     from muster.cel.values.value import Value
 
 LATEST = 1
@@ -107,12 +111,23 @@ def includes(meter: Meter, target: Value, wanted: Value) -> bool:
     return equals(meter, target, wanted)
 
 
+def _includes(target: Operand | None, _: Arguments) -> CallEstimate | None:
+    if target is None:
+        return None
+    return per_element(target) or CallEstimate(target.size_or_hint())
+
+
+_WALKED = {KUBERNETES: LIST_WALKED}
+_INCLUDES = {KUBERNETES: Charge(LIST_WALKED_PRICE, _includes)}
+
+
 _VERSION_0 = (
     Function(
         "isSorted",
         tuple(method(f"list_{name}_is_sorted_bool", (list_of(kind),), BOOL, is_sorted) for name, kind in _COMPARABLE),
         doc="Whether the elements are in ascending order.",
         examples={"[1, 2, 2].isSorted()": True, "['b', 'a'].isSorted()": False},
+        charges=_WALKED,
     ),
     Function(
         "sum",
@@ -122,30 +137,35 @@ _VERSION_0 = (
         ),
         doc="The sum of numbers or durations; 0 for an empty list.",
         examples={"[1, 2, 3].sum()": 6, "[].sum()": 0},
+        charges=_WALKED,
     ),
     Function(
         "max",
         tuple(method(f"list_{name}_max_{name}", (list_of(kind),), kind, maximum) for name, kind in _COMPARABLE),
         doc="The greatest element; an error for an empty list.",
         examples={"[1, 3, 2].max()": 3},
+        charges=_WALKED,
     ),
     Function(
         "min",
         tuple(method(f"list_{name}_min_{name}", (list_of(kind),), kind, minimum) for name, kind in _COMPARABLE),
         doc="The least element; an error for an empty list.",
         examples={"['b', 'a'].min()": "a"},
+        charges=_WALKED,
     ),
     Function(
         "indexOf",
         (method("list_a_index_of_int", (LIST_A, A), INT, first_index, metered=True),),
         doc="Where an element, or a part of a text, first occurs; -1 if it does not.",
         examples={"[1, 2, 2].indexOf(2)": 1, "[1].indexOf(5)": -1},
+        charges=_WALKED,
     ),
     Function(
         "lastIndexOf",
         (method("list_a_last_index_of_int", (LIST_A, A), INT, last_index, metered=True),),
         doc="Where an element, or a part of a text, last occurs; -1 if it does not.",
         examples={"[1, 2, 2].lastIndexOf(2)": 2},
+        charges=_WALKED,
     ),
 )
 _VERSION_1 = (
@@ -154,6 +174,7 @@ _VERSION_1 = (
         (method("list_includes_dyn_dyn", (DYN, DYN), BOOL, includes, metered=True),),
         doc="Whether a list has the value; for anything but a list, whether it equals the value.",
         examples={"[1, 2].includes(2)": True, "'a'.includes('a')": True},
+        charges=_INCLUDES,
     ),
 )
 

@@ -6,6 +6,8 @@ Equality holds also between computed quantities; Kubernetes fails there because 
 from __future__ import annotations
 
 from muster.cel.checking.types import BOOL, DOUBLE, INT, STRING, struct
+from muster.cel.costs.charge import KUBERNETES
+from muster.cel.costs.formulas import PARSED
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
@@ -71,12 +73,14 @@ QUANTITIES = Library(
             (call("string_to_quantity", (STRING,), QUANTITY, quantity),),
             doc="Reads a quantity such as 500m, 1.5Gi or 12e6.",
             examples={"quantity('1Ki').asInteger()": 1024},
+            charges={KUBERNETES: PARSED},
         ),
         Function(
             "isQuantity",
             (call("is_quantity_string", (STRING,), BOOL, is_quantity),),
             doc="Whether the text is a quantity.",
             examples={"isQuantity('1.3Gi')": True, "isQuantity('1,3Gi')": False},
+            charges={KUBERNETES: PARSED},
         ),
         Function(
             "sign",

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import INT, STRING, list_of
+from muster.cel.costs.charge import KUBERNETES, Charge
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.ranges import Range
+from muster.cel.costs.runtime import PATTERN, TRAVERSAL, Price, size_of
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import method
 from muster.cel.libraries.patterns import compiled, each_match, regex
+from muster.cel.libraries.text import matching
 from muster.errors import EvaluationError, FailureKind
 from muster.values.regexes import InvalidRegexError, Regex, decode, encode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muster.cel.costs.meter import Meter
+    from muster.cel.costs.operands import Arguments, Operand
+    from muster.cel.values.value import Value
 
 
 def _regex(meter: Meter, pattern: str, length: int) -> Regex:
@@ -36,6 +46,22 @@ def find_all(meter: Meter, text: str, pattern: str, limit: int = -1) -> list[str
     return [decode(data[slice(*spans[0])]) for spans in (islice(found, limit) if limit >= 0 else found)]
 
 
+def _found(args: Sequence[Value], _: Value) -> int:
+    if len(args) < 2:
+        return 0
+    return math.ceil((1.0 + size_of(args[0])) * TRAVERSAL) * math.ceil(size_of(args[1]) * PATTERN)
+
+
+def _found_size(target: Operand | None, args: Arguments) -> CallEstimate | None:
+    if target is None or not args:
+        return None
+    size = target.size_or_hint()
+    return CallEstimate(matching(size, args[0].size_or_hint()), Range(0, size.max))
+
+
+_FOUND = {KUBERNETES: Charge(Price(_found, inline="ceil((1.0 + len({0})) * 0.1) * ceil(len({1}) * 0.25)"), _found_size)}
+
+
 REGEX = Library(
     "kubernetes.regex",
     (
@@ -44,6 +70,7 @@ REGEX = Library(
             (method("string_find_string", (STRING, STRING), STRING, find, metered=True),),
             doc="What the pattern matches first; an empty text if it does not.",
             examples={"'abc 123'.find('[0-9]+')": "123", "'abc'.find('[0-9]+')": ""},
+            charges=_FOUND,
         ),
         Function(
             "findAll",
@@ -56,6 +83,7 @@ REGEX = Library(
                 "'1 22 333'.findAll('[0-9]+')": ["1", "22", "333"],
                 "'1 22 333'.findAll('[0-9]+', 2)": ["1", "22"],
             },
+            charges=_FOUND,
         ),
     ),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from muster.cel.checking.types import BOOL, INT, STRING, struct
+from muster.cel.costs.charge import KUBERNETES
+from muster.cel.costs.formulas import PARSED
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
@@ -92,11 +94,13 @@ def semver_library(version: int = LATEST) -> Library:
         (_STRICT, _NORMALIZED) if normalizing else (_STRICT,),
         doc="Reads a semantic version. With true as second argument, v1.2 and 01.2.3 will do too.",
         examples={"semver('1.2.3').minor()": 2, **({"semver('v1.2', true).patch()": 0} if normalizing else {})},
+        charges={KUBERNETES: PARSED},
     )
     asking = Function(
         "isSemver",
         (_IS_STRICT, _IS_NORMALIZED) if normalizing else (_IS_STRICT,),
         doc="Whether the text is a semantic version; with true as second argument, after normalisation.",
         examples={"isSemver('v1.2.3')": False, **({"isSemver('v1.2.3', true)": True} if normalizing else {})},
+        charges={KUBERNETES: PARSED},
     )
     return Library("kubernetes.Semver", (reading, asking, *_COMMON))

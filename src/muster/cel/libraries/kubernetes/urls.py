@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from muster.cel.checking.types import BOOL, STRING, list_of, map_of, struct
+from muster.cel.costs.charge import KUBERNETES, Charge
+from muster.cel.costs.formulas import PARSED_PRICE
+from muster.cel.costs.operands import CallEstimate
+from muster.cel.costs.runtime import TRAVERSAL
 from muster.cel.declarations import Function, Library
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
 from muster.errors import EvaluationError, FailureKind
 from muster.values.urls import InvalidUrlError, Url, parse_request_uri, parse_url
+
+if TYPE_CHECKING:
+    from muster.cel.costs.operands import Arguments, Operand
 
 URL = struct("kubernetes.URL")
 
@@ -35,6 +44,13 @@ def is_url(text: str) -> bool:
     return True
 
 
+def _as_long_as_its_text(_: Operand | None, args: Arguments) -> CallEstimate | None:
+    if not args:
+        return None
+    size = args[0].size_or_hint()
+    return CallEstimate(size.scaled(TRAVERSAL), size)
+
+
 _EXAMPLE = "url('https://example.com:80/a%20b?k=1&k=2')"
 
 URLS = Library(
@@ -45,6 +61,7 @@ URLS = Library(
             (call("string_to_url", (STRING,), URL, url),),
             doc="Reads an absolute URI or an absolute path.",
             examples={"url('https://example.com/').getHost()": "example.com"},
+            charges={KUBERNETES: Charge(PARSED_PRICE, _as_long_as_its_text)},
         ),
         Function(
             "isURL",

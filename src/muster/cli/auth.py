@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from muster.cli.inputs.grants import grant_rows, live_policy, print_rows
+from muster.cli.inputs.grants import live_policy, print_rows
 from muster.cli.inputs.options import AllNamespaces, Context, Kubeconfig, Namespace, with_client
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_json
+from muster.hub.auth.rbac.subjects import grant_rows
 from muster.values.api_paths import collection_path
 from muster.values.json import JsonObject
 

@@ -14,6 +14,7 @@ from bisect import bisect_left, insort
 from collections import deque
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakSet
 
 import msgspec
 import numpy as np
@@ -23,6 +24,7 @@ from muster.fleet.columns import Column
 from muster.fleet.extraction import extractor
 from muster.fleet.masks import Mask
 from muster.fleet.scores import Score, ScoreTable
+from muster.fleet.snapshots import Snapshot
 from muster.selectors import Verdict
 from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
 from muster.values.json import JsonMapping, JsonObject
@@ -43,7 +45,7 @@ _NOBODY: frozenset[Hashable] = frozenset()
 _CHUNK = 1024  # rows of a column that are filled in one step
 _CHUNK_BYTES = 2**20  # and of how much JSON
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
-_MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
+MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
 _HEAVY = 64 * 2**10  # bytes of an object that may cost more to look at than others that look the same
 
 
@@ -112,6 +114,8 @@ class Fleet:
         self.watcher: Callable[[Mask], None] = lambda _: None  # is told before a selector is evaluated
         self.flips = 0  # verdicts that have changed since the beginning
         self.replaced: bytes | None = None  # the state that the last `put` or `remove` took the place of
+        self._snapshots: WeakSet[Snapshot] = WeakSet()  # those that somebody still looks at
+        self._followed: list[set[int]] = []
         self.generation = 0  # moves whenever an object comes or goes, and with it the meaning of a row
         self.column(DELETION)
 
@@ -156,6 +160,16 @@ class Fleet:
         """The objects in these rows as the JSON they came in, without rows that hold none."""
         return [encoded for row in rows if (encoded := self._encoded[row]) is not None]
 
+    def follow(self) -> set[int]:
+        """A set that every row is put into whose object changes from now on; all that have one are in it already.
+        Whoever follows takes them out."""
+        changed = set(self._row_of.values())
+        self._followed.append(changed)
+        return changed
+
+    def encoded_at(self, row: int) -> bytes | None:
+        return self._encoded[row]
+
     def rows(self) -> NDArray[np.intp]:
         """All rows that hold an object."""
         if self._rows is None:
@@ -193,6 +207,15 @@ class Fleet:
             self._ranks = ranks
         return self._ranks
 
+    def snapshot(self, paths: Iterable[Path] = ()) -> Snapshot:
+        """Everything as it is now; columns that are not filled yet are filled at once."""
+        there = np.zeros(self._capacity, dtype=np.bool_)
+        there[self.rows()] = True
+        codes = {path: self.column(path).codes.copy() for path in paths}
+        snapshot = Snapshot(self._names, self._encoded, self.in_order(there), frozenset(self._heavy), codes)
+        self._snapshots.add(snapshot)
+        return snapshot
+
     def column(self, path: Path) -> Column:
         """The column of a path, built from the stored objects if it is new, and kept up to date from then on."""
         column = self._open_column(path)
@@ -221,7 +244,7 @@ class Fleet:
         if mask is None:
             reads = sorted(selector.reads, key=repr)
             columns: list[Column] | None = None
-            if WHOLE in reads or len(reads) > _MOST_COLUMNS:
+            if WHOLE in reads or len(reads) > MOST_COLUMNS:
                 for path in reads:
                     self._watched.add(path)
             else:
@@ -253,6 +276,10 @@ class Fleet:
         return self._encoded[row] is not None
 
     def _store(self, row: int, encoded: bytes | None) -> None:
+        for snapshot in self._snapshots:
+            snapshot.keep(row)
+        for rows in self._followed:
+            rows.add(row)
         self._encoded[row] = encoded
         if encoded is not None and len(encoded) > _HEAVY:
             self._heavy.add(row)
@@ -528,6 +555,8 @@ class Fleet:
     def _new_row(self, name: str, *, in_order: bool) -> int:
         if self._free:
             row = self._free.pop()
+            for snapshot in self._snapshots:
+                snapshot.keep(row)
             self._names[row] = name
         else:
             row = len(self._names)

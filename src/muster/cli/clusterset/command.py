@@ -17,8 +17,8 @@ from muster.cli.terminal.output import print_report
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
-    from muster.cli.clusterset.access import MoveAnswer
     from muster.cli.clusterset.membership import Members, SetsOfCluster
+    from muster.hub.auth.set_access import MoveAnswer
 
 app = typer.Typer(no_args_is_help=True)
 SetName = Annotated[str, typer.Argument(metavar="SET", help="The cluster set.")]
@@ -96,7 +96,7 @@ def who_can_join(
     Needs the right to list roles and bindings. Members of system:masters may do everything without a role.
     Exits with 1 if nobody else may.
     """
-    from muster.cli.clusterset.access import changers, joiners
+    from muster.hub.auth.set_access import changers, joiners
     from muster.selectors.membership import ExclusiveMembership, membership
 
     async def question(inventory: Inventory) -> tuple[bool, list[dict[str, str]]]:
@@ -138,7 +138,7 @@ def why(
     Shows each permission with the binding that grants it, and rules for those that are missing. Needs the right to
     list roles and bindings. Exits with 0 for yes and 1 for no.
     """
-    from muster.cli.clusterset.access import move, the_user
+    from muster.hub.auth.set_access import move, the_user
 
     async def question(inventory: Inventory) -> MoveAnswer:
         sets = await inventory.cluster_sets()

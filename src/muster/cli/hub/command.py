@@ -284,6 +284,7 @@ def controllers(
     from muster.controllers.permissions import COLLECTOR
     from muster.controllers.questions.asking import CONTROLLERS_ADDRESS
     from muster.controllers.runtime.quarantine import read_entries
+    from muster.questions.observer import Observer
     from muster.selectors.cel import CEL_LIMITS
     from muster.supervision import Vitals
 
@@ -317,7 +318,9 @@ def controllers(
             return
         file = str(directory / CONTROLLERS_KUBECONFIG)
         collector = await load_connection(COLLECTOR, file)
-        options = Options(candidate, collector, directory / CONTROLLERS_ADDRESS, catalogs=catalogs, **watched)
+        options = Options(
+            candidate, collector, directory / CONTROLLERS_ADDRESS, catalogs=catalogs, observer=Observer, **watched
+        )
         await run_controllers(await load_connection(None, file), ready, options)
 
     uvloop.run(_while_wanted(work(), supervised))

@@ -113,6 +113,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
             limits=settings.objects,
             names_on_create=not settings.access.strict_names,
             heavy_work=access.heavy_work,
+            questions=access.questions,
         )
         await postponed.do("the namespaces that every hub has", api.start)
         looking: asyncio.Task[None] | None = None

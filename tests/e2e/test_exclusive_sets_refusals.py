@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from muster.cli.clusterset.access import move, the_user
 from muster.cli.clusterset.inventory import Inventory, ask, named
+from muster.hub.auth.set_access import move, the_user
 from tests.e2e.sets_stage import DEFAULT_KEY, GROUP, a_cluster, a_set, a_stage, example
 from tests.e2e.test_kubectl import KUBECTL
 

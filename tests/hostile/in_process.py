@@ -40,8 +40,10 @@ class Answered:
 
     @property
     def is_failure(self) -> bool:
-        """Whether the hub failed. A few mistakes of clients are a 500 without a reason, as from a real server."""
-        return self.code >= 500 and b'"reason":"' in self.body
+        """Whether the hub failed. A few mistakes of clients are a 500 without a reason, as from a real server; and
+        nobody is here to answer questions about the fleet."""
+        is_question = self.code == 503 and b"questions about the fleet" in self.body
+        return self.code >= 500 and b'"reason":"' in self.body and not is_question
 
 
 class InProcess:

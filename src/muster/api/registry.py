@@ -15,6 +15,7 @@ from muster.api.cluster_request import CLUSTER_REQUEST
 from muster.api.config_map import CONFIG_MAP
 from muster.api.crds import CUSTOM_RESOURCE_DEFINITION
 from muster.api.event import EVENT, GROUP_EVENT
+from muster.api.fleet_questions import QUESTIONS
 from muster.api.lease import LEASE
 from muster.api.managed_cluster import MANAGED_CLUSTER
 from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET
@@ -64,6 +65,7 @@ RESOURCES: Final[Mapping[str, Resource]] = {
         ROLE,
         ROLE_BINDING,
         *REVIEWS,
+        *QUESTIONS,
         CUSTOM_RESOURCE_DEFINITION,
     )
 }

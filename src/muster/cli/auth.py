@@ -9,11 +9,12 @@ import typer
 
 from muster.cli.completion.answers import kinds, verbs
 from muster.cli.inputs.fields import items_of
-from muster.cli.inputs.grants import grant_rows, live_policy, print_rows
+from muster.cli.inputs.grants import live_policy, print_rows
 from muster.cli.inputs.options import AllNamespaces, Context, Kubeconfig, Namespace, Report, ReportFormat, with_client
 from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
+from muster.hub.auth.rbac.subjects import grant_rows
 from muster.values.api_paths import collection_path
 from muster.values.json import JsonObject
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from muster.client import Connection, Discovery, ServedResource
     from muster.client.leases import Candidate
     from muster.client.reflector import Handler
+    from muster.controllers.questions.kinds import Observer
     from muster.supervision import Subject
 
 _LOGGER = logging.getLogger(__name__)
@@ -83,6 +84,7 @@ class Options:
     vitals: Vitals | None = None  # where a supervisor sees how we are
     set_aside: Sequence[Entry] = ()  # what a supervisor says that earlier processes died of
     namespace: str = "kube-system"  # where the quarantine is kept
+    observer: Callable[[PlacementWorld, Callable[[], datetime]], Observer] | None = None  # answers questions
 
 
 class Manager:
@@ -277,9 +279,13 @@ async def _run_once(
         kept = Mirror(CONFIG_MAPS, quarantine.put, quarantine.remove, unreadable=manager.unreadable.of("quarantine"))
         where = (quarantine.namespace, CONFIG_MAP)
         watched = Reflector(client, discovery.named("configmaps.v1"), kept, one=where)
+        observer = None if options.observer is None else options.observer(manager.world, options.clock)
         if options.address is not None:
-            await stack.enter_async_context(serve_answers(options.address, manager.metrics.render, manager.questions))
+            answers = serve_answers(options.address, manager.metrics.render, manager.questions, observer)
+            await stack.enter_async_context(answers)
         handlers = {discovery.named(name): [handler] for name, handler in manager.handlers().items()}
+        if observer is not None:
+            handlers |= {discovery.named(name): [handler] for name, handler in observer.handlers().items()}
         reflectors = manager.reflectors
         garbage: GarbageCollector | None = None
         custom: CustomKinds | None = None
@@ -307,6 +313,9 @@ async def _run_once(
             for reflector in reflectors:
                 await reflector.synced.wait()
             manager.questions.ready = True
+            if observer is not None:
+                observer.ready = True
+                tasks.create_task(observer.run())
             tasks.create_task(_lead(leadership, manager, garbage, keeper, ready))
 
 

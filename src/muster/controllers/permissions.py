@@ -49,6 +49,9 @@ RULES: Final[Mapping[str, list[JsonObject]]] = {
             "placementdecisions",
             "addonplacementscores",
         ),
+        # Beside ManagedClusters, what questions about the fleet may be about.
+        _on(_READ, "multicluster.x-k8s.io", "clusterprofiles"),
+        _on(_READ, "clusters.openmcp.cloud", "clusters", "clusterrequests"),
         # Taints and availability of clusters, in the set "default" if in no other; the built-in sets, with the clusters
         # that they take in when they are created or put right; decisions.
         _on(["patch", "update"], _OCM, "managedclusters"),

@@ -10,9 +10,10 @@ between; whoever asks for a mask that is not filled yet has it filled at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
+import numpy as np
 
 from muster.fleet.changes import WatchedPaths
 from muster.fleet.columns import Column
@@ -20,6 +21,7 @@ from muster.fleet.extraction import extractor
 from muster.fleet.masks import Mask
 from muster.fleet.rows import DECODER, FIRST_CAPACITY, ObjectRows
 from muster.fleet.scores import Score, ScoreTable
+from muster.fleet.snapshots import Snapshot
 from muster.fleet.steps import exhaust, worked_off
 from muster.selectors import Verdict
 from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
     from datetime import datetime
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from muster.selectors import Selector
@@ -42,7 +43,8 @@ _NOBODY: frozenset[Hashable] = frozenset()
 _CHUNK = 1024  # rows of a column that are filled in one step
 _CHUNK_BYTES = 2**20  # and of how much JSON
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
-_MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
+MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
+_HEAVY: Final = 64 * 2**10  # bytes of an object that stands for itself in a snapshot
 
 
 _NEWCOMER = object()  # holds on to masks while a subscription is exchanged
@@ -80,6 +82,16 @@ class Fleet(ObjectRows):
         there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
         return there
 
+    def snapshot(self, paths: Iterable[Path] = ()) -> Snapshot:
+        """Everything as it is now; columns that are not filled yet are filled at once."""
+        there = np.zeros(self._capacity, dtype=np.bool_)
+        there[self.rows()] = True
+        codes = {path: self.column(path).codes.copy() for path in paths}
+        heavy = frozenset(np.flatnonzero(self._sizes > _HEAVY).tolist())
+        snapshot = Snapshot(self._names, self._encoded, self.in_order(there), heavy, codes)
+        self._snapshots.add(snapshot)
+        return snapshot
+
     def column(self, path: Path) -> Column:
         """The column of a path, built from the stored objects if it is new, and kept up to date from then on."""
         column = self._open_column(path)
@@ -108,7 +120,7 @@ class Fleet(ObjectRows):
         if mask is None:
             reads = sorted(selector.reads, key=repr)
             columns: list[Column] | None = None
-            if WHOLE in reads or len(reads) > _MOST_COLUMNS:
+            if WHOLE in reads or len(reads) > MOST_COLUMNS:
                 for path in reads:
                     self._watched.add(path)
             else:

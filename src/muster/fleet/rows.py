@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
+from weakref import WeakSet
 
 import msgspec
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
+
+    from muster.fleet.snapshots import Snapshot
 
 FIRST_CAPACITY: Final = 1024
 
@@ -50,6 +53,8 @@ class ObjectRows:
         self._rows: NDArray[np.intp] | None = None
         self._in_place = False
         self._capacity = FIRST_CAPACITY
+        self._snapshots: WeakSet[Snapshot] = WeakSet()  # those that somebody still looks at
+        self._followed: list[set[int]] = []
         self._sizes: NDArray[np.int64] = np.zeros(FIRST_CAPACITY, dtype=np.int64)  # of the objects, in bytes
 
     def __len__(self) -> int:
@@ -91,6 +96,16 @@ class ObjectRows:
         """The objects in these rows as the JSON they came in, without rows that hold none."""
         return [encoded for row in rows if (encoded := self._encoded[row]) is not None]
 
+    def encoded_at(self, row: int) -> bytes | None:
+        return self._encoded[row]
+
+    def follow(self) -> set[int]:
+        """A set that every row is put into whose object changes from now on; all that have one are in it already.
+        Whoever follows takes them out."""
+        changed = set(self._row_of.values())
+        self._followed.append(changed)
+        return changed
+
     def rows(self) -> NDArray[np.intp]:
         """All rows that hold an object."""
         if self._rows is None:
@@ -126,6 +141,10 @@ class ObjectRows:
     # ----------------------------------------------------------------------------------------------- changing
 
     def _store(self, row: int, encoded: bytes | None) -> None:
+        for snapshot in self._snapshots:
+            snapshot.keep(row)
+        for rows in self._followed:
+            rows.add(row)
         self._encoded[row] = encoded
         self._sizes[row] = len(encoded) if encoded is not None else 0
 
@@ -144,6 +163,8 @@ class ObjectRows:
     def _new_row(self, name: str, *, in_order: bool) -> int:
         if self._free:
             row = self._free.pop()
+            for snapshot in self._snapshots:
+                snapshot.keep(row)
             self._names[row] = name
         else:
             row = len(self._names)

@@ -30,6 +30,7 @@ from muster.hub.auth.tokens import Credentials, TokenAuthenticator
 from muster.hub.explanations import Explanations
 from muster.hub.heavy_work import HeavyWork
 from muster.hub.postponed_writes import PostponedWrites
+from muster.hub.questions import Questions
 from muster.hub.rest import explaining
 from muster.hub.rest.account_tokens import ADDRESS, AccountTokens
 from muster.hub.rest.explaining import PlacementExplaining
@@ -110,6 +111,9 @@ class Access:
         )
         tokens = AccountTokens(TokenRequests(store, issuer), self.authorizer)
         explanations = Explanations(store, self.authorizer, (checks, advice), controllers, self.heavy_work)
+        self.questions = Questions(
+            store, self.authorizer, controllers, explanations, lambda: self.authorizer.policy
+        ).answer
         self.subresources: Mapping[tuple[str, str], Subresource] = {
             ADDRESS: tokens,
             explaining.ADDRESS: PlacementExplaining(explanations, self.authorizer),

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         WatchStream,
         WriteOptions,
     )
+    from muster.hub.reviews import Questions
     from muster.hub.storage import Store
 
 # How often a patch, or an update that names no revision, is made anew when somebody else writes in between.
@@ -73,6 +74,7 @@ _CREATED_BY_UPDATE = (
     "roles.rbac.authorization.k8s.io",
 )
 _MOST_REVIEW = 64 * 1024  # bytes of a question about access: a user, groups, a token
+_MOST_QUESTION = 1024 * 1024  # of one about the fleet: a placement
 _LOCKED = ("leases.coordination.k8s.io", DEFINITIONS)
 
 
@@ -100,6 +102,7 @@ class Api:
         limits: ObjectLimits | None = None,
         names_on_create: bool = True,
         heavy_work: HeavyWork | None = None,
+        questions: Questions | None = None,
     ) -> None:
         self.kinds = resources if isinstance(resources, Kinds) else Kinds(resources)
         self._store = store
@@ -115,7 +118,7 @@ class Api:
         self._creation = Creation(store, self._write_checks, self._now, self._limits.objects_per_kind, self._heavy)
         self._replacement = Replacement(store, self._write_checks, self._cleaner, self._now, self._heavy)
         self._deletion = Deletion(store, self._write_checks, self._cleaner, self._now)
-        self._reviews = Reviews(authorizer, authenticator, self._now)
+        self._reviews = Reviews(authorizer, authenticator, self._now, questions)
         self._namespaces = resources[namespaces.NAMESPACES]
         self._events = EventCache()
 
@@ -203,8 +206,9 @@ class Api:
         if target.resource.terminating:
             raise _terminating(target, body.name())
         checked = options.write_options("CreateOptions", given)
-        if target.resource.virtual and body.weight > _MOST_REVIEW:
-            raise status.too_large(_MOST_REVIEW)
+        most = _MOST_REVIEW if target.resource.builtin else _MOST_QUESTION
+        if target.resource.virtual and body.weight > most:
+            raise status.too_large(most)
         weight = _weight(target, body)
         reading = partial(_read_whole, target, body, checked)
         obj, warnings = await self._heavy.done(user.name, weight, reading)

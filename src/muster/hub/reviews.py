@@ -1,13 +1,16 @@
-"""Access and identity reviews: questions asked by creating an object that is answered and never stored.
+"""Reviews: questions asked by creating an object that is answered and never stored, about access, identity, the fleet.
 
-Called by `Api.create` for virtual kinds. The answers come from the authorizer and the authenticator.
+Called by `Api.create` for virtual kinds. The answers come from the authorizer, the authenticator and `questions`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from muster.api.access_reviews import read_review
+from muster.api.fleet_parts import GROUP as FLEET
 from muster.api.validation import validate_object
 from muster.hub import status
 from muster.hub.objects import encode, merge_versions
@@ -18,11 +21,13 @@ from muster.values.json import JsonObject
 from muster.values.json_members import object_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from muster.api.access_reviews import ReviewSpec
     from muster.hub.options import Write
     from muster.hub.requests import Authenticator, Authorizer, Target
+
+    Questions = Callable[[User, Target, JsonObject], Awaitable[tuple[msgspec.Raw, tuple[str, ...]]]]
 
 
 _MOST_AUDIENCES = 32  # looked at in one review
@@ -31,8 +36,15 @@ _MOST_AUDIENCES = 32  # looked at in one review
 class Reviews:
     """Answers reviews."""
 
-    def __init__(self, authorizer: Authorizer, authenticator: Authenticator | None, now: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        authorizer: Authorizer,
+        authenticator: Authenticator | None,
+        now: Callable[[], str],
+        questions: Questions | None = None,
+    ) -> None:
         self._authorizer = authorizer
+        self._questions = questions
         self._authenticator = authenticator
         self._now = now
 
@@ -41,8 +53,11 @@ class Reviews:
     ) -> Answer:
         """The review with its status filled in. Raises 422 if it does not make sense."""
         if causes := validate_object(target.resource, target.version, obj):
-            # The real server forgets the kind here.
-            raise status.invalid(target.resource.group, "", "", causes)
+            # The real server forgets the kind here, of its own reviews.
+            kind = "" if target.resource.builtin else target.resource.kind
+            raise status.invalid(target.resource.group, kind, "", causes)
+        if target.resource.group == FLEET:
+            return await self._question(user, target, obj, warnings)
         match target.resource.kind:
             case "SelfSubjectAccessReview":
                 result = await self._decided(target, obj, user)
@@ -61,6 +76,15 @@ class Reviews:
         if "Rules" not in target.resource.kind and "spec" in review:
             self._own(target, review, options)
         return Answer(201, encode(review), warnings)
+
+    async def _question(self, user: User, target: Target, obj: JsonObject, warnings: tuple[str, ...]) -> Answer:
+        if self._questions is None:
+            raise status.unavailable("questions about the fleet are answered by a running hub only")
+        spec = object_at(obj, "spec")
+        answer, more = await self._questions(user, target, spec)
+        named = {"kind": target.resource.kind, "apiVersion": target.api_version}
+        answered = {**named, "metadata": object_at(obj, "metadata"), "spec": spec, "status": answer}
+        return Answer(201, msgspec.json.encode(answered), (*warnings, *more))
 
     async def _decided(self, target: Target, obj: JsonObject, user: User) -> JsonObject:
         decision = await self._authorizer.authorize(user, _attributes(read_review(obj).spec))

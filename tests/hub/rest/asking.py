@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from muster.controllers.placements.preview import settle, world_of
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
+from muster.questions.observer import Observer
 from tests.builders import a_binding, a_cluster, a_placement, a_set, a_taint
 from tests.controllers.questions.answering import NOW, answering
 from tests.hub.rest.running import RunningHub, running_hub
@@ -104,11 +105,15 @@ def asked_world() -> PlacementWorld:
     return world
 
 
+def _answers(state: Path) -> contextlib.AbstractContextManager[None]:
+    return answering(state / "controllers.json", asked_world(), observer=Observer)
+
+
 @contextlib.contextmanager
 def asked_hub(state: Path) -> Iterator[Asker]:
     """dora may explain, try out and get some clusters; rhea may explain; writer writes and lists; hand only writes."""
     users = {token_of(name): User(name, groups=(AUTHENTICATED,)) for name in ("dora", "nobody")}
-    with running_hub(state=state, users=users) as hub, answering(state / "controllers.json", asked_world()):
+    with running_hub(state=state, users=users) as hub, _answers(state):
         asker = Asker(hub, state)
         created = [("/api/v1/namespaces", NAMESPACE)]
         created += [(f"/apis/{GROUP}/v1/managedclusters", each) for each in _CLUSTERS]

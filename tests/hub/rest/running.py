@@ -112,6 +112,7 @@ async def _with_access(
         names_on_create=not access.settings.strict_names,
         heavy_work=access.heavy_work,
         cleaner=cleaner,
+        questions=access.questions,
     )
     await api.start()
     await access.start(api)

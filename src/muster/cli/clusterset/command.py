@@ -19,8 +19,8 @@ from muster.cli.terminal.output import print_report
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
-    from muster.cli.clusterset.access import MoveAnswer
     from muster.cli.clusterset.membership import Members, SetsOfCluster
+    from muster.hub.auth.set_access import MoveAnswer
 
 app = App()
 SetName = Annotated[
@@ -116,7 +116,7 @@ def who_can_join(
       muster clusterset who-can-join prod-clusters
       muster clusterset who-can-join prod-clusters -o yaml
     """
-    from muster.cli.clusterset.access import changers, joiners
+    from muster.hub.auth.set_access import changers, joiners
     from muster.selectors.membership import ExclusiveMembership, membership
 
     async def question(inventory: Inventory) -> tuple[bool, list[dict[str, str]]]:
@@ -163,7 +163,7 @@ def why(
       muster clusterset why dana prod-eu-central-1-00023 dev-clusters
       muster clusterset why dana prod-eu-central-1-00023 prod-clusters --group operators
     """
-    from muster.cli.clusterset.access import move, the_user
+    from muster.hub.auth.set_access import move, the_user
 
     async def question(inventory: Inventory) -> MoveAnswer:
         sets = await inventory.cluster_sets()

@@ -53,6 +53,7 @@ def command(
     from muster.controllers.questions.asking import CONTROLLERS_ADDRESS
     from muster.controllers.runtime.quarantine import read_entries
     from muster.hub.directory import CONTROLLERS_KUBECONFIG, default_directory
+    from muster.questions.observer import Observer
     from muster.selectors.cel import CEL_LIMITS
     from muster.supervision import Vitals
 
@@ -88,7 +89,9 @@ def command(
             return
         file = str(directory / CONTROLLERS_KUBECONFIG)
         collector = await load_connection(COLLECTOR, file)
-        options = Options(candidate, collector, directory / CONTROLLERS_ADDRESS, catalogs=catalogs, **watched)
+        options = Options(
+            candidate, collector, directory / CONTROLLERS_ADDRESS, catalogs=catalogs, observer=Observer, **watched
+        )
         await run_controllers(await load_connection(None, file), ready, options)
 
     uvloop.run(while_wanted(work(), supervised))

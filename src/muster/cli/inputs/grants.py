@@ -1,4 +1,4 @@
-"""Roles and bindings as commands show them: read from a server or from objects, one row for each subject of a binding.
+"""Roles and bindings as commands show them: read from a server or from objects, in rows.
 
 Computed with the hub's own functions, so that the answers are those of the authorizer.
 """
@@ -12,10 +12,10 @@ from muster.values.api_paths import collection_path
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from muster.client import Client
-    from muster.hub.auth.rbac.policy import Binding, Policy
+    from muster.hub.auth.rbac.policy import Policy
 
 _RBAC = "rbac.authorization.k8s.io"
 _ROLES, _BINDINGS = ("ClusterRole", "Role"), ("ClusterRoleBinding", "RoleBinding")
@@ -41,20 +41,6 @@ def policy_of(objects: Iterable[JsonMapping]) -> Policy:
         elif each["kind"] in _BINDINGS:
             policy.put_binding(each)
     return policy
-
-
-def grant_rows(binding: Binding) -> Iterator[dict[str, str]]:
-    """Everybody whom a binding gives its role."""
-    kind = "RoleBinding" if binding.key.namespace else "ClusterRoleBinding"
-    role = f"{'Role' if binding.role.namespace else 'ClusterRole'}/{binding.role.name}"
-    for subject in binding.subjects:
-        yield {
-            "kind": subject.kind,
-            "subject": subject.name,
-            "namespace": binding.key.namespace,
-            "binding": f"{kind}/{binding.key.name}",
-            "role": role,
-        }
 
 
 def print_rows(rows: Sequence[Mapping[str, str]]) -> None:

@@ -75,7 +75,7 @@ class QuestionService:
             self._waiting -= 1
 
     async def _explained(self, question: ExplainQuestion) -> PlacementReport:
-        placement = _read(question.placement)
+        placement = read_placement(question.placement)
         if question.cluster and question.cluster not in self._world.fleet:
             raise Refusal(404, f"there is no cluster {question.cluster!r}")
         if (entry := self._world.plans.set_aside_like(placement.obj.spec)) is not None:
@@ -116,7 +116,7 @@ class QuestionService:
         """What lint finds. Raises Refusal."""
         self._refuse_unready()
         try:
-            return Advice(tuple(await self._adviser.findings(_read(question.placement), question.seconds)))
+            return Advice(tuple(await self._adviser.findings(read_placement(question.placement), question.seconds)))
         except TimeoutError:
             raise Refusal(504, "looking at the fleet takes longer than anybody waits") from None
 
@@ -125,7 +125,7 @@ class QuestionService:
             raise Refusal(503, "the controllers have just started and are still reading the fleet; try again")
 
 
-def _read(placement: JsonObject) -> Reading[Placement]:
+def read_placement(placement: JsonObject) -> Reading[Placement]:
     """The placement that is asked about. Raises Refusal for what is none at all."""
     found = PLACEMENTS.fitted(placement)
     if isinstance(found, Fault):

@@ -1,4 +1,4 @@
-"""How the hub asks the controllers' process on loopback: metrics, explanations, advice.
+"""How the hub asks the controllers' process on loopback: metrics, explanations, advice, questions about the fleet.
 
 The port and a secret are in a file that only the owner of the hub's directory can read, written anew at every start.
 The secret never travels. Whoever asks proves to know it, and so does the answer: another process that has come by the
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muster.controllers.questions.answering import QuestionService
+    from muster.controllers.questions.kinds import Observer
 
 _LOGGER = logging.getLogger(__name__)
 CONTROLLERS_ADDRESS: Final = "controllers.json"  # the file's name in the hub's directory
@@ -37,7 +38,7 @@ _EXPLAIN_PATIENCE: Final = 15.0  # longer than they take for an explanation at m
 _MOST_BYTES: Final = 16 * 1024 * 1024
 _NONCE: Final = "Muster-Nonce"
 _PROOF: Final = "Muster-Proof"
-_METRICS, _EXPLAIN, _ADVISE = "/metrics", "/explain", "/advise"
+_METRICS, _EXPLAIN, _ADVISE, _QUESTION = "/metrics", "/explain", "/advise", "/question"
 Read = TypeVar("Read")
 
 
@@ -55,9 +56,12 @@ class _Address(msgspec.Struct, frozen=True):
 
 @contextlib.asynccontextmanager
 async def serve_answers(
-    address: Path, metrics: Callable[[], bytes], service: QuestionService | None = None
+    address: Path,
+    metrics: Callable[[], bytes],
+    service: QuestionService | None = None,
+    observer: Observer | None = None,
 ) -> AsyncIterator[None]:
-    """Answer for as long as the block runs; without an service, only for metrics."""
+    """Answer for as long as the block runs; without a service and an observer, only for metrics."""
     secret = secrets.token_urlsafe(32)
 
     async def rendered(_: bytes) -> bytes:
@@ -71,10 +75,17 @@ async def serve_answers(
         question = msgspec.json.decode(body, type=AdviceQuestion)
         return await _encoded(service, lambda each: each.advise(question))
 
+    async def questioned(body: bytes) -> bytes:
+        if observer is None:
+            raise Refusal(503, "these controllers answer no questions")
+        return await observer.answer(body)
+
     application = web.Application(client_max_size=_MOST_BYTES)
-    for path, answer in ((_METRICS, rendered), (_EXPLAIN, explained), (_ADVISE, advised)):
+    paths = ((_METRICS, rendered), (_EXPLAIN, explained), (_ADVISE, advised), (_QUESTION, questioned))
+    for path, answer in paths:
         application.router.add_post(path, _guarded(secret, answer))
-    runner = web.AppRunner(application, access_log=None, handle_signals=False)
+    # What nobody waits for any more is not worked on.
+    runner = web.AppRunner(application, access_log=None, handle_signals=False, handler_cancellation=True)
     await runner.setup()
     writing: asyncio.Task[None] | None = None
     try:
@@ -176,6 +187,10 @@ class Controllers:
     async def advise(self, question: AdviceQuestion) -> Advice:
         """Raises UnansweredError, and Refusal for what they say no to."""
         return await self._asked(_ADVISE, question, question.seconds, Advice)
+
+    async def question(self, body: bytes, patience: float) -> bytes:
+        """The answer of their observer. Raises UnansweredError, and Refusal for what they say no to."""
+        return await self._ask(_QUESTION, body, patience)
 
     async def _asked(self, path: str, question: msgspec.Struct, patience: float, answer: type[Read]) -> Read:
         body = await self._ask(path, msgspec.json.encode(question), patience)

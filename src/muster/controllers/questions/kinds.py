@@ -6,6 +6,8 @@ placement, and takes out of the answer what its user may not see; nothing here k
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 import msgspec
 
 from muster.placement.explain.report import Window  # noqa: TC001
@@ -13,6 +15,11 @@ from muster.placement.explain.report import Window  # noqa: TC001
 # msgspec reads annotations at run time.
 from muster.placement.lint.placements import Finding  # noqa: TC001
 from muster.values.json import JsonObject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muster.client.reflector import Handler
 
 
 class ExplainQuestion(msgspec.Struct, frozen=True):
@@ -41,6 +48,21 @@ class Advice(msgspec.Struct, frozen=True):
     """Findings, in the order of the placement's fields."""
 
     findings: tuple[Finding, ...] = ()
+
+
+class Observer(Protocol):
+    """Answers questions about the fleet beside the controllers' own work. `ready` is set once all has been seen."""
+
+    ready: bool
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """What to watch for it beside what controllers watch, by resource."""
+
+    async def answer(self, body: bytes) -> bytes:
+        """Raises Refusal."""
+
+    async def run(self) -> None:
+        """What it does beside answering, until cancelled. Called when it is ready."""
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, which the hub passes on

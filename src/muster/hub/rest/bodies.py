@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -21,7 +21,7 @@ from muster.hub.rest.yaml_text import decode_yaml
 from muster.values.json import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+    from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 
     from muster.api.resource import Resource
     from muster.hub.requests import Body
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     Receive = Callable[[], Awaitable[MutableMapping[str, Json]]]
 
+T = TypeVar("T")
 JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -222,6 +223,23 @@ async def receive_body(receive: Receive, limits: Limits) -> bytes:
                     return b"".join(chunks)
     except TimeoutError:
         raise _too_slow(limits) from None
+
+
+async def while_there(receive: Receive, answering: Coroutine[None, None, T]) -> T:
+    """The answer, worked on only as long as somebody waits for it. Call it when the body has been read.
+
+    Raises ClientGoneError when the client has left.
+    """
+    answer = asyncio.ensure_future(answering)
+    leaving = asyncio.ensure_future(receive())
+    try:
+        await asyncio.wait((answer, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            raise ClientGoneError
+        return answer.result()
+    finally:
+        leaving.cancel()
+        answer.cancel()
 
 
 async def _next(receive: Receive) -> MutableMapping[str, Json]:

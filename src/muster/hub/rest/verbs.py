@@ -14,7 +14,7 @@ from muster.hub.objects import is_shown_as_stored
 from muster.hub.requests import Target
 from muster.hub.rest import query as queries
 from muster.hub.rest.answers import NOT_FOUND, list_reply, object_reply
-from muster.hub.rest.bodies import JSON, PROTOBUF, body_of, delete_body, patch_of, receive_body
+from muster.hub.rest.bodies import JSON, PROTOBUF, body_of, delete_body, patch_of, receive_body, while_there
 from muster.hub.rest.negotiation import STREAM_TYPES, NotAcceptableError
 from muster.hub.rest.tables import Tables, untyped_bytes
 from muster.hub.write_checks import attributes_of
@@ -129,7 +129,10 @@ class Verbs:
         target = call.target(named=False)
         body = body_of(call.content_type, raw, target.resource)
         options = queries.write_options(call.query, call.user_agent)
-        return self._object(call, target, await self._api.create(call.user, target, body, options))
+        creating = self._api.create(call.user, target, body, options)
+        if target.resource.virtual and not target.resource.builtin:
+            return self._object(call, target, await while_there(call.receive, creating))
+        return self._object(call, target, await creating)
 
     async def _update(self, call: Call) -> Reply:
         raw = await receive_body(call.receive, self._limits)

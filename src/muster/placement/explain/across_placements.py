@@ -81,7 +81,7 @@ def explain_set(
     outside = np.flatnonzero(everything & ~inside)
     return SetExplanation(
         name,
-        _described(rule),
+        described_rule(rule),
         tuple(fleet.names(fleet.in_order(inside).tolist())),
         _others(fleet, rule, outside),
         namespaces,
@@ -100,7 +100,7 @@ def _others(fleet: Fleet, rule: Membership, rows: np.ndarray[Any, np.dtype[np.in
     if len(left):
         reads = list(rule.reads)
         values = common_values(fleet, reads[0], left) if len(reads) == 1 else ()
-        found.append(_count(fleet, Reason(Code.NOT_BY_RULE, parameters={"rule": _described(rule)}), left, values))
+        found.append(_count(fleet, Reason(Code.NOT_BY_RULE, parameters={"rule": described_rule(rule)}), left, values))
     return tuple(found)
 
 
@@ -110,7 +110,7 @@ def _count(
     return ReasonCount(reason, len(rows), tuple(fleet.names(rows[:_EXAMPLES].tolist())), values)
 
 
-def _described(rule: Membership) -> str:
+def described_rule(rule: Membership) -> str:
     match rule:
         case ExclusiveMembership(key=key, set_name=name):
             return f"label {key}={name}"

@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.api import RESOURCES
+from muster.api.fleet_parts import GROUP as FLEET
+from muster.api.fleet_questions import QUESTIONS
 from muster.api.metadata import annotations_of, labels_of
 from muster.api.rbac import read_role
 from muster.controllers.permissions import roles as controller_roles
@@ -151,7 +153,14 @@ _AGGREGATED: Mapping[str, tuple[str, Rules]] = {
             _on([*_WRITE, *_READ], "coordination.k8s.io", "leases"),
         ],
     ),
-    "system:aggregate-to-view": ("view", [_on(_READ, group, *resources) for group, resources in _SEEN.items()]),
+    "system:aggregate-to-view": (
+        "view",
+        [
+            *(_on(_READ, group, *resources) for group, resources in _SEEN.items()),
+            # An answer has nothing in it that the asker could not get himself.
+            _on(["create"], FLEET, *(each.plural for each in QUESTIONS)),
+        ],
+    ),
 }
 # A role that gathers others, and the roles it becomes part of itself.
 _GATHERING: Mapping[str, tuple[str, ...]] = {"admin": (), "edit": ("admin",), "view": ("edit",)}

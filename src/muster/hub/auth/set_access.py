@@ -1,6 +1,7 @@
-"""What `muster clusterset` answers about permissions: who may join a set, and whether a user may move a cluster.
+"""What is to be said about permissions of cluster sets: who may join a set, and whether a user may move a cluster.
 
-Computed from roles and bindings with the functions of the hub's authorizer and of its admission. Pure.
+For `muster clusterset` and JoinReview. Computed from roles and bindings with the functions of the hub's authorizer and
+of its admission. Pure.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.api.managed_cluster import GROUP
-from muster.cli.inputs.grants import grant_rows
 from muster.clustersets.moves import join_permissions, moves_between_sets, possible_moves
 from muster.clustersets.permissions import Permission, join
 from muster.hub.auth.impersonation import service_account_groups
+from muster.hub.auth.rbac.subjects import grant_rows
 from muster.hub.auth.tokens import AUTHENTICATED, SYSTEM_MASTERS
 from muster.hub.requests import Attributes, User
 from muster.selectors.labels import labels_of

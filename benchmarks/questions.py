@@ -1,0 +1,177 @@
+"""Questions about a large fleet, end to end over HTTPS while labels change.
+
+The server is `muster hub serve`. What answers is the observer, in a process of its own as beside the controllers, over
+a fleet that is made there: loading it through the API would take longer than everything else. Goals with 100,000
+clusters, warm: FleetEvaluation of an edited expression p50 30 ms and p99 100 ms, facets 50 ms, completion 20 ms.
+
+Beside the times stands the CPU time that both processes took for one question, which a loaded machine changes less;
+what the changes of labels take alone is measured first and taken off. `MUSTER_CLUSTERS` sets the size (100,000),
+`MUSTER_QUESTIONS` how many of each are asked (200).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import uvloop
+
+from benchmarks._load import Connection, Server
+from benchmarks.fleet import clusters
+from muster.controllers.placements.world import PlacementWorld
+from muster.controllers.questions.asking import CONTROLLERS_ADDRESS, serve_answers
+from muster.questions.observer import Observer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CLUSTERS: Final = int(os.environ.get("MUSTER_CLUSTERS", "100000"))
+QUESTIONS: Final = int(os.environ.get("MUSTER_QUESTIONS", "200"))
+_FLEET: Final = "/apis/fleet.muster.dev/v1alpha1"
+_LABELS: Final = "managedCluster.metadata.labels"
+_CHANGES: Final = 20  # labels a second
+_QUIET: Final = 10.0  # seconds in which nothing is asked
+_SOON: Final = 2.0  # seconds, when everything is warm
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+def _cpu(pids: list[int]) -> float:
+    """Seconds of CPU that these have taken so far."""
+    ticks = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / _TICKS
+
+
+async def _ask(connection: Connection, plural: str, kind: str, spec: dict[str, Any]) -> Any:
+    body = {"apiVersion": "fleet.muster.dev/v1alpha1", "kind": kind, "spec": spec}
+    code, answer = await connection.request("POST", f"{_FLEET}/{plural}", msgspec.json.encode(body))
+    if code != 201:
+        raise RuntimeError(f"{kind}: {code} {answer[:300]!r}")
+    return msgspec.json.decode(answer)["status"]
+
+
+async def _measured(
+    connection: Connection,
+    pids: list[int],
+    quiet: float,
+    name: str,
+    plural: str,
+    kind: str,
+    specs: Iterator[dict[str, Any]],
+) -> None:
+    warm = 0
+    while warm < 3:  # columns are there from then on; on a loaded machine the first question may run out of time
+        with contextlib.suppress(RuntimeError):
+            await _ask(connection, plural, kind, next(specs))
+            warm += 1
+    times = []
+    before, began = _cpu(pids), time.perf_counter()
+    for spec in itertools.islice(specs, QUESTIONS):
+        started = time.perf_counter()
+        await _ask(connection, plural, kind, spec)
+        times.append((time.perf_counter() - started) * 1000)
+        await asyncio.sleep(0.02)  # somebody who types
+    spent = _cpu(pids) - before - quiet * (time.perf_counter() - began)
+    times.sort()
+    p50, p99 = times[len(times) // 2], times[int(len(times) * 0.99)]
+    print(f"{name:>34} {p50:8.1f} {p99:8.1f} {spent / len(times) * 1000:10.1f}", flush=True)
+
+
+def _edited() -> Iterator[dict[str, Any]]:
+    for number in itertools.count():
+        text = f"{_LABELS}.cloud == 'Amazon' && {_LABELS}.version.startsWith('1.{number % 100}') && {number} >= 0"
+        yield {"expression": text, "rows": {"fields": [{"expression": f"{_LABELS}.region"}]}}
+
+
+def _claims() -> Iterator[dict[str, Any]]:
+    claims, name = "managedCluster.status.clusterClaims", "platform.open-cluster-management.io"
+    for number in itertools.count():
+        yield {"expression": f"{claims}.exists(c, c.name == '{name}' && c.value == 'x{number}')"}
+
+
+def _table() -> Iterator[dict[str, Any]]:
+    for number in itertools.count():
+        rows = {"show": "All", "sortBy": f"{_LABELS}.region", "offset": number * 50 % CLUSTERS, "limit": 50}
+        yield {"rows": rows | {"fields": [{"expression": f"{_LABELS}.region"}, {"expression": f"{_LABELS}.tier"}]}}
+
+
+async def _run(server: Server, pids: list[int]) -> None:
+    connection = await Connection.open(server)
+    while True:  # until the observer has read the fleet and its facets
+        with contextlib.suppress(RuntimeError):
+            started = time.perf_counter()
+            found = await _ask(connection, "fleetfacets", "FleetFacets", {})
+            if found["clusters"] == CLUSTERS and time.perf_counter() - started < _SOON:
+                break
+        await asyncio.sleep(0.5)
+    before = _cpu(pids)
+    await asyncio.sleep(_QUIET)
+    quiet = (_cpu(pids) - before) / _QUIET
+    load = os.getloadavg()[0]
+    print(f"{CLUSTERS} clusters, {_CHANGES} labels a second take {quiet * 100:.0f} % of a CPU; load {load:.1f}")
+    print(f"{'milliseconds':>34} {'p50':>8} {'p99':>8} {'CPU each':>10}", flush=True)
+    labels: Iterator[dict[str, Any]] = itertools.repeat({"expression": f"{_LABELS}."})
+    values: Iterator[dict[str, Any]] = itertools.repeat({"expression": f"{_LABELS}.tier == '"})
+    facets: Iterator[dict[str, Any]] = itertools.repeat({})
+    for name, plural, kind, specs in (
+        ("edited expression, two labels", "fleetevaluations", "FleetEvaluation", _edited()),
+        ("edited expression, claims", "fleetevaluations", "FleetEvaluation", _claims()),
+        ("a page of a sorted table", "fleetevaluations", "FleetEvaluation", _table()),
+        ("facets, all", "fleetfacets", "FleetFacets", facets),
+        ("completion, label keys", "completions", "Completion", labels),
+        ("completion, label values", "completions", "Completion", values),
+    ):
+        await _measured(connection, pids, quiet, name, plural, kind, specs)
+
+
+async def _observe(directory: Path) -> None:
+    """What the controllers' process does for questions, over a fleet of its own whose labels change all the time."""
+    world = PlacementWorld()
+    world.advance(datetime.now(UTC))
+    objects = list(clusters(CLUSTERS))
+    world.put_clusters(objects)
+    observer = Observer(world, lambda: datetime.now(UTC))
+    observer.ready = True
+    async with serve_answers(directory / CONTROLLERS_ADDRESS, lambda: b"", None, observer):
+        keeping = asyncio.create_task(observer.run())
+        for number in itertools.count():
+            cluster = msgspec.json.decode(objects[number * 7919 % CLUSTERS])
+            cluster["metadata"]["labels"]["tier"] = ("gold", "silver", "bronze")[number % 3]
+            world.put_cluster(cluster["metadata"]["name"], msgspec.json.encode(cluster))
+            await asyncio.sleep(1 / _CHANGES)
+        keeping.cancel()
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["observe"]:
+        uvloop.run(_observe(Path(sys.argv[2])))
+        return
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        directory = Path(folder)
+        serve = [sys.executable, "-m", "muster", "hub", "serve", "--data", folder, "--audit", "off"]
+        observe = [sys.executable, "-m", "benchmarks.questions", "observe", folder]
+        processes = [
+            stack.enter_context(subprocess.Popen(each, stdout=subprocess.DEVNULL)) for each in (serve, observe)
+        ]
+        for process in processes:
+            stack.callback(process.terminate)
+        while not (directory / "kubeconfig").exists() or not (directory / CONTROLLERS_ADDRESS).exists():
+            time.sleep(0.2)
+        server = Server.from_kubeconfig(directory / "kubeconfig")
+        uvloop.run(_run(server, [process.pid for process in processes]))
+
+
+if __name__ == "__main__":
+    main()

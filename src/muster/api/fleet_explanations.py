@@ -1,0 +1,48 @@
+"""PlacementExplanation: why a placement selects what it does. The answer is the report of `placements/NAME/explain`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from muster.api import parts
+from muster.api.fleet_parts import question
+from muster.api.parts import Node
+from muster.values.causes import Cause, invalid, required
+from muster.values.json import JsonObject
+
+
+class PlacementExplanationSpec(Node, frozen=True):
+    """Which placement: a stored one by name, or one as it would be."""
+
+    namespace: Annotated[str, Meta(description="Where the stored placement is.", max_length=253)] = ""
+    name: Annotated[str, Meta(description="The stored placement.", max_length=253)] = ""
+    placement: Annotated[JsonObject | None, Meta(description="A placement that need not be saved.")] = None
+    cluster: Annotated[str, Meta(description="A cluster to explain in full.", max_length=253)] = ""
+    limit: Annotated[int, Meta(description="How many clusters to name.", ge=0, le=1000)] = 100
+    continue_: Annotated[str, Meta(description="Go on from here: status.metadata.continue of the answer before.")] = (
+        msgspec.field(default="", name="continue")
+    )
+
+
+def _rules(new: JsonObject, _: JsonObject | None) -> list[Cause]:
+    spec = new.get("spec", {})
+    if spec.get("placement"):
+        wrong = [name for name in ("namespace", "name") if spec.get(name)]
+        return [invalid(f"spec.{name}", spec[name], "may not be given with placement") for name in wrong]
+    return [
+        required(f"spec.{name}", "name a stored placement and its namespace, or give a placement")
+        for name in ("namespace", "name")
+        if not spec.get(name)
+    ]
+
+
+PLACEMENT_EXPLANATION: Final = question(
+    "PlacementExplanation",
+    "Why does a placement select what it does?",
+    PlacementExplanationSpec,
+    parts.anything("The report, as GET placements/NAME/explain has it: docs/reference/explain.md."),
+    _rules,
+)

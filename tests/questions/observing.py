@@ -1,0 +1,37 @@
+"""An observer over a small world, asked without HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from muster.controllers.placements.preview import world_of
+from muster.questions.asked import Question, Scope
+from muster.questions.observer import Observer
+from tests.controllers.questions.answering import NOW
+
+EVERYTHING = Scope(everything=True, sets=None)
+
+
+def an_observer(*objects: dict[str, Any], seconds: float = 10.0) -> Observer:
+    observer = Observer(world_of(objects, NOW), lambda: NOW, seconds)
+    observer.ready = True
+    return observer
+
+
+def body_of(kind: str, spec: dict[str, Any], scope: Scope = EVERYTHING, asker: str = "ada") -> bytes:
+    return msgspec.json.encode(Question(kind, msgspec.Raw(msgspec.json.encode(spec)), asker, scope))
+
+
+def answer(observer: Observer, kind: str, spec: dict[str, Any], scope: Scope = EVERYTHING) -> Any:
+    return msgspec.json.decode(asyncio.run(observer.answer(body_of(kind, spec, scope))))
+
+
+def evaluation(observer: Observer, scope: Scope = EVERYTHING, **spec: Any) -> Any:
+    return answer(observer, "FleetEvaluation", spec, scope)
+
+
+def named(status: Any) -> list[str]:
+    return [row["name"] for row in status["rows"]]

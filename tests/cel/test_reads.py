@@ -8,6 +8,7 @@ import pytest
 
 from muster.cel import PRESENT, Absent, Where, compile_program, environment, project, show_path
 from muster.cel.reads import freeze
+from muster.cel.values import Uint
 
 MC = "managedCluster"
 
@@ -76,6 +77,10 @@ def test_paths_are_shown_as_they_are_written() -> None:
         (("m", "a", PRESENT), {"m": {}}, Absent(1, "map")),
         (("m", 1), {"m": ["x", "y"]}, "y"),
         (("m", 5), {"m": ["x", "y"]}, Absent(1, "list")),
+        (("m", 1.0), {"m": ["x", "y"]}, "y"),
+        (("m", Uint(1)), {"m": ["x", "y"]}, "y"),
+        (("m", 1.5), {"m": ["x", "y"]}, Absent(1, "list")),
+        (("m", ("bool", True)), {"m": ["x", "y"]}, Absent(1, "list")),
         (("m", Where("n", "k")), {"m": [{"n": "k", "v": 1}, {"n": "q"}, {"x": 1}, 7]},
          ("list", freeze({"n": "k", "v": 1}), freeze({"x": 1}), freeze(7))),
         (("m", Where("n", "k")), {"m": "text"}, Absent(1, "string")),

@@ -25,12 +25,14 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from muster.cel.running import plan as p
+from muster.cel.running.dispatch import list_index
 from muster.cel.syntax.walking import Walk, run
 from muster.cel.values import MISSING, equal_plain, find, type_of
 from muster.cel.values.value import Value
+from muster.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class Where(NamedTuple):
@@ -264,16 +266,23 @@ def project(path: ReadPath, variables: Mapping[str, Value]) -> Hashable:
         found: Value
         if isinstance(value, Mapping):
             found = find(value, key)
-        elif isinstance(value, (list, tuple)) and type(key) is int and 0 <= key < len(value):
-            found = value[key]
         else:
-            found = MISSING
+            found = _element(value, key) if isinstance(value, (list, tuple)) else MISSING
         if found is MISSING:
             return Absent(index, "variables" if index == 0 else type_of(value).name)
         value = found
         if index == last:
             break
     return freeze(value)
+
+
+def _element(items: Sequence[Value], key: Value) -> Value:
+    """Numbers of any type name a place: `[0.0]` and `[0u]` are `[0]`."""
+    try:
+        index = list_index(key)
+    except EvaluationError:
+        return MISSING
+    return items[index] if 0 <= index < len(items) else MISSING
 
 
 def _matching(value: Value, where: Where, index: int) -> Hashable:

@@ -1,8 +1,9 @@
 """Paths into objects: what a selector reads, and the value there in a form that can be compared and counted.
 
 `project` is the contract between selectors and the fleet: a selector gives the same verdict on two objects whose
-projections on all of its `reads` are equal. A missing value is therefore told apart by how far the path led and whether
-there was anything at all, and values of different types are never equal (in Python `True == 1 == 1.0`).
+projections on all of its `reads` are equal. A missing value is therefore told apart by how far the path led, and values
+of different types are never equal (in Python `True == 1 == 1.0`). What no selector can tell apart should be equal, so
+that nobody is woken for nothing: a list of taints with nothing in it is none.
 """
 
 from __future__ import annotations
@@ -37,12 +38,11 @@ class _Present:
 
 
 PRESENT: Final = _Present()
-EMPTY: Final = "empty"  # what a projection says of one of these with nothing in it, where something was looked for
 Path: TypeAlias = tuple[str | Element | _Present, ...]
 WHOLE: Final[Path] = ()
 
 
-# With nothing in them, expressions see these as if they were not there.
+# With nothing in them these are not there: expressions do not see them, and nobody else finds anything in them.
 GONE_WHEN_EMPTY: Final[frozenset[Path]] = frozenset(
     {
         ("metadata", LABELS),
@@ -98,12 +98,10 @@ def project(obj: Json, path: Path) -> Hashable:
     value = obj
     for depth, step in enumerate(path):
         if isinstance(step, _Present):
-            return (depth, EMPTY) if not value and path[:depth] in GONE_WHEN_EMPTY else True
+            return True
         if isinstance(step, Element):
             if type(value) is not list:
                 return (depth, frozen(value))
-            if not value and path[:depth] in GONE_WHEN_EMPTY:
-                return (depth, EMPTY)
             # What is not a map with that field can make an expression fail, so it belongs to the projection too.
             value = [
                 each
@@ -112,8 +110,10 @@ def project(obj: Json, path: Path) -> Hashable:
             ]
         elif type(value) is dict:
             if step not in value:
-                return (depth, EMPTY) if not value and path[:depth] in GONE_WHEN_EMPTY else (depth,)
+                return (depth,)
             value = value[step]
+            if not value and path[: depth + 1] in GONE_WHEN_EMPTY:
+                return (depth,)
         else:
             return (depth, frozen(value))
     return value if type(value) is str else frozen(value)

@@ -112,10 +112,11 @@ def _with(kept: Any, whole: Any, path: ReadPath) -> Any:
         held = list(kept) if isinstance(kept, list) else []
         if isinstance(step, Where):
             return [each for each in whole if _may_matter(each, step) or any(each is other for other in held)]
-        if type(step) is not int or not 0 <= step < len(whole):
+        if isinstance(step, tuple) or step not in range(len(whole)):
             return held or []
-        held += [None] * (step + 1 - len(held))
-        held[step] = _with(_NOTHING if held[step] is None else held[step], whole[step], rest)
+        place = int(step)  # [0.0] and [0u] are [0]
+        held += [None] * (place + 1 - len(held))
+        held[place] = _with(_NOTHING if held[place] is None else held[place], whole[place], rest)
         return held
     if isinstance(whole, dict):
         held_map = dict(kept) if isinstance(kept, dict) else {}

@@ -22,6 +22,7 @@ from muster.cel.costs.runtime import (
 )
 from muster.cel.traversals import json_tree, tree_traversal
 from muster.cel.values import OpaqueValue, OptionalValue
+from muster.cel.values.messages import EmptyValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -236,8 +237,8 @@ def _validate(args: Sequence[Value], _: Value) -> int | None:
 
 
 def _equality(args: Sequence[Value], _: Value) -> int | None:
-    # Kubernetes' own values cost 1 to compare; optionals are cel-go's.
-    return 1 if isinstance(args[0], OpaqueValue) else None
+    # Kubernetes' own values cost 1 to compare; optionals and the empty message are cel-go's.
+    return 1 if isinstance(args[0], OpaqueValue) and not isinstance(args[0], EmptyValue) else None
 
 
 _NOMINAL = (

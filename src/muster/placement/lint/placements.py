@@ -77,7 +77,7 @@ def lint_spec(plan: Plan, limit: int, spec: JsonMapping | None = None) -> list[F
         broken = [each for where, text in _expressions(spec or {}) for each in uncompilable(text, where, limits)]
         name = plan.fault.unknown_scorer
         fix = meant(name, list(BUILT_IN)) if name else ""
-        return broken or [Finding("misconfigured", "spec", plan.fault.message, fix)]
+        return broken or [Finding("misconfigured", plan.fault.field, plan.fault.message, fix)]
     found = list(alternatives(plan))
     for part, where, selector in _parts(plan, spec):
         if isinstance(part, LabelSelector):

@@ -59,6 +59,18 @@ def test_a_wrong_expression_is_refused_where_that_is_wished() -> None:
     assert (finding.refusal.code, [cause.field for cause in finding.refusal.causes]) == (422, ["spec"])
 
 
+def test_a_name_that_is_no_label_value_is_told_when_it_is_written() -> None:
+    named = placement(GOOD)
+    named["metadata"]["name"] = "n" * 64
+    (warning,) = check(named).warnings
+    assert warning.startswith("placement cannot be scheduled: the name has 64 characters")
+    refusal = check(named, settings=Settings(refuse_placements=True)).refusal
+    assert refusal is not None
+    assert [cause.field for cause in refusal.causes] == ["metadata.name"]
+    named["metadata"]["name"] = "n" * 63
+    assert check(named) == Finding()
+
+
 def test_an_expression_of_more_than_ten_kibibytes_is_refused() -> None:
     finding = check(placement(f"'{'x' * 10 * 1024}' == ''"))
     assert finding.refusal is not None

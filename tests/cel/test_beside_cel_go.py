@@ -66,6 +66,7 @@ def test_opaque_values_compare_as_in_kubernetes(text: str, value: Any) -> None:
         ("cidr('10.0.0.0/8').containsCIDR(dyn(s))", 6),
         ("dyn([]).ip()", 1),
         ("null in [null]", 1),
+        ("dyn(google.protobuf.Empty{}) == []", 41),
     ],
 )
 def test_costs_are_those_of_kubernetes_where_something_is_amiss(text: str, cost: int) -> None:
@@ -80,6 +81,9 @@ def test_scores_of_what_is_not_there_cost_as_in_ocm() -> None:
     ("text", "error"),
     [
         ("dyn(ms)[semver('1.2.3')]", "invalid qualifier type: cel.Semver"),
+        ("[].flatten(dyn(null))", "no such overload: list(dyn).flatten(null_type)"),
+        ("t.getHours('\"a\":0')", 'strconv.Atoi: parsing "\\"a\\"": invalid syntax'),
+        ("t.getHours('99999999999999999999:0')", 'strconv.Atoi: parsing "99999999999999999999": value out of range'),
         ("dyn(ms)[quantity('1')]", "invalid qualifier type: cel.Quantity"),
         ("dyn(ms)[ip('1.2.3.4')]", "invalid qualifier type: cel.IP"),
         ("dyn(ms)[format.date()]", "invalid qualifier type: cel.Format"),
@@ -114,6 +118,9 @@ def test_errors_have_cel_go_s_words(text: str, error: str) -> None:
         ("'%.2f'.format([d])", "0.00"),
         ("'%e'.format([-0.0])", "0.000000×10⁰⁰"),
         ("'%.2f'.format([-0.001])", "-0.00"),
+        ("timestamp('2026-03-29T01:30:00Z').getSeconds('1234567890:00')", 36),
+        ("timestamp('2026-03-29T01:30:00Z').getHours('99999:00')", 16),
+        ("timestamp('2026-03-29T01:30:00Z').getHours('0:75')", 2),
     ],
 )
 def test_values_are_those_of_cel_go(text: str, value: Any) -> None:

@@ -417,12 +417,15 @@ def test_a_panic_of_upstream_is_our_ordinary_error_and_no_other() -> None:
         "expr": '"x".scores("demo")',
         "evalError": "internal error: interface conversion",
         "outputType": "list(dyn)",
+        "cost": 0,
     }
     case |= {"@cluster": {"metadata": {"name": "c1"}, "@scores": {}}}
     suite = others.OCM_EXPRESSIONS
     assert suite.classify(case) == Rule(others.PANICS)
-    for worse in (Ours(error="no such key", phase="runtime", type="list(dyn)"), Ours(value=True, type="list(dyn)")):
-        assert fails(suite, case, worse)
+    right = Ours(error="no such overload", phase="runtime", type="list(dyn)", cost=10)
+    assert not fails(suite, case, right)
+    for worse in ({"error": "no such key"}, {"cost": 0}, {"type": "dyn"}, {"phase": "compile"}, {"value": True}):
+        assert fails(suite, case, replace(right, **worse))
 
 
 # --- jq ---------------------------------------------------------------------------------------------------------------

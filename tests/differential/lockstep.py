@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from tests.differential.dropping import shrunk
 from tests.differential.peer import Lost, Peer
-from tests.differential.report import Difference, Report
+from tests.differential.report import Difference, Progress, Report
 
 _BATCH: Final = 32
 _MOST_SHRUNK: Final = 12  # differences; more are only counted
@@ -64,12 +64,14 @@ def compare(
     """So many cases, or what fits into the time, but one batch at least. The peer is begun anew after `fresh` cases."""
     until = None if seconds is None else time.monotonic() + seconds
     number = 0
+    progress = Progress(report.name)
     while (programs is None or number < programs) and (until is None or number == 0 or time.monotonic() < until):
         size = _BATCH if programs is None else min(_BATCH, programs - number)
         cases = [comparison.case_of(report.seed, number + place) for place in range(size)]
         for place, outcome in enumerate(outcomes(comparison, peer, cases)):
             _count(comparison, report, peer, cases[place], outcome, number + place)
         number += size
+        progress.at(report)
         if fresh and number % fresh < _BATCH:
             peer.stop()
 
@@ -100,7 +102,7 @@ def _count(comparison: Comparison, report: Report, peer: Peer, case: Any, outcom
     if outcome is None:
         report.lost += 1
     elif outcome.differences:
-        report.differences.append(_difference(comparison, report, peer, case, outcome, number))
+        report.found(_difference(comparison, report, peer, case, outcome, number))
     elif outcome.rules:
         report.rules[" + ".join(sorted(outcome.rules))] += 1
     else:

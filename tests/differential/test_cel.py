@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from muster.cel import NAMES, make_program
 from muster.errors import InvalidExpressionError
 from tests.differential.cel import world
+from tests.differential.cel.cases import Case
 from tests.differential.cel.comparing import aspects, read
 from tests.differential.cel.corpus import EXPRESSIONS
 from tests.differential.cel.generator import program, tables
-from tests.differential.cel.ours import Answer, ask, pruned
-from tests.differential.cel.rules import OLDER, RULES, Case
+from tests.differential.cel.ours import Answer, answered, ask, pruned
+from tests.differential.cel.rules import OLDER, RULES
 from tests.differential.cel.shrinking import shrunk
+from tests.differential.cel.twins import quantities_written, types_hidden
 from tests.differential.peer import Lost
 
 DIFFERENCES = Path(__file__).parents[2] / "docs" / "differences.md"
@@ -116,7 +119,7 @@ def test_every_rule_is_a_heading_of_the_differences() -> None:
 def _case(text: str, environment: str = "standard", **theirs: object) -> Case:
     ours, _ = ask(text, world.declared(environment), 0)
     answer = replace(ours, **theirs)  # type: ignore[arg-type]  # fields of an answer
-    return Case(environment, text, 0, ours, answer, lambda count: [answer] * count)
+    return Case(environment, text, 0, ours, answer, lambda _, count: [answer] * count)
 
 
 def test_rules_take_what_they_speak_of_and_nothing_else() -> None:
@@ -125,11 +128,85 @@ def test_rules_take_what_they_speak_of_and_nothing_else() -> None:
     assert _case("{s: 1, s: 2}", error=None, value=["map", []], type="int").rule(RULES) == ""
     assert _case("{s: 1}", value=["map", []]).rule(RULES) == ""
     assert _case("dyn(1).distinct()", error="internal error: interface conversion", cost=0).rule(RULES) == (
-        "What panics in cel-go"
+        "What panics in Go"
     )
     assert _case("1 + i", value=["int", "9"]).rule(RULES) == ""
     assert _case("1 + i", cost=3).rule(RULES) == ""
     assert _case("i / 0", error="other words").rule(RULES) == ""
+
+
+def test_a_panic_excuses_only_the_error_of_the_call_that_stumbled() -> None:
+    stumbled: dict[str, Any] = {"value": None, "error": "internal error: interface conversion", "cost": 0}
+    assert _case("[int(s)].sort()", **stumbled).rule(RULES) == "What panics in Go"
+    assert _case("dyn(u).scores('a')", "ocm", **stumbled).rule(RULES) == "What panics in Go"
+    assert _case("{b'a': 1}", value=None, error=None, panic="hash of types.Bytes").rule(RULES) == (
+        "Map keys that are no keys"
+    )
+    assert _case("dyn(1).distinct()", **stumbled, type="int").rule(RULES) == ""
+    checker: dict[str, Any] = dict.fromkeys(("value", "error", "cost", "estimate")) | {"type": "", "panic": "no type"}
+    assert _case("[?dyn(1)]", **checker).rule(RULES) == "What panics in Go"
+    assert _case("[?optional.of(1)]", **checker).rule(RULES) == ""
+    assert _case("dyn(1).distinct()", **{**stumbled, "cost": 99}).rule(RULES) == ""  # more than ours
+    assert _case("[1].sort()", **stumbled).rule(RULES) == ""  # ours has a value
+    assert _case("int(s)", **stumbled).rule(RULES) == ""  # nothing here stumbles
+
+
+def test_digits_behind_the_point_are_counted_in_a_byte_and_in_no_other_way() -> None:
+    fewer, _ = ask("'%.0232f'.format([1.5])", world.declared("kubernetes-1.37"), 0)
+    same: dict[str, Any] = {"value": fewer.value, "cost": fewer.cost}
+    assert _case("'%.1000f'.format([1.5])", "kubernetes-1.37", **same).rule(RULES) == "Digits behind the point"
+    assert _case("'%.1000f'.format([1.5])", "kubernetes-1.37", **{**same, "value": ["string", "1.5"]}).rule(RULES) == ""
+    assert _case("'%.200f'.format([1.5])", "kubernetes-1.37", **same).rule(RULES) == ""
+
+
+def test_a_limit_of_ours_is_an_excuse_only_if_more_to_spend_gives_upstreams_answer() -> None:
+    text = "[0,1,2,3,4,5,6,7,8,9].map(a, li.map(b, s + s)).size()"
+    narrow = make_program("1", world.declared("standard")).charging
+    limited = replace(narrow, work_limit=5)
+    program = make_program(text, world.declared("standard"), limited)
+    ours = answered(program, world.SETS[0])
+    theirs, _ = ask(text, world.declared("standard"), 0)
+    assert ours.refused
+    assert Case("standard", text, 0, ours, theirs, lambda _, __: []).rule(RULES) == "Limits that upstream does not have"
+    other = replace(theirs, value=["int", "11"])
+    assert Case("standard", text, 0, ours, other, lambda _, __: []).rule(RULES) == ""
+
+
+def test_a_variable_may_hold_a_type_if_the_value_is_that_of_hidden_types() -> None:
+    text = "[int, string].exists(v, v == type(1))"
+    assert types_hidden(text) == "[ dyn(int), dyn(string)].exists(v, v == dyn(type(1)))"
+    ours, _ = ask(text, world.declared("standard"), 0)
+    hidden, _ = ask(types_hidden(text), world.declared("standard"), 0)
+    refused = replace(ours, creation="reference to undefined type: v", value=None, cost=None)
+
+    def ruled(twin: Answer, theirs: Answer = refused) -> str:
+        return Case("standard", text, 0, ours, theirs, lambda asked, _: [theirs if asked == text else twin]).rule(RULES)
+
+    assert ruled(hidden) == "Variables hold types"
+    assert ruled(replace(hidden, value=["bool", "false"])) == ""
+    assert ruled(hidden, replace(refused, creation="reference to undefined type: w")) == ""
+
+
+def test_sums_of_quantities_are_what_they_are_when_written() -> None:
+    text = "[1, 2].all(v, quantity('5').add(1) in [quantity('7').sub(v)])"
+    program_of_sums = make_program(text, world.declared("kubernetes-1.37"))
+    values = program_of_sums.trace(world.SETS[0], 1_000_000).values
+    written = '[1, 2].all(v, quantity("6") in [quantity("7").sub(v)])'
+    assert quantities_written(program_of_sums, values) == written
+    assert quantities_written(make_program("1 + 1", world.declared("kubernetes-1.37")), {}) is None
+
+
+def test_keys_are_estimated_as_values_only_where_go_mixes_them_up() -> None:
+    body = "exists(k, v, k.contains('a'))"
+    three = _case(f"managedCluster.metadata.labels.{body}", "kubernetes-1.37")
+    assert three.ours.estimate == (3, 4739)
+
+    def ruled(**theirs: Any) -> str:
+        return _case(three.text, "kubernetes-1.37", **theirs).rule(RULES)
+
+    assert ruled(estimate=(3, 1539)) == "Keys are estimated as keys"
+    assert ruled(estimate=(3, 1540)) == ""
+    assert ruled(estimate=(3, 1539), cost=1) == ""
 
 
 def test_an_order_of_entries_that_no_map_can_have_is_no_excuse() -> None:

@@ -8,7 +8,7 @@ import pytest
 from muster.fleet import Fleet
 from muster.fleet.extraction import extractor
 from muster.selectors.cel import cel_compiler
-from muster.selectors.paths import Path, project
+from muster.selectors.paths import Path, claim_path, project
 from muster.values.paths import PRESENT
 from tests.builders import a_cluster, a_taint
 
@@ -18,6 +18,9 @@ CLUSTERS = (
     a_cluster("both", {"env": "prod", "tier": "gold"}),
     {**a_cluster("taints", {"in": "yes"}), "spec": {"hubAcceptsClient": True, "taints": []}},
     a_cluster("tainted", {"in": "yes"}, taints=[a_taint("x")]),
+    {**a_cluster("null"), "spec": {"taints": None}, "status": {"clusterClaims": None, "capacity": {}}},
+    {**a_cluster("empty"), "spec": {}, "status": {"clusterClaims": [], "capacity": {"cpu": {"x": 1}}}},
+    {**a_cluster("odd"), "spec": {"taints": 0}, "status": {"clusterClaims": False, "capacity": ""}},
 )
 
 
@@ -51,9 +54,40 @@ def test_the_mask_says_of_every_cluster_what_the_selector_says_of_it_alone(text:
         ("metadata", "labels", "env", PRESENT),
         ("spec", "taints", PRESENT),
         ("spec", "taints"),
+        ("metadata", "labels"),
+        ("status", "clusterClaims"),
+        ("status", "clusterClaims", PRESENT),
+        claim_path("id"),
+        ("status", "capacity", "cpu"),
+        ("status", "capacity", "cpu", "x"),
+        ("status", "capacity", "cpu", "x", PRESENT),
     ],
 )
 def test_what_is_taken_from_the_bytes_is_the_projection_of_the_object(path: Path) -> None:
     spaced = msgspec.json.format(msgspec.json.encode(CLUSTERS[0]), indent=0)
     encoded = [*map(msgspec.json.encode, CLUSTERS), spaced]
     assert extractor(path)(encoded) == [project(each, path) for each in (*CLUSTERS, CLUSTERS[0])]
+
+
+@pytest.mark.parametrize("empty", [[], None])
+@pytest.mark.parametrize(
+    ("part", "name", "path"),
+    [
+        ("spec", "taints", ("spec", "taints")),
+        ("spec", "taints", ("spec", "taints", PRESENT)),
+        ("status", "clusterClaims", ("status", "clusterClaims")),
+        ("status", "clusterClaims", claim_path("id")),
+        ("status", "capacity", ("status", "capacity", "cpu")),
+    ],
+)
+def test_a_list_with_nothing_in_it_that_comes_or_goes_tells_nobody(
+    part: str, name: str, path: Path, empty: object
+) -> None:
+    without = {**a_cluster("c1"), part: {"kept": 1}}
+    fleet = Fleet()
+    fleet.put(msgspec.json.encode(without))
+    fleet.subscribe("placement", [], [path])
+    assert fleet.put(msgspec.json.encode({**without, part: {"kept": 1, name: empty}})) == frozenset()
+    assert fleet.put(msgspec.json.encode(without)) == frozenset()
+    filled = {"cpu": "4"} if name == "capacity" else [{"name": "id", "key": "k"}]
+    assert fleet.put(msgspec.json.encode({**without, part: {"kept": 1, name: filled}})) == {"placement"}

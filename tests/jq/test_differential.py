@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,10 +16,13 @@ from muster.jq.builtins import all_names
 from tests.differential.jq.generator import Case, cases
 from tests.differential.jq.outcomes import Outcome, compiled, difference, ours, same, theirs
 from tests.differential.jq.projections import indistinguishable, noisy, pruned
-from tests.differential.jq.rewriting import computed_numbers, contained_alternatives
-from tests.differential.jq.rules import RULES
+from tests.differential.jq.rewriting import computed_numbers, explicit_alternatives
+from tests.differential.jq.rules import RULES, Compared, rule_of
 from tests.differential.jq.shrinking import shrunk
 from tests.differential.peer import Lost
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DIFFERENCES = Path(__file__).parents[2] / "docs" / "differences.md"
 
@@ -106,8 +110,59 @@ def test_a_difference_is_shrunk_to_what_shows_it() -> None:
     assert shrunk(case, lambda smaller: "sqrt" in smaller.query) == Case("sqrt", None)
 
 
+class _Answers:
+    """A peer that has one answer, and remembers what it was asked."""
+
+    def __init__(self, answer: dict[str, Any]) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+
+    def ask(self, questions: Sequence[Any]) -> list[Any]:
+        self.asked += [each["query"] for each in questions]
+        return [self.answer] * len(questions)
+
+
+def ruled(query: str, value: Any, expected: Outcome, other: dict[str, Any]) -> str | None:
+    """The rule that takes a difference, where the peer answers every other question with `other`."""
+    program = compiled(query)
+    got = program if isinstance(program, Outcome) else ours(program, value)
+    peer: Any = _Answers(other)
+    return rule_of(Compared(Case(query, value), got, expected, peer))
+
+
+def a_number(value: float) -> dict[str, Any]:
+    return {"class": "ended", "outputs": [{"f": repr(value)}], "texts": [repr(value)]}
+
+
+def test_functions_of_numbers_differ_by_their_last_digits_and_no_more() -> None:
+    wrong = Outcome("ended", (-709.0895657128241,), ("-709.0895657128241",))
+    rule = "jq functions of numbers are the C library's"
+    assert ruled("5e-324 | log", None, wrong, a_number(-744.4400719213813)) == rule
+    assert ruled("5e-324 | log", None, wrong, a_number(-744.44)) is None
+    assert ruled("5e-324 | log", None, wrong, {"class": "run", "error": "x"}) is None
+    assert ruled("1 + 1", None, Outcome("ended", (3,), ("3",)), a_number(2.0)) is None
+
+
+def test_alternatives_are_what_gojq_gives_for_one_pattern_at_a_time() -> None:
+    query, value = "[.[] as [$a] ?// $b | [$a, $b]] | length", [[1], 2]
+    theirs_ = Outcome("ended", (3,), ("3",))
+    right = {"class": "ended", "outputs": [{"i": "2"}], "texts": ["2"]}
+    assert ruled(query, value, theirs_, right) == "jq alternatives of patterns are tried one by one"
+    assert ruled(query, value, theirs_, {"class": "ended", "outputs": [{"i": "4"}], "texts": ["4"]}) is None
+
+
+def test_empty_arrays_are_an_excuse_only_where_one_was_cut_out() -> None:
+    text = "invalid path against: array ([])"
+    refused = Outcome("run", message=text, value=text)
+    nothing: dict[str, Any] = {"class": "time"}
+    assert ruled("path(.[1:] | map(.))", [1], refused, nothing) == "jq empty arrays are the same"
+    assert ruled("path(.[1:] | map(.))", [1], replace(refused, message="other"), nothing) is None
+    assert ruled("path([])", [], refused, nothing) is None
+
+
 def test_queries_are_rewritten_to_what_a_rule_means() -> None:
     assert computed_numbers("-1[0]") == "-(1 | .)[0]"
-    rewritten = compile_query(contained_alternatives(". as [$a] ?// $a | [$a]"))
-    assert rewritten.run([1]) == [[1]]
-    assert rewritten.run(2) == [[2]]
+    assert computed_numbers(".a[0] | 1") is None
+    rewritten = compile_query(explicit_alternatives(".[] as [$a] ?// $b | [$a, $b]"))
+    assert rewritten.run([[1], 2, [3]]) == [[1, None], [None, 2], [3, None]]
+    assert compile_query(explicit_alternatives("path(. as [$a] ?// $b | .c)")).run({"c": 1}) == [["c"]]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from muster.fleet.extraction import extractor
 from muster.selectors.paths import claim_path, describe, key_path, label_path, project
-from muster.values.paths import Where
+from muster.values.paths import PRESENT, Where
 
 KEYS = st.sampled_from(["a", "b", "name", "kubernetes.io/x"])
 JSON = st.recursive(
@@ -23,8 +24,14 @@ PATHS = st.lists(KEYS, max_size=3).map(tuple) | st.lists(KEYS, min_size=1, max_s
 
 def test_missing_values_are_told_apart_by_how_far_the_path_led() -> None:
     path = label_path("env")
-    shapes = [{}, {"metadata": {}}, {"metadata": {"labels": {}}}, {"metadata": {"labels": None}}, {"metadata": 1}]
+    shapes = [{}, {"metadata": {}}, {"metadata": {"labels": {"tier": "gold"}}}, {"metadata": 1}]
     assert len({project(shape, path) for shape in shapes}) == len(shapes)
+
+
+@pytest.mark.parametrize("empty", [{}, None])
+def test_labels_with_nothing_in_them_are_no_labels(empty: object) -> None:
+    for path in (label_path("env"), ("metadata", "labels"), ("metadata", "labels", PRESENT)):
+        assert project({"metadata": {"labels": empty}}, path) == project({"metadata": {}}, path)
 
 
 def test_values_of_different_types_are_never_equal() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muster.values.paths import ARRAY, EMPTY, OBJECT, PRESENT, SIZE, WHOLE, Key, Path, Where, covers, project, shortest
+from muster.values.paths import ARRAY, OBJECT, PRESENT, SIZE, WHOLE, Key, Path, Where, covers, project, shortest
 
 LIST = [{"n": "k", "v": 1}, {"n": "q"}, {"x": 1}, {"n": 5}, 7]
 
@@ -89,10 +89,10 @@ def test_a_projection_is_what_can_be_seen_under_a_path(path: Path, value: Any, p
         (("a", Where("n", "k")), [], [{"n": "other"}], b"[]"),
     ],
 )
-def test_what_is_gone_when_empty_is_told_from_what_lacks_a_field(
+def test_what_is_gone_when_empty_is_as_if_it_were_not_there(
     path: Path, nothing: Any, something: Any, told: Any
 ) -> None:
-    assert project({"a": nothing}, path, {("a",)}) == (1, EMPTY)
+    assert project({"a": nothing}, path, {("a",)}) == (0,) == project({}, path, {("a",)})
     assert project({"a": something}, path, {("a",)}) == told
     assert project({"a": nothing}, path) == told
 

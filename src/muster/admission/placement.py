@@ -45,7 +45,7 @@ def checked(write: Write, limits: CelLimits, *, refuse: bool) -> Finding:
     if fault is None:
         return NOTHING
     if refuse:
-        return invalid_object([invalid("spec", fault.stage, fault.message)])
+        return invalid_object([invalid(fault.field, fault.stage, fault.message)])
     return Finding(warnings=(shortened(f"placement cannot be scheduled: {fault.message}"),))
 
 

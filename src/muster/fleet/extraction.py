@@ -15,12 +15,13 @@ import msgspec
 
 from muster.selectors.paths import GONE_WHEN_EMPTY, project
 from muster.values.json import Json
-from muster.values.paths import EMPTY, PRESENT, Where, frozen
+from muster.values.paths import PRESENT, Where, frozen
 
 if TYPE_CHECKING:
     from muster.selectors.paths import Path
 
 _WHOLE = msgspec.json.Decoder()
+_SHORT = 8  # bytes: 0.0, false and null are no longer than that
 UNREADABLE = "unreadable"
 
 
@@ -37,15 +38,14 @@ def extractor(path: Path) -> Extractor:
     if not keys or len(keys) < len(path) - 1:
         return lambda objects: [_projected(encoded, path) for encoded in objects]
     last = path[-1]
+    gone = (len(keys) - 1,) if tuple(keys) in GONE_WHEN_EMPTY else None
     if isinstance(last, Where):
-        gone = len(keys) if path[:-1] in GONE_WHEN_EMPTY else None
         return _extractor(keys, list[msgspec.Raw], _element_finder(last, gone), path)
     if isinstance(last, str):
-        return _extractor(keys, Json, _plain, path)
+        return _extractor(keys, Json, _plain if gone is None else _whole(gone), path)
     if last is not PRESENT:
         return lambda objects: [_projected(encoded, path) for encoded in objects]
-    finish = _presence(len(keys)) if path[:-1] in GONE_WHEN_EMPTY else _there
-    return _extractor(keys, msgspec.Raw, finish, path)
+    return _extractor(keys, msgspec.Raw, _there if gone is None else _presence(gone), path)
 
 
 def _extractor(keys: list[str], kind: _Kind, finish: Callable[[Json], Hashable], path: Path) -> Extractor:
@@ -53,9 +53,10 @@ def _extractor(keys: list[str], kind: _Kind, finish: Callable[[Json], Hashable],
     decode_lines = msgspec.json.Decoder(_shape(keys, kind)).decode_lines
     innermost = attrgetter(".".join(["step"] * len(keys)))
     around: Callable[[bytes], _Step] | None = None
-    if tuple(keys[:-1]) in GONE_WHEN_EMPTY:
-        around = msgspec.json.Decoder(_shape(keys[:-1], dict[str, msgspec.Raw])).decode
-        innermost_around = attrgetter(".".join(["step"] * (len(keys) - 1)))
+    depth = next((count for count in range(1, len(keys)) if tuple(keys[:count]) in GONE_WHEN_EMPTY), 0)
+    if depth:
+        around = msgspec.json.Decoder(_shape(keys[:depth], dict[str, msgspec.Raw])).decode
+        innermost_around = attrgetter(".".join(["step"] * depth))
 
     def extract_all(objects: Sequence[bytes]) -> list[Hashable]:
         try:
@@ -75,10 +76,10 @@ def _extractor(keys: list[str], kind: _Kind, finish: Callable[[Json], Hashable],
         if value is not msgspec.UNSET:
             return finish(value)
         end = _end_of_the_way(shape)
-        if around is None or end != (len(keys) - 1,):
+        if around is None or end != (depth,):
             return end
-        # A struct does not tell whether the map around a missing key is empty.
-        return end if innermost_around(around(encoded)) else (*end, EMPTY)
+        # A struct does not tell whether the map around a missing key is empty, and with that not there itself.
+        return end if innermost_around(around(encoded)) else (depth - 1,)
 
     return extract_all
 
@@ -87,13 +88,18 @@ def _there(_: Json) -> Hashable:
     return True
 
 
-def _presence(depth: int) -> Callable[[Json], Hashable]:
-    """What is there is there, unless it is a map or list with nothing in it."""
+def _whole(gone: Hashable) -> Callable[[Json], Hashable]:
+    """All of it; `gone` if there is nothing in it."""
+    return lambda value: _plain(value) if value else gone
+
+
+def _presence(gone: Hashable) -> Callable[[Json], Hashable]:
+    """What is there is there; `gone` if there is nothing in it."""
 
     def find(value: Json) -> Hashable:
         raw = bytes(value)
-        empty = raw[:1] in (b"{", b"[") and not raw[1:-1].strip()
-        return (depth, EMPTY) if empty else True
+        short = len(raw) <= _SHORT or not raw[1:-1].strip()
+        return gone if short and not _WHOLE.decode(raw) else True
 
     return find
 
@@ -117,10 +123,10 @@ def _plain(value: Json) -> Hashable:
     return value if type(value) is str else frozen(value)
 
 
-def _element_finder(element: Where, gone: int | None) -> Callable[[list[msgspec.Raw]], Hashable]:
+def _element_finder(element: Where, gone: Hashable) -> Callable[[list[msgspec.Raw]], Hashable]:
     """The elements in question, written as `project` writes them: the JSON they came in may say the same differently.
 
-    An element without such a field is a ValidationError. `gone` is the depth of a list that is not there when empty.
+    An element without such a field is a ValidationError. `gone` is said of an empty list, unless it is None.
     """
     field = msgspec.defstruct("Field", [("step", str)], rename={"step": element.field}, gc=False)
     decode: Callable[[msgspec.Raw], _Step] = msgspec.json.Decoder(field).decode
@@ -128,7 +134,7 @@ def _element_finder(element: Where, gone: int | None) -> Callable[[list[msgspec.
 
     def find(elements: list[msgspec.Raw]) -> Hashable:
         if not elements and gone is not None:
-            return (gone, EMPTY)
+            return gone
         return frozen([_WHOLE.decode(each) for each in elements if decode(each).step == wanted])
 
     return find

@@ -1,8 +1,9 @@
 """Paths into clusters: the names of places that selectors read, and what expressions see there.
 
 `project` is the contract between selectors and the fleet: a selector gives the same verdict on two objects whose
-projections on all of its `reads` are equal, as far as the verdict's `up_to` goes (see match.py). The paths themselves
-are those of values/paths.py.
+projections on all of its `reads` are equal, as far as the verdict's `up_to` goes (see match.py). What no selector can
+tell apart should be equal, so that nobody is woken for nothing: a list of taints with nothing in it is none. The paths
+themselves are those of values/paths.py.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["WHOLE", "Path", "claim_path", "describe", "key_path", "label_path", 
 LABELS: Final = "labels"
 SCORES: Final = "@scores"
 
-# With nothing in them, expressions see these as if they were not there.
+# With nothing in them these are not there: expressions do not see them, and nobody else finds anything in them.
 GONE_WHEN_EMPTY: Final[frozenset[Path]] = frozenset(
     {
         ("metadata", LABELS),

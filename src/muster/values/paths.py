@@ -71,7 +71,6 @@ Step: TypeAlias = str | int | Key | Where | Aspect
 Path: TypeAlias = tuple[Step, ...]
 WHOLE: Final[Path] = ()
 
-EMPTY: Final = "empty"  # what a projection says of one of these with nothing in it, where something was looked for
 _NONE: Final[frozenset[Path]] = frozenset()
 
 
@@ -120,22 +119,21 @@ def _tells(step: Step, aspect: Aspect) -> bool:
 def project(value: Json, path: Path, gone_when_empty: AbstractSet[Path] = _NONE) -> Hashable:
     """The value at the path, hashable, with its type.
 
-    What is missing is told apart by how far the path led and whether there was anything at all, and values of different
-    types are never equal (in Python `True == 1 == 1.0`). `gone_when_empty`: objects and lists that who reads them takes
-    for not there when there is nothing in them.
+    What is missing is told apart by how far the path led, and values of different types are never equal (in Python
+    `True == 1 == 1.0`). `gone_when_empty`: what is not there when there is nothing in it.
     """
     for depth, step in enumerate(path):
         if isinstance(step, str) and type(value) is dict:
             if step not in value:
-                return (depth, EMPTY) if not value and path[:depth] in gone_when_empty else (depth,)
+                return (depth,)
             value = value[step]
+            if not value and path[: depth + 1] in gone_when_empty:
+                return (depth,)
         elif isinstance(step, Aspect):
-            return _aspect(value, step, depth, gone=not value and path[:depth] in gone_when_empty)
+            return _aspect(value, step, depth)
         elif type(value) is not list:
             return (depth, frozen(value))
         elif isinstance(step, Where):
-            if not value and path[:depth] in gone_when_empty:
-                return (depth, EMPTY)
             value = [each for each in value if may_matter(each, step)]
         elif isinstance(step, int):
             if not 0 <= step < len(value):
@@ -146,10 +144,10 @@ def project(value: Json, path: Path, gone_when_empty: AbstractSet[Path] = _NONE)
     return value if type(value) is str else frozen(value)
 
 
-def _aspect(value: Json, aspect: Aspect, depth: int, *, gone: bool) -> Hashable:
+def _aspect(value: Json, aspect: Aspect, depth: int) -> Hashable:
     match aspect:
         case Aspect.PRESENT:
-            return (depth, EMPTY) if gone else True
+            return True
         case Aspect.OBJECT | Aspect.ARRAY:
             wanted = dict if aspect is Aspect.OBJECT else list
             return True if type(value) is wanted else (depth, frozen(value))

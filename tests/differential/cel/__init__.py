@@ -13,7 +13,7 @@ from tests.differential.cel.comparison import Verdict, judge
 from tests.differential.cel.generator import program
 from tests.differential.cel.peers import LONG, ORDINARY, Peers
 from tests.differential.cel.shrinking import shrunk
-from tests.differential.report import Difference, Report
+from tests.differential.report import Difference, Progress, Report
 
 if TYPE_CHECKING:
     from tests.differential.cel.generator import Program
@@ -32,11 +32,13 @@ def run(*, seed: int, programs: int | None, seconds: float | None, every_version
         ends = None if seconds is None else time.monotonic() + seconds
         each = None if programs is None else -(-programs // len(asked))
         first = 0
+        progress = Progress("cel")
         while each is None or first < each:
             size = BATCH if each is None else min(BATCH, each - first)
             for report, (peer, environment) in zip(reports, asked, strict=True):
                 _compare(peers, peer, environment, report, first, size)
             first += size
+            progress.at(*reports)
             if ends is not None and time.monotonic() >= ends:
                 break
     return reports
@@ -54,7 +56,7 @@ def _compare(peers: Peers, peer: str, environment: str, report: Report, first: i
         elif not verdict.what:
             report.equal += 1
         else:
-            report.differences.append(_difference(peers, peer, made, verdict, len(report.differences) < SHRUNK))
+            report.found(_difference(peers, peer, made, verdict, len(report.differences) < SHRUNK))
 
 
 def _difference(peers: Peers, peer: str, made: Program, verdict: Verdict, small: bool) -> Difference:

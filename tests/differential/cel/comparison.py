@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tests.differential.cel.cases import Case
 from tests.differential.cel.comparing import aspects
 from tests.differential.cel.ours import Answer, ask
 from tests.differential.cel.peers import NEWEST
-from tests.differential.cel.rules import OLDER, RULES, Case
+from tests.differential.cel.rules import OLDER, RULES
 from tests.differential.cel.world import declared
 from tests.differential.peer import Lost
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tests.differential.cel.peers import Peers
 
@@ -50,9 +51,7 @@ def _judged(peers: Peers, peer: str, environment: str, text: str, chosen: int, t
     different = aspects(ours, theirs)
     if not different:
         return Verdict()
-    case = Case(
-        environment, text, chosen, ours, theirs, lambda count: _again(peers, peer, environment, text, chosen, count)
-    )
+    case = Case(environment, text, chosen, ours, theirs, _asking(peers, peer, environment, chosen))
     rule = case.rule(RULES)
     if not rule and peer != NEWEST:
         rule = _older(peers, case)
@@ -63,22 +62,20 @@ def _judged(peers: Peers, peer: str, environment: str, text: str, chosen: int, t
 
 def _older(peers: Peers, case: Case) -> str:
     """The peer is of an older version: the newest one must say exactly what we say, or differ by a rule."""
-    newest = _again(peers, NEWEST, case.environment, case.text, case.chosen, 1)
+    ask_newest = _asking(peers, NEWEST, case.environment, case.chosen)
+    newest = ask_newest(case.text, 1)
     if not newest:
         return ""
     if not aspects(case.ours, newest[0]):
         return OLDER
-    again = Case(
-        case.environment,
-        case.text,
-        case.chosen,
-        case.ours,
-        newest[0],
-        lambda count: _again(peers, NEWEST, case.environment, case.text, case.chosen, count),
-    )
-    return again.rule(RULES)
+    return replace(case, theirs=newest[0], ask=ask_newest).rule(RULES)
 
 
-def _again(peers: Peers, peer: str, environment: str, text: str, chosen: int, count: int) -> list[Answer]:
-    answers = peers.ask(peer, environment, [(text, chosen)] * count)
-    return [answer for answer in answers if isinstance(answer, Answer)]
+def _asking(peers: Peers, peer: str, environment: str, chosen: int) -> Callable[[str, int], list[Answer]]:
+    """A function that has a program answered so many times; what the peer says nothing to is left out."""
+
+    def asked(text: str, count: int) -> list[Answer]:
+        answers = peers.ask(peer, environment, [(text, chosen)] * count)
+        return [answer for answer in answers if isinstance(answer, Answer)]
+
+    return asked

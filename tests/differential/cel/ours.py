@@ -113,10 +113,12 @@ def _with(kept: Any, whole: Any, path: Path) -> Any:
         held = list(kept) if isinstance(kept, list) else []
         if isinstance(step, Where):
             return [each for each in whole if may_matter(each, step) or any(each is other for other in held)]
-        if type(step) is not int or not 0 <= step < len(whole):
+        place = step.value if isinstance(step, Key) and step.kind != "bool" else step  # [0.0] and [0u] are [0]
+        if not isinstance(place, int | float) or place not in range(len(whole)):
             return held or []
-        held += [None] * (step + 1 - len(held))
-        held[step] = _with(_NOTHING if held[step] is None else held[step], whole[step], rest)
+        place = int(place)
+        held += [None] * (place + 1 - len(held))
+        held[place] = _with(_NOTHING if held[place] is None else held[place], whole[place], rest)
         return held
     if isinstance(whole, dict):
         held_map = dict(kept) if isinstance(kept, dict) else {}

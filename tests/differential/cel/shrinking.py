@@ -36,11 +36,15 @@ def shrunk(text: str, differs: Callable[[str], bool]) -> str:
     return text
 
 
+def tokens_of(text: str) -> list[str]:
+    return _TOKEN.findall(text)
+
+
 def _smaller(text: str) -> Iterator[str]:
-    tokens = _TOKEN.findall(text)
-    groups = list(_groups(tokens))
+    tokens = tokens_of(text)
+    brackets = list(groups(tokens))
     seen = {text}
-    for begin, end in sorted(groups, key=lambda group: group[0] - group[1]):
+    for begin, end in sorted(brackets, key=lambda group: group[0] - group[1]):
         inner = tokens[begin + 1 : end]
         for piece in (inner, tokens[begin : end + 1]):  # the whole becomes what is in the brackets, or the bracket
             yield from _new("".join(piece), seen)
@@ -64,7 +68,7 @@ def _new(text: str, seen: set[str]) -> Iterator[str]:
         yield text
 
 
-def _groups(tokens: list[str]) -> Iterator[tuple[int, int]]:
+def groups(tokens: list[str]) -> Iterator[tuple[int, int]]:
     opened: list[tuple[int, str]] = []
     for index, token in enumerate(tokens):
         sign = token.strip()

@@ -21,7 +21,7 @@ from tests.differential.jq.projections import indistinguishable
 from tests.differential.jq.rules import Compared, rule_of
 from tests.differential.jq.shrinking import shrunk
 from tests.differential.peer import Peer
-from tests.differential.report import Difference, Report
+from tests.differential.report import Difference, Progress, Report
 
 if TYPE_CHECKING:
     from muster.jq import Program
@@ -39,12 +39,14 @@ def run(*, seed: int, programs: int | None, seconds: float | None, every_version
     report = Report("jq", seed)
     deadline = None if seconds is None else time.monotonic() + seconds
     written = cases(seed)
+    progress = Progress("jq")
     with Peer(program) as peer:
         while (programs is None or report.compared < programs) and (deadline is None or time.monotonic() < deadline):
             size = BATCH if programs is None else min(BATCH, programs - report.compared)
             batch = list(islice(written, size))
             for case, answer in zip(batch, peer.ask([case.question for case in batch]), strict=True):
                 _judge(report, peer, case, theirs(answer))
+            progress.at(report)
     return [report]
 
 
@@ -59,7 +61,7 @@ def _judge(report: Report, peer: Peer, case: Case, expected: Outcome) -> None:
         report.rules[verdict] += 1
     else:
         shown = _smallest(peer, case, verdict) if len(report.differences) < SHRUNK else verdict
-        report.differences.append(replace(shown, seed=report.seed))
+        report.found(replace(shown, seed=report.seed))
 
 
 def judged(peer: Peer, case: Case, expected: Outcome) -> Difference | str | None:

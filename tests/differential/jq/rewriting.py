@@ -14,22 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def contained_alternatives(query: str) -> str:
-    """The query with every `as … ?// …` gathered before what follows it, so that a later error cannot come back to it.
-
-    `S as P ?// Q | body` becomes `[try (S as P ?// Q | body | [.]) catch {e: .}][] | .[0] or its error`.
-    """
-    return print_query(_rewritten(parse(Source(query)).body, _contained))
-
-
-def computed_numbers(query: str) -> str:
-    """The query with `(1 | .)` for every constant that is looked into: gojq forgets the look behind a sign and in
-    brackets."""
-    return print_query(_rewritten(parse(Source(query)).body, _computed))
+def computed_numbers(query: str) -> str | None:
+    """The query with `(1 | .)` for every constant that is looked into, None if there is none: gojq forgets the look
+    behind a sign and in brackets."""
+    found = parse(Source(query)).body
+    changed = _rewritten(found, _computed)
+    return None if changed == found else print_query(changed)
 
 
 def explicit_alternatives(query: str) -> str:
-    """The query with every `as … ?// …` written as one `try` after the other, all variables null to begin with."""
+    """The query with every `as … ?// …` written as one `try` after the other, all variables null to begin with.
+
+    `S as P ?// Q | body` becomes `try (S as P | body) catch (S as Q | body)`, over one value of S and the same input:
+    what fails behind a `try` does not come back to it, and the input keeps its path.
+    """
     return print_query(_rewritten(parse(Source(query)).body, _explicit))
 
 
@@ -50,30 +48,16 @@ def _computed(node: Any) -> Any:
     return dataclasses.replace(node, target=tree.Pipe((node.target, tree.Identity())))
 
 
-def _contained(node: Any) -> Any:
-    return _gathered(node) if isinstance(node, tree.Bind) and len(node.patterns) > 1 else node
-
-
-def _gathered(node: tree.Bind) -> Any:
-    text = print_query(tree.Bind(node.source, node.patterns, tree.Pipe((node.body, _query("[.]")))))
-    return _query(f'([try ({text}) catch {{e: .}}][] | if type == "array" then .[0] else .e | error end)')
-
-
 def _explicit(node: Any) -> Any:
     if not isinstance(node, tree.Bind) or len(node.patterns) < 2:
         return node
     names = sorted({name for pattern in node.patterns for name in _names(pattern)})
     nulls = "".join(f"null as ${name} | " for name in names)
-    text = ""
-    for pattern in reversed(node.patterns):
-        bound = print_query(
-            tree.Bind(_query("$__s"), (pattern,), tree.Pipe((_query("$__in"), node.body, _query("[.]"))))
-        )
-        tried = f"[try ({nulls}{bound}) catch {{e: .}}]"
-        on = f'| if length > 0 and (last | type) == "object" then .[:-1][], ({text}) else .[] end' if text else "[]"
-        text = f"({tried} {on})"
-    source = print_query(node.source)
-    return _query(f'(. as $__in | ({source}) as $__s | {text} | if type == "array" then .[0] else .e | error end)')
+    tried = [nulls + print_query(tree.Bind(_query("$__s"), (each,), node.body)) for each in node.patterns]
+    text = tried.pop()
+    while tried:
+        text = f"try ({tried.pop()}) catch ($__in | {text})"
+    return _query(f"(. as $__in | ({print_query(node.source)}) as $__s | {text})")
 
 
 def _names(pattern: Any) -> Iterator[str]:

@@ -89,6 +89,8 @@ def _differences(
         return found + (yield from _refused(asked, theirs, ours, rules))
     if refused:
         rules.append(KEEPS)
+        if _not_boolean(ours):  # the first fault of a placement is told, and upstream does not see this one
+            rules.append(BOOLEAN)
         return found + _kept(theirs, ours, theirs)
     expected = _expected(theirs)
     yield from _by_rules(world, asked, theirs, expected, rules)
@@ -111,6 +113,7 @@ def _kept(theirs: dict[str, Any], ours: ScheduleResult, refusing: dict[str, Any]
     said, _, text = wanted.partition(_COMPILING)
     # The message of a broken expression is the specification's, around the compiler's words.
     same = text in shown.message if text and said == "Predicate:" else wanted == shown.message
+    same = same or _not_boolean(ours)
     if not same:
         found.append(f"message: {shown.message!r} instead of {wanted!r}")
     if (shown.status, shown.reason) != ("True", "Misconfigured"):
@@ -123,6 +126,12 @@ def _kept(theirs: dict[str, Any], ours: ScheduleResult, refusing: dict[str, Any]
     if ours.groups:
         found.append(f"decisions: {ours.groups} are not left alone")
     return found
+
+
+def _not_boolean(ours: ScheduleResult) -> bool:
+    """We refuse an expression for its type, in these words."""
+    fault = str(ours.fault)
+    return "must evaluate to bool" in fault and any(f"'{text}'" in fault for text in NOT_BOOLEAN)
 
 
 def _reached(theirs: dict[str, Any], ours: ScheduleResult) -> bool:

@@ -166,6 +166,13 @@ def test_allocatable_resources_are_compared_as_quantities() -> None:
     assert result.total_scores() == {"a": -100, "b": 100, "silent": 0}
 
 
+def test_a_decided_cluster_is_disliked_though_a_new_one_would_be_kept_out() -> None:
+    taints = [a_taint("x", "NoSelectIfNew"), a_taint("y", "PreferNoSelect")]
+    clusters = [a_cluster("a", taints=taints), a_cluster("b"), a_cluster("c")]
+    assert scheduled(a_placement(numberOfClusters=2), *clusters, own=["a"]).selected == ["b", "c"]
+    assert scheduled(a_placement(), *clusters, own=["a"]).selected == ["a", "b", "c"]
+
+
 def test_a_spread_takes_from_the_topology_with_the_fewest() -> None:
     topology = {"a1": "1a", "a2": "1a", "a3": "1a", "b1": "1b"}
     clusters = [a_cluster(name, {"zone": zone}) for name, zone in topology.items()]
@@ -174,6 +181,13 @@ def test_a_spread_takes_from_the_topology_with_the_fewest() -> None:
     hard = {"spreadConstraints": [soft["spreadConstraints"][0] | {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]}
     result = scheduled(a_placement(spreadPolicy=hard, numberOfClusters=4), *clusters)
     assert (result.selected, result.unscheduled) == (["a1", "a2", "b1"], 1)
+
+
+def test_clusters_that_do_not_say_where_they_are_are_one_topology_however_they_do_not() -> None:
+    soft = {"spreadConstraints": [{"topologyKey": "region", "topologyKeyType": "Claim"}]}
+    silent = [a_cluster("a", claims={"other": "x"}), a_cluster("b"), {**a_cluster("c"), "status": {}}]
+    placement = a_placement(spreadPolicy=soft, numberOfClusters=2)
+    assert scheduled(placement, *silent, a_cluster("d", claims={"region": "eu"})).selected == ["a", "d"]
 
 
 def test_groups_are_filled_in_order_and_cut_to_size() -> None:
@@ -232,6 +246,17 @@ def test_a_misconfigured_placement_decides_nothing_and_says_why(spec: dict[str, 
     assert result.groups == ()
     assert result.conditions["PlacementMisconfigured"] == Condition("True", "Misconfigured", message)
     assert result.conditions["PlacementSatisfied"].status == "False"
+
+
+def test_a_placement_whose_name_is_no_label_value_decides_nothing_and_says_why() -> None:
+    named = a_placement()
+    named["metadata"]["name"] = "n" * 64
+    result = scheduled(named, a_cluster("a"))
+    said = "the name has 64 characters, and decisions carry it as a label, which takes 63"
+    text = f":{said}: give the placement a shorter one"
+    assert (result.groups, result.conditions["PlacementMisconfigured"].message) == ((), text)
+    named["metadata"]["name"] = "n" * 63
+    assert scheduled(named, a_cluster("a")).selected == ["a"]
 
 
 def test_a_bound_set_that_cannot_be_evaluated_is_left_out_and_named() -> None:

@@ -53,13 +53,12 @@ def slice_list(items: Value, start: int, end: int) -> list[Value]:
     return list(items[start:end])
 
 
-def flatten(meter: Meter, items: Value, depth: Value = None) -> list[Value]:
-    """Lenient, as in cel-go: a list whose elements are not all lists is taken too."""
-    if not isinstance(items, (list, tuple)) or not (depth is None or type(depth) is int):
-        given = "" if depth is None else type_of(depth)
+def flatten(meter: Meter, items: Value, *depths: Value) -> list[Value]:
+    """By one level unless told otherwise. Lenient, as in cel-go: what is in the list and no list stays."""
+    depth = depths[0] if depths else 1
+    if not isinstance(items, (list, tuple)) or type(depth) is not int:
+        given = ", ".join(str(type_of(each)) for each in depths)
         raise EvaluationError(f"no such overload: {type_of(items)}.flatten({given})", FailureKind.NO_SUCH_OVERLOAD)
-    if depth is None:
-        depth = 1
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     flat = list(items)

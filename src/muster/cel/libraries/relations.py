@@ -16,6 +16,7 @@ from muster.cel.running.dispatch import list_index
 from muster.cel.running.qualify import lookup
 from muster.cel.traversals import equals, has_element
 from muster.cel.values import OpaqueValue, compare, contains
+from muster.cel.values.messages import EmptyValue
 from muster.errors import EvaluationError, FailureKind
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ def _smaller(_: Operand | None, args: Arguments) -> CallEstimate:
 
 
 def _opaque(args: Sequence[Value], _: Value) -> int | None:
-    # Kubernetes' own values cost 1 to compare; optionals are cel-go's.
-    return 1 if isinstance(args[0], OpaqueValue) else None
+    # Kubernetes' own values cost 1 to compare; optionals and the empty message are cel-go's.
+    return 1 if isinstance(args[0], OpaqueValue) and not isinstance(args[0], EmptyValue) else None
 
 
 def _opaque_size(_: Operand | None, args: Arguments) -> CallEstimate | None:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from muster.cel.values.model import NANOSECONDS, Duration, Timestamp
-from muster.cel.values.numbers import format_plain
+from muster.cel.values.numbers import MAX_INT, MIN_INT, format_plain
 from muster.errors import EvaluationError, FailureKind
+from muster.values.quoting import go_quote
 
 _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
@@ -19,6 +20,8 @@ _DAY = 86_400
 
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _LONGEST_NUMBER = 19  # digits of nanoseconds that fit into 64 bits
+_LONGEST_INT = 100  # characters of a number that is looked at at all
+_MINUTES = 60
 _DURATION_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]+)")
 
 
@@ -179,13 +182,16 @@ def _numeric_offset(zone: str) -> int:
     hours_text, _, minutes_text = zone.partition(":")
     hours = _go_atoi(hours_text)
     minutes = _go_atoi(minutes_text)
-    return (hours * 60 - minutes if zone.startswith("-") else hours * 60 + minutes) * 60
+    offset = hours * _MINUTES + (-minutes if zone.startswith("-") else minutes)
+    # Go takes it for a span of time, and so many hours do not fit into 64 bits of nanoseconds.
+    wrapped = (offset * _UNITS["m"] + 2**63) % 2**64 - 2**63
+    return int(_as_float(Duration(wrapped), NANOSECONDS))
 
 
 def _go_atoi(text: str) -> int:
     if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise EvaluationError(f'strconv.Atoi: parsing "{text}": invalid syntax', FailureKind.NOT_A_NUMBER)
-    if len(text) > 9:
+        raise EvaluationError(f"strconv.Atoi: parsing {go_quote(text)}: invalid syntax", FailureKind.NOT_A_NUMBER)
+    if len(text) > _LONGEST_INT or not MIN_INT <= int(text) <= MAX_INT:
         raise EvaluationError(f'strconv.Atoi: parsing "{text}": value out of range', FailureKind.NOT_A_NUMBER)
     return int(text)
 

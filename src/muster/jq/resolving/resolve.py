@@ -204,7 +204,8 @@ class _Resolver(Names):
                 operator = query.operator if query.operator == "//=" else query.operator[:-1]
                 update = self.native(operator, (r.Identity(span), r.Variable(slot, span)), span)
                 modify = r.Modify(self.node(query.left, scope), update, span)
-                return r.Bind(self.node(query.right, scope), (r.SlotPattern(slot),), (slot,), modify, span)
+                source = self.node(query.right, scope)
+                return r.Bind(source, (r.SlotPattern(slot),), (slot,), modify, span, in_path=True)
             case operator:
                 return self.native(operator, (self.node(query.left, scope), self.node(query.right, scope)), span)
 

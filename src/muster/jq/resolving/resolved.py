@@ -143,7 +143,11 @@ Pattern: TypeAlias = SlotPattern | ItemsPattern | FieldsPattern
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bind:
-    """`slots` are the variables of all patterns: those that the taken pattern lacks are null."""
+    """`slots` are the variables of all patterns: those that the taken pattern lacks are null.
+
+    Within a path the source takes no part in it, but for the right side of `+=` and its like: there gojq goes on from
+    where the source led (`in_path`).
+    """
 
     source: Node
     patterns: tuple[Pattern, ...]
@@ -151,6 +155,7 @@ class Bind:
     body: Node
     span: Span = NOWHERE
     simple: bool = False
+    in_path: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

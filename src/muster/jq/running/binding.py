@@ -23,6 +23,9 @@ class Binding(RuleEvaluator):
     def rule_bind(self, node: r.Bind, env: Env, state: State) -> Rule:
         only = node.patterns[0]
         plain = only.slot if len(node.patterns) == 1 and isinstance(only, r.SlotPattern) else None
+        if plain is not None and node.in_path and state[0] is not None:
+            yield Tail(self._bound_on_the_way(node, plain, env, state))
+            return
         if plain is not None and node.source.simple:
             value = self.one(node.source, env, state[2])
             yield Tail(self._rule(node.body, {**env, plain: value}, state))
@@ -33,6 +36,14 @@ class Binding(RuleEvaluator):
                 task = self._task(node.body, {**env, plain: source[2]}, state)
             else:
                 task = Task(self._destructured(node, env, state, source[2]))
+            while (output := (yield task)) is not DONE:
+                yield output
+
+    def _bound_on_the_way(self, node: r.Bind, slot: int, env: Env, state: State) -> Rule:
+        """The path goes on from where the source led, with the value from before it."""
+        sources = self._task(node.source, env, state)
+        while (source := (yield sources)) is not DONE:
+            task = self._task(node.body, {**env, slot: source[2]}, (source[0], source[1], state[2]))
             while (output := (yield task)) is not DONE:
                 yield output
 

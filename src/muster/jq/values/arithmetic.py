@@ -124,7 +124,7 @@ def divide(meter: Meter, left: Value, right: Value) -> Value:
     other = type(right)
     if (kind is int or kind is float) and (other is int or other is float):
         if right == 0:
-            raise texts.cannot_divide(meter, "divide", left, right)
+            raise texts.cannot_divide(meter, "divide", *_of_one_kind(left, right))
         if kind is int and other is int:
             meter.division(left.bit_length(), right.bit_length())
             whole, rest = divmod(left, right)
@@ -158,10 +158,15 @@ def modulo(meter: Meter, left: Value, right: Value) -> Value:
         dividend = to_int(to_float(left))
         divisor = to_int(to_float(right))
     if divisor == 0:
-        raise texts.cannot_divide(meter, "modulo", left, right)
+        raise texts.cannot_divide(meter, "modulo", *_of_one_kind(left, right))
     meter.division(dividend.bit_length(), divisor.bit_length())
     rest = bounded(meter, abs(dividend) % abs(divisor))
     return -rest if dividend < 0 else rest
+
+
+def _of_one_kind(left: float, right: float) -> tuple[float, float]:
+    """Two numbers as they are computed with: both floats where one is."""
+    return (left, right) if type(left) is type(right) else (to_float(left), to_float(right))
 
 
 def negate(meter: Meter, value: Value) -> Value:

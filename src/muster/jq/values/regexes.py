@@ -120,10 +120,25 @@ def compile_regex(meter: Meter, pattern: str, flags: str) -> Regex:
         cause = error.args[0] if error.args else ""
         cause = cause.decode("utf-8", "replace") if isinstance(cause, bytes) else str(cause)
         raise JqError(f"invalid regular expression {quoted(meter, whole)}: {_in_gos_words(cause)}") from None
+    return Regex(compiled, _tester(whole, compiled), _group_names(meter, pattern, compiled), compiled.programsize)
+
+
+_GROUPS = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|(?P<group>\((?:\?P?<(?P<name>[^>]*)>|(?!\?)))",
+    re.DOTALL,
+)
+
+
+def _group_names(meter: Meter, pattern: str, compiled: Value) -> tuple[str | None, ...]:
+    """By number. A name that several groups have is in RE2's index only once: then the pattern itself is read."""
+    meter.read(len(pattern))
+    written = [found["name"] for found in _GROUPS.finditer(pattern) if found["group"]]
+    if len(written) == compiled.groups and sum(name is not None for name in written) > len(compiled.groupindex):
+        return tuple(written)
     names: list[str | None] = [None] * compiled.groups
     for name, number in compiled.groupindex.items():
         names[number - 1] = name.decode() if isinstance(name, bytes) else name
-    return Regex(compiled, _tester(whole, compiled), tuple(names), compiled.programsize)
+    return tuple(names)
 
 
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")

@@ -81,7 +81,7 @@ def lint_spec(plan: Plan, limit: int, spec: PlacementSpec | None = None) -> list
         ]
         name = plan.fault.unknown_scorer
         fix = meant(name, list(BUILT_IN)) if name else ""
-        return broken or [Finding("misconfigured", "spec", plan.fault.message, fix)]
+        return broken or [Finding("misconfigured", plan.fault.field, plan.fault.message, fix)]
     found = list(alternatives(plan))
     for part, where, selector in _parts(plan, spec):
         if isinstance(part, LabelSelector):

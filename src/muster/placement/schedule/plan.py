@@ -20,6 +20,7 @@ from muster.selectors.cel import BrokenExpressionError
 from muster.selectors.cluster import compile_predicate
 from muster.values.faults import Fault as Unread
 from muster.values.json import JsonMapping
+from muster.values.names import NAME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +46,7 @@ class Fault:
     message: str
     stands_alone: bool = False  # the specification gives the message of a broken expression, without the stage
     unknown_scorer: str = ""  # the name, where that is the fault
+    field: str = "spec"  # the part of the placement that has to be changed
 
     def __str__(self) -> str:
         return self.message if self.stands_alone else f"{self.stage}:{self.message}"
@@ -138,6 +140,7 @@ def planned(
             by_score=spec.sort_by == "Score",
         )
         _check_size(plan)
+        _check_name(metadata.name)
     except _FaultFound as found:
         return replace(plain, fault=found.fault)
     return plan
@@ -152,6 +155,13 @@ def _check_size(plan: Plan) -> None:
     """With very many parts, keeping a verdict of each for every cluster would take all memory."""
     if (count := len(plan.selectors)) > MOST_SELECTORS:
         raise _FaultFound("Predicate", f"it has {count} different selectors; at most {MOST_SELECTORS} are taken")
+
+
+def _check_name(name: str) -> None:
+    """Whoever looks for decisions finds them by the label that names their placement."""
+    if len(name) > NAME_LENGTH:
+        text = f"the name has {len(name)} characters, and decisions carry it as a label, which takes {NAME_LENGTH}"
+        raise _FaultFound("", f"{text}: give the placement a shorter one", field="metadata.name")
 
 
 def _predicates(spec: PlacementSpec, compile_cel: CelCompiler) -> tuple[tuple[Selector, ...], ...]:

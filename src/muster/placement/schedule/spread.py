@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -55,6 +55,7 @@ def spread_constraints(policy: SpreadPolicy) -> tuple[SpreadConstraint, ...]:
     return tuple(constraints)
 
 
+_NOWHERE: Final = -1  # the code of clusters that do not say where they are
 Topology = tuple[int, ...]  # codes of the constraints' columns, outermost first
 
 
@@ -125,16 +126,22 @@ def _queues(
     fleet: Fleet, constraints: Sequence[SpreadConstraint], ranked: NDArray[np.intp]
 ) -> dict[Topology, list[int]]:
     """Rows by topology, the best one last."""
-    columns = [fleet.column(constraint.path) for constraint in constraints]
+    codes = [_topologies(fleet, constraint) for constraint in constraints]
     queues: dict[Topology, list[int]] = {}
     for row in ranked[::-1].tolist():
-        topology = tuple(int(column.codes[row]) for column in columns)
+        topology = tuple(int(each[row]) for each in codes)
         if all(
-            not constraint.required or _has_value(column.values[code])
-            for constraint, column, code in zip(constraints, columns, topology, strict=True)
+            code != _NOWHERE or not constraint.required for constraint, code in zip(constraints, topology, strict=True)
         ):
             queues.setdefault(topology, []).append(row)
     return queues
+
+
+def _topologies(fleet: Fleet, constraint: SpreadConstraint) -> NDArray[np.int32]:
+    """The topology of every row. There are several ways to have none (no claims, no such claim), which are one."""
+    column = fleet.column(constraint.path)
+    codes = [code if _has_value(value) else _NOWHERE for code, value in enumerate(column.values)]
+    return np.array([*codes, _NOWHERE], dtype=np.int32)[column.codes]
 
 
 def with_topology(fleet: Fleet, constraint: SpreadConstraint, rows: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -69,7 +69,7 @@ def _flags(cycle: Cycle, taints: Hashable) -> int:
     return (
         _BLOCKS_NEW * (new.blocked_by is not None)
         + _BLOCKS_OWN * (own.blocked_by is not None)
-        + _DISLIKED * new.disliked
+        + _DISLIKED * own.disliked  # a new one that is not kept out is disliked for the same
     )
 
 

@@ -96,7 +96,7 @@ func Serve(makers map[string]Maker) {
 func respond(environment *Environment, expression string, variables map[string]any) (given answer) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			given = answer{Panic: fmt.Sprint(fault)}
+			given.Panic = fmt.Sprint(fault) // with whatever was known before: type and estimate
 		}
 	}()
 	ast, issues := environment.Env.Compile(expression)

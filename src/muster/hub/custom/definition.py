@@ -181,7 +181,7 @@ def _changes(old: Definition, spec: Spec, old_spec: Spec) -> Iterator[Cause]:
 
 def is_condition_true(definition: Definition, kind: str) -> bool:
     conditions = (definition.get("status") or {}).get("conditions") or ()
-    return any(each["type"] == kind and each["status"] == "True" for each in conditions)
+    return any(each.get("type") == kind and each.get("status") == "True" for each in conditions)
 
 
 def _one_of(path: str, value: str, accepted: tuple[str, ...]) -> Iterator[Cause]:

@@ -14,8 +14,7 @@ from muster.hub.rest.discovery import version_rank
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
+    from collections.abc import Callable, Iterator, Sequence
 
     from muster.api.resource import Object
 
@@ -53,11 +52,11 @@ def _version(version: JsonObject, spec: JsonObject, kind: str) -> Version:
     subresources = version.get("subresources") or {}
     scale = _scale(subresources.get("scale"))
     status = subresources.get("status") is not None
-    columns = tuple(_column(column) for column in version.get("additionalPrinterColumns") or ())
+    columns = tuple(_columns(version.get("additionalPrinterColumns") or ()))
     return Version(
         name=version["name"],
         schema=schema,
-        columns=columns or (_AGE,),
+        columns=columns if version.get("additionalPrinterColumns") else (_AGE,),
         status=status,
         selectable_fields=tuple(each["jsonPath"] for each in version.get("selectableFields") or ()),
         storage=version["storage"],
@@ -74,26 +73,22 @@ def _scale(scale: JsonObject | None) -> Scale | None:
     return Scale(scale["specReplicasPath"], scale["statusReplicasPath"], scale.get("labelSelectorPath") or "")
 
 
-def _column(column: JsonObject) -> PrinterColumn:
-    path = column["jsonPath"]
-    cell: Callable[[Object, datetime], object] | None = None
-    try:
-        compile_path(path)
-    except InvalidObjectError:
-        cell = _nothing  # a path in a language that we do not speak shows nothing
-    return PrinterColumn(
-        column["name"],
-        column["type"],
-        path,
-        column.get("description", ""),
-        column.get("format", ""),
-        column.get("priority", 0),
-        cell,
-    )
-
-
-def _nothing(_: Object, __: datetime) -> None:
-    return None
+def _columns(columns: Sequence[JsonObject]) -> Iterator[PrinterColumn]:
+    """The columns up to the first whose path cannot be read: a server shows no more of them either."""
+    for column in columns:
+        path = column["jsonPath"]
+        try:
+            compile_path(path)
+        except InvalidObjectError:
+            return
+        yield PrinterColumn(
+            column["name"],
+            column["type"],
+            path,
+            column.get("description", ""),
+            column.get("format", ""),
+            column.get("priority", 0),
+        )
 
 
 def _deprecation(version: JsonObject, spec: JsonObject, kind: str) -> str:

@@ -29,6 +29,7 @@ from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_t
 from muster.hub.default_accounts import DefaultAccounts
 from muster.hub.limits import ObjectLimits
 from muster.hub.postponed_writes import PostponedWrites
+from muster.hub.published_authority import PublishedAuthority
 from muster.hub.requests import ObjectBody, PatchType, Target, User, WriteOptions
 from muster.hub.rest.application import Application
 from muster.hub.rest.limits import Limits
@@ -117,7 +118,11 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
         )
         await postponed.do("the namespaces that every hub has", api.start)
         looking: asyncio.Task[None] | None = None
-        servants = (Signer(api, store, settings.directory), DefaultAccounts(api, store))
+        servants = (
+            Signer(api, store, settings.directory),
+            DefaultAccounts(api, store),
+            PublishedAuthority(api, store, tls.authority),
+        )
         try:
             await access.start(api, postponed)
             for servant in servants:

@@ -1,4 +1,4 @@
-"""About api/table.py, api/jsonpath.py and api/ages.py: what kubectl get shows."""
+"""About api/table.py and api/ages.py: what kubectl get shows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import pytest
 
 from muster.api import RESOURCES
 from muster.api.ages import age, human_duration
-from muster.api.jsonpath import compile_path
 from muster.api.table import cells, column_definitions, partial_metadata, row, table
-from muster.errors import InvalidObjectError
 from muster.values.times import parse_time, time_text
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
@@ -169,16 +167,3 @@ def test_what_is_no_time_has_no_age() -> None:
     assert age(None, NOW) == "<unknown>"
     assert age("soon", NOW) == "<invalid>"
     assert parse_time(time_text(NOW)) == NOW
-
-
-def test_a_path_walks_fields_lists_filters_and_quoted_keys() -> None:
-    obj = {"a": {"b.c/d": 1, "l": [{"t": "x", "v": 1}, {"t": "y", "v": 2}]}}
-    assert compile_path(r".a.b\.c/d").values(obj) == [1]
-    assert compile_path('.a["b.c/d"]').first(obj) == 1
-    assert compile_path(".a.l[*].v").values(obj) == [1, 2]
-    assert compile_path('.a.l[?(@.t=="y")].v').values(obj) == [2]
-    assert compile_path(".a.l[-1].v").values(obj) == [2]
-    assert compile_path(".a.l[7].v").values(obj) == []
-    assert compile_path(".no.where").first(obj) is None
-    with pytest.raises(InvalidObjectError):
-        compile_path(".a[?(@.t>1)]")

@@ -71,14 +71,14 @@ class Raw:
             content: bytes = answer.read()
             return content
 
-    def _json(self, path: str, accept: str = "application/json", method: str = "GET", body: Any = None) -> Any:
+    def send(self, path: str, accept: str = "application/json", method: str = "GET", body: Any = None) -> Any:
         return json.loads(self._ask(path, accept, method, body))
 
     def version(self) -> None:
-        assert self._json("/version")["major"] == "1"
+        assert self.send("/version")["major"] == "1"
 
     def discover(self) -> None:
-        found = self._json("/apis", DISCOVERY)
+        found = self.send("/apis", DISCOVERY)
         assert found["kind"] == "APIGroupDiscoveryList"
         names = {group["metadata"]["name"] for group in found["items"]}
         assert {"events.k8s.io", "certificates.k8s.io", made.OCM} <= names, names
@@ -88,10 +88,10 @@ class Raw:
             raise AssertionError("metrics were found")
 
     def create(self) -> None:
-        self._json(MAPS, method="POST", body=made.config_map(_OWN, a="1"))
+        self.send(MAPS, method="POST", body=made.config_map(_OWN, a="1"))
 
     def get(self) -> None:
-        assert self._json(f"{MAPS}/{_OWN}")["data"] == {"a": "1"}
+        assert self.send(f"{MAPS}/{_OWN}")["data"] == {"a": "1"}
         assert b"kind: ConfigMap" in self._ask(f"{MAPS}/{_OWN}", "application/yaml")
 
     def list(self) -> None:
@@ -102,17 +102,17 @@ class Raw:
             "spec": {"resourceAttributes": asked},
         }
         path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-        assert self._json(path, method="POST", body=review)["status"]["allowed"]
-        shown = self._json(f"{MAPS}?resourceVersion=0&includeObject=Object", TABLE)
+        assert self.send(path, method="POST", body=review)["status"]["allowed"]
+        shown = self.send(f"{MAPS}?resourceVersion=0&includeObject=Object", TABLE)
         assert shown["kind"] == "Table"
         assert any(row["object"]["metadata"]["name"] == _OWN for row in shown["rows"])
 
     def patch(self) -> None:
-        assert self._json(f"{MAPS}/{_OWN}", method="PATCH", body={"data": {"a": "2"}})["data"] == {"a": "2"}
+        assert self.send(f"{MAPS}/{_OWN}", method="PATCH", body={"data": {"a": "2"}})["data"] == {"a": "2"}
 
     def watch(self) -> None:
-        revision = self._json(f"{MAPS}?limit=500&resourceVersion=0")["metadata"]["resourceVersion"]
-        self._json(f"{MAPS}/{_OWN}", method="PATCH", body={"data": {"a": "3"}})
+        revision = self.send(f"{MAPS}?limit=500&resourceVersion=0")["metadata"]["resourceVersion"]
+        self.send(f"{MAPS}/{_OWN}", method="PATCH", body={"data": {"a": "3"}})
         query = f"watch=true&allowWatchBookmarks=true&resourceVersion={revision}&timeoutSeconds=2"
         lines = [json.loads(line) for line in self._ask(f"{MAPS}?{query}", TABLE).splitlines()]
         assert lines[0]["type"] == "MODIFIED", lines
@@ -120,14 +120,14 @@ class Raw:
 
     def delete(self) -> None:
         options = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}
-        assert self._json(f"{MAPS}/{_OWN}", method="DELETE", body=options)["status"] == "Success"
+        assert self.send(f"{MAPS}/{_OWN}", method="DELETE", body=options)["status"] == "Success"
 
     def custom(self) -> None:
-        shown = self._json(f"/apis/{made.OCM}/v1beta1/placementdecisions?resourceVersion=0", TABLE)
+        shown = self.send(f"/apis/{made.OCM}/v1beta1/placementdecisions?resourceVersion=0", TABLE)
         named = [column["name"] for column in shown["columnDefinitions"]]
         assert {"Count", "Clusters", "Generation"} <= set(named), named
 
     def events(self) -> None:
-        self._json(EVENTS, method="POST", body=made.event(_OWN))
-        shown = self._json("/apis/events.k8s.io/v1/events?resourceVersion=0", TABLE)
+        self.send(EVENTS, method="POST", body=made.event(_OWN))
+        shown = self.send("/apis/events.k8s.io/v1/events?resourceVersion=0", TABLE)
         assert any(f"seen by {_OWN}" in row["cells"] for row in shown["rows"]), shown["rows"]

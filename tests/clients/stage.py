@@ -16,11 +16,12 @@ PATIENCE = 120.0  # seconds
 
 
 @contextlib.contextmanager
-def a_running_hub(folder: Path) -> Iterator[Path]:
-    """Start one, and give its kubeconfig."""
+def a_running_hub(folder: Path, *, controllers: bool = True) -> Iterator[Path]:
+    """Start one, and give its kubeconfig. Without controllers it leaves placements and sets to somebody else's."""
     log = folder / "hub.log"
     kubeconfig = folder / "state" / "kubeconfig"
-    command = [sys.executable, "-m", "muster", "hub", "run", "--data", str(folder / "state")]
+    verb = "run" if controllers else "serve"
+    command = [sys.executable, "-m", "muster", "hub", verb, "--data", str(folder / "state")]
     with log.open("w") as written:
         process = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT)
         try:

@@ -49,6 +49,8 @@ def build(source: Path, *, package: str = ".", shared: tuple[Path, ...] = ()) ->
     """
     go = _go()
     name = source.parent.name if source.name == "peer" else source.name
+    if package != ".":
+        name = f"{name}-{package.rpartition('/')[2]}"  # one of several programs of a module
     target = cache() / f"{name}-{_checksum((source, *shared), go)}"
     if target.exists():
         return target

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from muster.hub.default_accounts import DefaultAccounts
+from muster.hub.published_authority import PublishedAuthority
 from muster.hub.requests import PatchType
 from tests.hub.a_hub import Hub, a_hub, complaint, config_map, namespace, story
 from tests.hub.rest.running import RunningHub, running_hub
@@ -47,6 +48,50 @@ async def test_every_namespace_has_a_default_account_and_gets_it_back() -> None:
             assert await hub.names("serviceaccounts", "kube-system") == ["default"]
         finally:
             await accounts.close()
+
+
+@story
+async def test_every_namespace_tells_whom_to_trust_and_nobody_can_make_it_tell_otherwise() -> None:
+    async with a_hub() as hub:
+        publisher = PublishedAuthority(hub.api, hub.store, b"an authority")
+        publisher.start()
+        try:
+
+            async def told() -> bool:
+                if "kube-root-ca.crt" not in await hub.names("configmaps", "apps"):
+                    return False
+                found = await hub.get("configmaps", "kube-root-ca.crt", "apps")
+                return "binaryData" not in found and found["data"] == {"ca.crt": "an authority"}
+
+            await hub.create(namespace("apps"))
+            await _until(told)
+            await hub.delete("configmaps", "kube-root-ca.crt", "apps")
+            await _until(told)
+            changed = await hub.get("configmaps", "kube-root-ca.crt", "apps")
+            await hub.update({**changed, "data": {"ca.crt": "another"}, "binaryData": {"more": "YQ=="}})
+            await _until(told)
+            assert "kube-root-ca.crt" in await hub.names("configmaps", "kube-system")
+        finally:
+            await publisher.close()
+
+
+@story
+async def test_annotations_are_written_with_the_status_of_a_namespace_and_its_spec_is_not() -> None:
+    async with a_hub() as hub:
+        await hub.create(namespace("apps"))
+        condition = {"type": "StatusPatch", "status": "True", "reason": "E2E", "message": "patched"}
+        change = {
+            "metadata": {"annotations": {"a": "b"}, "uid": None},
+            "spec": {"finalizers": ["example.com/mine"]},
+            "status": {"conditions": [condition]},
+        }
+        before = await hub.get("namespaces", "apps")
+        patched = await hub.patch(hub.target("namespaces", "apps", subresource="status"), change)
+        assert patched["metadata"]["annotations"] == {"a": "b"}
+        assert (patched["spec"], patched["metadata"]["uid"]) == (before["spec"], before["metadata"]["uid"])
+        assert patched["status"] == {"phase": "Active", "conditions": [condition]}
+        changed = await hub.update({**patched, "status": {"phase": "Terminating"}})
+        assert changed["status"] == patched["status"]
 
 
 async def _told(hub: Hub, name: str) -> list[dict[str, Any]]:
@@ -208,6 +253,9 @@ def test_a_token_names_the_key_that_checks_it(hub: RunningHub) -> None:
 def test_the_authority_of_clients_is_published(hub: RunningHub) -> None:
     _, found = _json(hub, "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication")
     assert found["data"]["client-ca-file"].startswith("-----BEGIN CERTIFICATE-----\n")
+    assert found["data"]["requestheader-client-ca-file"].startswith("-----BEGIN CERTIFICATE-----\n")
+    assert found["data"]["requestheader-client-ca-file"] != found["data"]["client-ca-file"]
+    assert found["data"]["requestheader-username-headers"] == '["X-Remote-User"]'
 
 
 def test_there_are_no_services_and_nobody_makes_one(hub: RunningHub) -> None:
@@ -283,3 +331,31 @@ def test_y_and_n_are_truth_values_in_yaml(hub: RunningHub, text: str, value: obj
 
 def test_health_is_told_whatever_the_method(hub: RunningHub) -> None:
     assert [hub.request(method, "/healthz")[2] for method in ("GET", "POST", "PUT")] == [b"ok", b"ok", b"ok"]
+
+
+def test_a_timeout_that_is_no_duration_is_refused(hub: RunningHub) -> None:
+    for path in ("/version", "/api/v1/namespaces"):
+        assert [hub.request("GET", f"{path}?timeout={text}")[0] for text in ("0s", "3m", "")] == [200, 200, 200]
+        code, _, answer = hub.request("GET", f"{path}?timeout=invalid")
+        wanted = 'invalid timeout specified in the request URL - time: invalid duration "invalid"'
+        assert (code, json.loads(answer)["message"]) == (400, wanted)
+    assert hub.request("GET", "/api/v1/namespaces?watch=1&timeoutSeconds=1&timeout=invalid")[0] == 200
+
+
+def test_answers_to_questions_have_no_tables(hub: RunningHub) -> None:
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    asked = {"nonResourceAttributes": {"path": "/", "verb": "get"}}
+    body = json.dumps({"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": asked})
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    assert hub.request("POST", path, body.encode(), {**JSON, "Accept": table})[0] == 406
+    code, _, answer = hub.request("POST", path, body.encode(), {**JSON, "Accept": f"{table},application/json"})
+    assert (code, json.loads(answer)["kind"]) == (201, "SelfSubjectAccessReview")
+
+
+def test_a_watch_of_tables_says_where_what_existed_has_ended(hub: RunningHub) -> None:
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1"
+    _, _, lines = hub.request("GET", f"/api/v1/namespaces?{query}", None, {"Accept": table})
+    (marked,) = [each for each in map(json.loads, lines.splitlines()) if each["type"] == "BOOKMARK"]
+    (row,) = marked["object"]["rows"]
+    assert row["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}

@@ -48,6 +48,14 @@ def normalize(obj: JsonObject) -> None:
     status.setdefault("phase", "Active")
 
 
+def compose(subresource: str, new: JsonObject, old: JsonObject, _: str) -> None:
+    """Status and spec are written apart; labels and annotations with either, as on a Kubernetes server."""
+    kept = "spec" if subresource == "status" else "status"
+    new.pop(kept, None)
+    if kept in old:
+        new[kept] = old[kept]
+
+
 def _phase(obj: JsonObject, _: datetime) -> object:
     return text_at(obj, "status", "phase")
 
@@ -89,6 +97,7 @@ NAMESPACE: Final = builtin(
     parts=("finalize",),
     verbs=tuple(verb for verb in BUILTIN_VERBS if verb != "deletecollection"),
     normalize=normalize,
+    compose=compose,
     name_problems=dns_label_problems,
     selectable_fields=(".status.phase",),
 )

@@ -6,11 +6,12 @@ kinds. Ages need the present, which is an argument.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.api.ages import age
+from muster.api.ages import UNKNOWN, age
 from muster.api.jsonpath import compile_path
 from muster.api.resource import PrinterColumn
 from muster.values.json import Json, JsonObject
@@ -34,6 +35,10 @@ CREATION_DESCRIPTION: Final = (
     "to be set in happens-before order across separate operations. Clients may not set this value. It is represented "
     "in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: "
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
+)
+# As Go's JSON package writes them.
+_ESCAPED: Final = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
 _NAME: Final = PrinterColumn(
     "Name",
@@ -106,9 +111,9 @@ def _cell(column: PrinterColumn) -> Callable[[JsonObject, datetime], Json]:
     path = compile_path(column.path)
     match column.type:
         case "string":
-            return lambda obj, _: _text(path.first(obj))
+            return lambda obj, _: _text(path.values(obj))
         case "date":
-            return lambda obj, now: None if (value := path.first(obj)) is None else age(value, now)
+            return lambda obj, now: _age(path.first(obj), now)
         case "integer":
             return lambda obj, _: _integer(path.first(obj))
         case "number":
@@ -117,11 +122,35 @@ def _cell(column: PrinterColumn) -> Callable[[JsonObject, datetime], Json]:
             return lambda obj, _: value if isinstance(value := path.first(obj), bool) else None
 
 
-def _text(value: Json) -> str | None:
-    """Text as it is, everything else as JSON."""
-    if value is None or isinstance(value, str):
+def _text(found: list[Json]) -> str | None:
+    """The first of what was found: text as it is, numbers as Go prints them, everything else as JSON."""
+    if not found:
+        return None
+    value = found[0]
+    if isinstance(value, str):
         return value
-    return msgspec.json.encode(value).decode()
+    if value is None:
+        return "<no value>"
+    if isinstance(value, float):
+        return _float_text(value)
+    return msgspec.json.encode(value, order="sorted").decode().translate(_ESCAPED)
+
+
+def _float_text(value: float) -> str:
+    """The shortest digits; with an exponent below 0.0001 and from a million on."""
+    number = Decimal(repr(value)).normalize()
+    if number.is_zero() or -4 <= number.adjusted() < 6:
+        return format(number, "f")
+    sign, digits, _ = number.as_tuple()
+    first, *rest = map(str, digits)
+    fraction = f".{''.join(rest)}" if rest else ""
+    return f"{'-' if sign else ''}{first}{fraction}e{number.adjusted():+03d}"
+
+
+def _age(value: Json, now: datetime) -> str | None:
+    if not isinstance(value, str):
+        return None
+    return age(value, now) if value else UNKNOWN
 
 
 def _integer(value: Json) -> int | None:

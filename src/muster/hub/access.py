@@ -131,8 +131,9 @@ class Access:
         self._aggregation.start()
 
     async def _publish(self, api: Api) -> None:
-        certificate, _ = client_authority(self._directory, self._clock())
-        await publish_authority(api, self._store, certificate_text(certificate))
+        now = self._clock()
+        certificate, _ = client_authority(self._directory, now)
+        await publish_authority(api, self._store, certificate_text(certificate), now)
 
     async def close(self) -> None:
         """Before the API and the store are closed."""

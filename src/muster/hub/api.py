@@ -33,7 +33,7 @@ from muster.hub.requests import Answer, PatchType
 from muster.hub.reviews import Reviews
 from muster.hub.selection import selection
 from muster.hub.storage import ConflictError, Put
-from muster.hub.watches import EventCache
+from muster.hub.watches import CustomWatches, EventCache
 from muster.hub.write_checks import WriteChecks
 from muster.values.causes import invalid
 from muster.values.json import JsonObject
@@ -121,6 +121,7 @@ class Api:
         self._reviews = Reviews(authorizer, authenticator, self._now, questions)
         self._namespaces = resources[namespaces.NAMESPACES]
         self._events = EventCache()
+        self._custom_watches = CustomWatches(self.kinds, self._events)
 
     def _now(self) -> str:
         moment = self._clock().replace(microsecond=0)
@@ -181,7 +182,9 @@ class Api:
     async def watch(self, user: User, target: Target, selected: WatchOptions) -> WatchStream:
         """The changes of a collection from a revision on, or from now."""
         await self._authorize_collection(user, "watch", target, selected)
-        return watches.opened(self._store, self._events, target, selected)
+        stream = watches.opened(self._store, self._events, target, selected)
+        self._custom_watches.add(target, stream)
+        return stream
 
     async def _authorize_collection(
         self, user: User, verb: str, target: Target, selected: ListOptions | WatchOptions

@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections import deque
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
 
 from muster.hub import options as checks
 from muster.hub import status
@@ -21,6 +22,8 @@ from muster.hub.storage import CompactedError, EventType, WatchOverflowError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from muster.api.resource import Version
+    from muster.hub.custom.live import Kinds
     from muster.hub.requests import Target, WatchOptions
     from muster.hub.selection import Selection
     from muster.hub.storage import Event, Record, Store, Watch
@@ -40,11 +43,11 @@ class EventCache:
         self._most = most
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._events: dict[tuple[int, str, str, str, bool], WatchEvent] = {}
+        self._events: dict[tuple[int, Version, str, bool], WatchEvent] = {}
 
     def event(self, type_: str, record: Record, target: Target, last_seen: Record | None = None) -> WatchEvent:
         """The event for a state; `last_seen` is the state to show instead when a watcher loses sight of the object."""
-        key = (record.revision, target.resource.group, target.version.name, type_, last_seen is not None)
+        key = (record.revision, target.version, type_, last_seen is not None)
         event = self._events.get(key)
         if event is None:
             value = record.value if last_seen is None else with_revision(last_seen.value, record.revision)
@@ -54,6 +57,32 @@ class EventCache:
             while len(self._events) > self._most or (self._bytes > self._most_bytes and len(self._events) > 1):
                 self._bytes -= _weight(self._events.pop(next(iter(self._events))))
         return event
+
+    def clear(self) -> None:
+        self._events.clear()
+        self._bytes = 0
+
+
+class CustomWatches:
+    """The running watches of custom kinds. They end when their kind changes: clients come back for its new form."""
+
+    def __init__(self, kinds: Kinds, cache: EventCache) -> None:
+        self._kinds = kinds
+        self._cache = cache
+        self._streams: dict[str, WeakSet[Stream]] = {}
+        kinds.outdated = self._end
+
+    def add(self, target: Target, stream: Stream) -> None:
+        key = target.resource.key
+        if target.resource.custom:
+            self._streams.setdefault(key, WeakSet()).add(stream)
+            if self._kinds.get(key) is not target.resource:
+                stream.finish()  # it has changed while the watch was being authorized
+
+    def _end(self, key: str) -> None:
+        self._cache.clear()  # nobody asks for the form that was; its schema may be large
+        for stream in self._streams.pop(key, ()):
+            stream.finish()
 
 
 def _weight(event: WatchEvent) -> int:
@@ -183,6 +212,11 @@ class Stream:
             self._watch.close()
         if self._timer is not None:
             self._timer.cancel()
+
+    def finish(self) -> None:
+        """Tell what has happened until now, and end."""
+        if self._watch is not None:
+            self._watch.finish()
 
     def __aiter__(self) -> Self:
         return self

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.conformance.kube.exchanges import run_exchanges, same_but_for
+from muster.hub.auth.published import NAME, PROXIES, PROXY
+from tests.conformance.kube.exchanges import run_exchanges, same_but_for, shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,24 @@ def _own_texts(transcript: Transcript, answered: Answered) -> bool:
     return transcript["request"]["path"].startswith("/openapi/") and same_but_for(transcript, answered, without_texts)
 
 
+def _proxies(transcript: Transcript, answered: Answered) -> bool:
+    """The ConfigMap tells programs of proxies too, as that of a server which is told of some; nothing else differs."""
+    if not transcript["request"]["path"].endswith(f"/configmaps/{NAME}") or answered.status != 200:
+        return False
+    added = {PROXY, *PROXIES}
+
+    def without_proxies(value: Any) -> Any:
+        if isinstance(value, dict):
+            told = {name: without_proxies(item) for name, item in value.items()}
+            return {name: item for name, item in told.items() if name.removeprefix("f:") not in added}
+        return [without_proxies(item) for item in value] if isinstance(value, list) else value
+
+    all_told = added <= set(answered.body["data"])
+    return all_told and same_but_for(transcript, answered, lambda body: shape(without_proxies(body)))
+
+
 RULES: Final = {
+    "An authority for proxies is published": _proxies,
     "Column texts are ours": _own_column_texts,
     "Tokens are signed on an elliptic curve": _own_key,
     "OpenAPI texts are ours": _own_texts,

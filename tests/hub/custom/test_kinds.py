@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tests.hub.custom.a_kind import (
@@ -22,6 +23,7 @@ from tests.hub.custom.a_kind import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -50,6 +52,36 @@ def test_a_kind_is_served_as_soon_as_its_definition_is_answered(hub: Shop) -> No
     document = hub.send("GET", f"/openapi/v3/apis/{GROUP}/v1")
     assert "colour" in document["components"]["schemas"]["com.example.shop.v1.Toy"]["properties"]["spec"]["properties"]
     assert f"apis/{GROUP}/v1" in str(hub.send("GET", "/openapi/v3"))
+
+
+def test_openapi_2_does_not_list_fields_where_others_are_kept_or_null_is_allowed(hub: Shop) -> None:
+    keeps = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    some = {
+        "type": "object",
+        "required": ["maybe", "kept"],
+        "properties": {
+            "maybe": {"type": "object", "nullable": True, "properties": {"a": {"type": "string"}}},
+            "kept": {**keeps, "properties": {"a": {"type": "string"}}},
+        },
+    }
+    hub.define(definition(schema(some)))
+    hub.define(definition(schema(some) | keeps, plural="games", kind="Game"))
+    published = hub.send("GET", "/openapi/v2", Accept="application/json")["definitions"]
+    spec = published["com.example.shop.v1.Toy"]["properties"]["spec"]
+    assert spec["properties"] == {"maybe": {}, "kept": {"x-kubernetes-preserve-unknown-fields": True}}
+    assert spec["required"] == ["kept"]
+    game = published["com.example.shop.v1.Game"]
+    assert game == {"type": "object", "x-kubernetes-group-version-kind": game["x-kubernetes-group-version-kind"]}
+
+
+def test_explain_finds_the_words_that_clients_look_for(hub: Shop) -> None:
+    hub.define(definition(COLOUR))
+    schemas = hub.send("GET", f"/openapi/v3/apis/{GROUP}/v1")["components"]["schemas"]
+    told = schemas["com.example.shop.v1.Toy"]["properties"]
+    assert told["apiVersion"]["description"].startswith("APIVersion defines ")
+    assert told["metadata"]["description"].startswith("Standard object's metadata")
+    created = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]["properties"]["creationTimestamp"]
+    assert created["description"].startswith("CreationTimestamp is a timestamp")
 
 
 def test_a_changed_definition_is_in_force_as_soon_as_it_is_answered(hub: Shop) -> None:
@@ -109,6 +141,38 @@ def test_a_kind_without_columns_shows_its_age(hub: Shop) -> None:
     assert [column["name"] for column in table["columnDefinitions"]] == ["Name", "Age"]
 
 
+def test_columns_show_what_a_server_shows_of_numbers_objects_and_nulls(hub: Shop) -> None:
+    kept = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    paths = {
+        "float": ".spec.float",
+        "half": ".spec.half",
+        "object": ".spec.object",
+        "null": ".spec.null",
+        "many": ".spec.list[*].n",
+        "missing": ".spec.nothing",
+        "big": ".spec.list[?(@.n>1)].name",
+    }
+    columns = [{"name": name, "type": "string", "jsonPath": path} for name, path in paths.items()]
+    more = [{"name": "broken", "type": "string", "jsonPath": '.spec["x"]'}, {"name": "late", **columns[0]}]
+    hub.define(definition(schema(kept), additionalPrinterColumns=[*columns, *more]))
+    listed = [{"n": 1, "name": "one"}, {"n": 2, "name": "two"}]
+    hub.create("a", {"float": 1234567.5, "half": 0.5, "object": {"z": "<", "a": [1]}, "null": None, "list": listed})
+    table = hub.send("GET", path(), Accept=TABLE)
+    names = [column["name"] for column in table["columnDefinitions"]]
+    (row,) = table["rows"]
+    # The columns from the first that cannot be read on are not there.
+    assert dict(zip(names, row["cells"], strict=True)) == {
+        "Name": "a",
+        "float": "1.2345675e+06",
+        "half": "0.5",
+        "object": '{"a":[1],"z":"\\u003c"}',
+        "null": "<no value>",
+        "many": "1",
+        "missing": None,
+        "big": "two",
+    }
+
+
 def test_watches_follow_definitions_and_objects(hub: Shop) -> None:
     hub.define(definition(COLOUR))
     revision = hub.send("GET", path())["metadata"]["resourceVersion"]
@@ -123,6 +187,50 @@ def test_watches_follow_definitions_and_objects(hub: Shop) -> None:
     ]
     kinds = [json.loads(line) for line in hub.hub.request("GET", DEFINITIONS + query)[2].splitlines()]
     assert [each["type"] for each in kinds] == ["ADDED", "MODIFIED"]
+
+
+def test_a_running_watch_ends_when_its_kind_changes_and_the_next_shows_the_new_form(hub: Shop) -> None:
+    hub.define(definition(COLOUR))
+    since = hub.create("a", {"colour": "red", "count": 1})["metadata"]["resourceVersion"]
+    with _watching(hub, since) as lines:
+        hub.create("b", {"colour": "blue", "count": 2})
+        assert json.loads(next(lines))["object"]["spec"] == {"colour": "blue", "count": 2}
+        hub.redefine({"spec": {"versions": [version(of=schema(fields(count={"type": "integer"})))]}})
+        assert list(lines) == []
+    with _watching(hub, since) as lines:
+        assert json.loads(next(lines))["object"]["spec"] == {"count": 2}
+
+
+def test_a_running_watch_goes_on_when_the_labels_of_its_definition_change(hub: Shop) -> None:
+    hub.define(definition(COLOUR))
+    since = hub.create("a")["metadata"]["resourceVersion"]
+    with _watching(hub, since) as lines:
+        hub.redefine({"metadata": {"labels": {"a": "b"}}})
+        hub.create("b")
+        assert json.loads(next(lines))["object"]["metadata"]["name"] == "b"
+
+
+def test_a_running_watch_sees_its_objects_go_with_their_kind_and_ends(hub: Shop) -> None:
+    hub.define(definition(COLOUR))
+    hub.create("a")
+    since = hub.create("b")["metadata"]["resourceVersion"]
+    with _watching(hub, since) as lines:
+        hub.send("DELETE", f"{DEFINITIONS}/toys.{GROUP}")
+        seen = [json.loads(line) for line in lines]
+    assert [(each["type"], each["object"]["metadata"]["name"]) for each in seen] == [("DELETED", "a"), ("DELETED", "b")]
+
+
+def test_a_kind_that_is_defined_anew_is_not_followed_by_a_watch_of_the_old_one(hub: Shop) -> None:
+    hub.define(definition(COLOUR))
+    since = hub.create("a", metadata={"finalizers": ["shop.example.com/held"]})["metadata"]["resourceVersion"]
+    with _watching(hub, since) as lines:
+        hub.send("DELETE", f"{DEFINITIONS}/toys.{GROUP}")
+        assert json.loads(next(lines))["object"]["metadata"]["deletionTimestamp"]
+        hub.patch("a", {"metadata": {"finalizers": None}})
+        _until(hub, lambda: hub.send("GET", f"{DEFINITIONS}/toys.{GROUP}") and hub.code == 404)
+        hub.define(definition(COLOUR))
+        hub.create("b")
+        assert [json.loads(line)["object"]["metadata"]["name"] for line in lines] == ["a"]
 
 
 def test_names_belong_to_one_kind_of_a_group(hub: Shop) -> None:
@@ -203,3 +311,10 @@ def _until(hub: Shop, question: object) -> None:
     while not question():  # type: ignore[operator]  # any function without arguments
         assert time.monotonic() < deadline, "it does not happen"
         time.sleep(0.01)
+
+
+@contextmanager
+def _watching(hub: Shop, since: str) -> Iterator[Iterator[bytes]]:
+    """The lines of a watch that has begun; they end when the watch does."""
+    with hub.hub.open(f"{path()}?watch=1&timeoutSeconds=20&resourceVersion={since}") as answer:
+        yield iter(answer.readline, b"")

@@ -201,3 +201,14 @@ def test_an_applied_definition_that_go_could_not_decode_is_refused_with_the_fiel
     hub.define(definition())
     hub.send("PATCH", f"{DEFINITIONS}/{NAME}?fieldManager=m&force=true", broken, APPLY)
     assert hub.code == 500
+
+
+def test_a_definition_whose_conditions_were_written_over_is_established_again(hub: Shop) -> None:
+    hub.define(definition())
+    change = [{"op": "add", "path": "/status/conditions", "value": [{"message": "patched"}]}]
+    answer = hub.send("PATCH", f"{DEFINITIONS}/{NAME}/status", change, "application/json-patch+json")
+    assert (hub.code, [each["message"] for each in answer["status"]["conditions"]]) == (200, ["patched"])
+    found = {each.get("type"): each.get("status") for each in hub.definition()["status"]["conditions"]}
+    assert (found["NamesAccepted"], found["Established"]) == ("True", "True")
+    hub.create("a")
+    assert hub.code == 201

@@ -79,6 +79,16 @@ class RunningHub:
         finally:
             connection.close()
 
+    @contextlib.contextmanager
+    def open(self, path: str) -> Iterator[http.client.HTTPResponse]:
+        """A GET whose body the caller reads as it comes, such as a watch."""
+        connection = self._connection()
+        try:
+            connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
+            yield connection.getresponse()
+        finally:
+            connection.close()
+
     def _authority(self) -> str:
         if self.tls is None:
             return ""

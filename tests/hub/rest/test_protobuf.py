@@ -18,6 +18,7 @@ from muster.hub.rest.protobuf import (
     decode,
     encode_status,
     open_envelope,
+    varint_field,
 )
 from muster.hub.rest.protobuf_kinds import DELETE_OPTIONS, KINDS
 
@@ -131,3 +132,10 @@ def test_a_status_is_written_as_a_go_client_reads_it() -> None:
     assert encode_status(status) == (
         b'k8s\x00\n\x0c\n\x02v1\x12\x06Status\x12\x1a\n\x06\n\x00\x12\x00\x1a\x00\x12\x07Failure\x1a\x01m"\x01R0\x96\x03\x1a\x00"\x00'
     )
+
+
+def test_times_of_the_first_years_have_years_of_four_digits() -> None:
+    moment = varint_field(1, -62135596798 + 2**64)  # two seconds after the beginning of the year 1
+    message = Message({1: Field("seconds", Scalar.TIME), 2: Field("micro", Scalar.MICRO_TIME)})
+    found = decode(_field(1, moment) + _field(2, moment), message)
+    assert found == {"seconds": "0001-01-01T00:00:02Z", "micro": "0001-01-01T00:00:02.000000Z"}

@@ -128,6 +128,11 @@ def client_authority(directory: Path, now: datetime) -> tuple[x509.Certificate, 
     return _authority(directory, now)
 
 
+def nobodys_authority(now: datetime) -> str:
+    """An authority in PEM whose key is thrown away: it has signed nothing, and never will."""
+    return _pem(_new_authority("muster-nobodys-ca", ec.generate_private_key(ec.SECP256R1()), now)).decode("ascii")
+
+
 def certificate_text(certificate: x509.Certificate) -> str:
     """A certificate in PEM."""
     return _pem(certificate).decode("ascii")
@@ -142,19 +147,23 @@ def _authority(directory: Path, now: datetime) -> tuple[x509.Certificate, ec.Ell
         if isinstance(key, ec.EllipticCurvePrivateKey) and now < certificate.not_valid_after_utc - _RENEW_BEFORE:
             return certificate, key
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"muster-ca-{int(now.timestamp())}")])
-    certificate = (
-        _draft(name, name, key.public_key(), now, _AUTHORITY_LIFE)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(signs_certificates=True), critical=True)
-        .sign(key, hashes.SHA256())
-    )
+    certificate = _new_authority("muster-ca", key, now)
     try:
         _write_private(key_file, key)
         certificate_file.write_bytes(_pem(certificate))
     except OSError as error:
         raise _unwritable(directory, error) from error
     return certificate, key
+
+
+def _new_authority(name: str, key: ec.EllipticCurvePrivateKey, now: datetime) -> x509.Certificate:
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"{name}-{int(now.timestamp())}")])
+    return (
+        _draft(subject, subject, key.public_key(), now, _AUTHORITY_LIFE)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(signs_certificates=True), critical=True)
+        .sign(key, hashes.SHA256())
+    )
 
 
 def _names(hosts: Sequence[str]) -> list[x509.GeneralName]:

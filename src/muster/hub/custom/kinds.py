@@ -13,8 +13,7 @@ from muster.hub.custom.objects import CustomChecks
 from muster.hub.rest.discovery import version_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
+    from collections.abc import Callable, Iterator, Sequence
 
     from muster.api.custom_resource_definition import (
         Definition,
@@ -53,11 +52,11 @@ def custom_kind(definition: Definition) -> Resource:
 
 def _version(version: DefinitionVersion, spec: DefinitionSpec, kind: str) -> Version:
     schema, scale = version.schema.openapi, _scale(version.subresources.scale)
-    columns = tuple(map(_column, version.additional_printer_columns))
+    columns = tuple(_columns(version.additional_printer_columns))
     return Version(
         name=version.name,
         schema=schema,
-        columns=columns or (_AGE,),
+        columns=columns if version.additional_printer_columns else (_AGE,),
         status=version.has_status,
         selectable_fields=tuple(each.json_path for each in version.selectable_fields),
         storage=version.storage,
@@ -74,19 +73,16 @@ def _scale(scale: DefinitionScale | None) -> Scale | None:
     return Scale(scale.spec_replicas_path, scale.status_replicas_path, scale.label_selector_path)
 
 
-def _column(column: DefinitionColumn) -> PrinterColumn:
-    cell: Callable[[Object, datetime], object] | None = None
-    try:
-        compile_path(column.json_path)
-    except InvalidObjectError:
-        cell = _nothing  # a path in a language that we do not speak shows nothing
-    return PrinterColumn(
-        column.name, column.type, column.json_path, column.description, column.format, column.priority, cell
-    )
-
-
-def _nothing(_: Object, __: datetime) -> None:
-    return None
+def _columns(columns: Sequence[DefinitionColumn]) -> Iterator[PrinterColumn]:
+    """The columns up to the first whose path cannot be read: a server shows no more of them either."""
+    for column in columns:
+        try:
+            compile_path(column.json_path)
+        except InvalidObjectError:
+            return
+        yield PrinterColumn(
+            column.name, column.type, column.json_path, column.description, column.format, column.priority
+        )
 
 
 def _deprecation(version: DefinitionVersion, spec: DefinitionSpec, kind: str) -> str:

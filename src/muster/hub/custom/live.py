@@ -1,7 +1,8 @@
 """Which kinds there are now: the hub's own, and those that somebody has defined.
 
 A mapping like the registry, which it extends; `changes` counts, so that routes, discovery and OpenAPI are made anew
-when they are asked for and something has changed. Only `lifecycle` changes it.
+when they are asked for and something has changed; who shows a kind over time is told when it has another form
+(`outdated`). Only `lifecycle` changes it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from muster.api.crds import KEY
 from muster.hub.custom.reading import DefinitionChecks, completed, normalized
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from muster.api.resource import Resource
 
@@ -27,6 +28,8 @@ class Kinds(Mapping[str, "Resource"]):
         self._custom: dict[str, Resource] = {}
         self._all: dict[str, Resource] = dict(self._own)
         self.changes = 0
+        #: Called with the key of a custom kind that is no longer served as it was.
+        self.outdated: Callable[[str], None] = lambda _: None
 
     def __getitem__(self, key: str) -> Resource:
         return self._all[key]
@@ -47,11 +50,16 @@ class Kinds(Mapping[str, "Resource"]):
 
     def put(self, resource: Resource) -> None:
         """Serve a custom kind, or serve it in a new form."""
+        before = self._custom.get(resource.key)
         self._change({**self._custom, resource.key: resource})
+        # That a kind begins to go changes nothing of its form: whoever follows it is to see its objects go.
+        if before is not None and before.terminating == resource.terminating:
+            self.outdated(resource.key)
 
     def remove(self, key: str) -> None:
         if key in self._custom:
             self._change({name: each for name, each in self._custom.items() if name != key})
+            self.outdated(key)
 
     def _change(self, custom: dict[str, Resource]) -> None:
         # New mappings: whoever goes over the old ones is not disturbed.

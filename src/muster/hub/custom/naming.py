@@ -40,7 +40,7 @@ def named(definition: JsonObject, taken: NamesInUse, now: str) -> JsonObject | N
     """The status with the names that can be accepted; None when there is nothing to settle."""
     status = definition["status"]
     wanted, accepted = definition["spec"]["names"], status["acceptedNames"]
-    if is_settled(wanted, accepted):
+    if is_settled(wanted, accepted) and _condition(status, ESTABLISHED) is not None:
         return None
     names = dict(accepted)
     reason, message = "", ""
@@ -68,7 +68,7 @@ def named(definition: JsonObject, taken: NamesInUse, now: str) -> JsonObject | N
         found, NAMES_ACCEPTED, "True" if ok else "False", reason or "NoConflicts", message or "no conflicts found", now
     )
     established = _condition(found, ESTABLISHED)
-    if established is None or established["status"] != "True":
+    if established is None or established.get("status") != "True":
         if ok:
             text = "the initial names have been accepted"
             found = with_condition(found, ESTABLISHED, "True", "InitialNamesAccepted", text, now)
@@ -97,7 +97,7 @@ def _conflict(wanted: Json, accepted: Json, used: set[str]) -> str:
 
 
 def _condition(status: JsonObject, kind: str) -> JsonObject | None:
-    return next((each for each in list_at(status, "conditions") if each["type"] == kind), None)
+    return next((each for each in list_at(status, "conditions") if each.get("type") == kind), None)
 
 
 def with_condition(status: JsonObject, kind: str, value: str, reason: str, message: str, now: str) -> JsonObject:
@@ -105,8 +105,8 @@ def with_condition(status: JsonObject, kind: str, value: str, reason: str, messa
     conditions = [dict(each) for each in list_at(status, "conditions")]
     new = {"type": kind, "status": value, "lastTransitionTime": now, "reason": reason, "message": message}
     for index, each in enumerate(conditions):
-        if each["type"] == kind:
-            since = each.get("lastTransitionTime") if each["status"] == value else None
+        if each.get("type") == kind:
+            since = each.get("lastTransitionTime") if each.get("status") == value else None
             conditions[index] = {**each, **new, "lastTransitionTime": since or now}
             break
     else:

@@ -165,6 +165,8 @@ class Application:
                 return status_reply(_too_many(self.limits.requests_in_flight))
             self._in_flight += 1
             try:
+                if b"timeout=" in scope["query_string"]:
+                    queries.check_timeout(scope["query_string"])
                 reply = self._fixed_paths.without_credentials(scope)
                 if reply is None:
                     reply = await self._answer(scope, headers, receive, record)
@@ -276,7 +278,8 @@ class Application:
         query = queries.parse_query(scope["query_string"])
         user_agent = headers.get(b"user-agent", b"")[:_LONGEST_AGENT].decode("latin-1")
         known = (route.resource.group, route.resource.kind) in KINDS
-        form = form_of(headers.get(b"accept", b"").decode("latin-1"), protobuf=known)
+        accept = headers.get(b"accept", b"").decode("latin-1")
+        form = form_of(accept, protobuf=known, tables=not route.resource.virtual)
         return Call(
             user,
             route,

@@ -61,14 +61,14 @@ class _Clause:
     parameters: dict[str, str]
 
 
-def form_of(accept: str, *, protobuf: bool = False) -> Form:
+def form_of(accept: str, *, protobuf: bool = False, tables: bool = True) -> Form:
     """The best form for an Accept header; protobuf, for what can be sent so, if the client takes nothing else.
 
-    Raises NotAcceptableError (406).
+    Answers to questions, which are no stored objects, have no tables and no metadata. Raises NotAcceptableError (406).
     """
     if accept in ("", JSON, "*/*"):
         return PLAIN
-    return _negotiated(accept[:8192], protobuf)
+    return _negotiated(accept[:8192], protobuf, tables)
 
 
 def takes_only_protobuf(accept: bytes) -> bool:
@@ -88,14 +88,16 @@ def prettier(form: Form, wanted: str, user_agent: str) -> Form:
 
 
 @lru_cache(maxsize=256)
-def _negotiated(accept: str, protobuf: bool) -> Form:
+def _negotiated(accept: str, protobuf: bool, tables: bool) -> Form:
     clauses = clauses_of(accept)
     for media_types in ((JSON, YAML), (PROTOBUF,) if protobuf else ()):
         for clause in clauses:
             for media_type in media_types:
                 if _matches(clause, media_type):
                     form = _form(media_type, clause.parameters)
-                    if form is not None and not (form.table and media_type == PROTOBUF):
+                    if form is None or (form.transform and not tables):
+                        continue
+                    if not (form.table and media_type == PROTOBUF):
                         return form
     if not clauses:
         return PLAIN

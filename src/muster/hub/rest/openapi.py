@@ -159,11 +159,14 @@ def _schemas(resource: Resource, version: Version) -> dict[str, Schema]:
     name = schema_name(resource, version, resource.kind)
     schema: Schema = _spelled_out(version.schema) if resource.custom else dict(version.schema)
     properties = {
-        "apiVersion": {"type": "string", "description": "The version of this object's schema."},
-        "kind": {"type": "string", "description": "The kind of this object."},
+        "apiVersion": {
+            "type": "string",
+            "description": "APIVersion defines which version of the schema this object is written in.",
+        },
+        "kind": {"type": "string", "description": "Kind says what this object is."},
         **schema.get("properties", {}),
         "metadata": {
-            "description": "Identity, labels and bookkeeping.",
+            "description": "Standard object's metadata: identity, labels and bookkeeping.",
             "default": {},
             "allOf": [shared.ref(f"{shared.META}.ObjectMeta")],
         },

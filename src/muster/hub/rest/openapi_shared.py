@@ -70,7 +70,7 @@ SCHEMAS: Mapping[str, JsonMapping] = {
             "annotations": {**_STRINGS, "description": "Notes of tools and people; not used to select objects."},
             "creationTimestamp": {
                 "allOf": [ref(f"{META}.Time")],
-                "description": "When the object was created. Read-only.",
+                "description": "CreationTimestamp is a timestamp: when the object was created. Read-only.",
             },
             "deletionGracePeriodSeconds": {
                 "type": "integer",

@@ -30,13 +30,14 @@ _EXTENSIONS = (
     "x-kubernetes-preserve-unknown-fields",
 )
 _KIND = "x-kubernetes-group-version-kind"
+_KEEPS = "x-kubernetes-preserve-unknown-fields"
 
 
 def document(title: str, version: str, paths: JsonMapping, schemas: JsonMapping) -> bytes:
     """The document of all paths and schemas, which are given in the form of OpenAPI 3."""
     info = _text(1, title) + _text(2, version)
     patches = b"".join(_path(path, item["patch"]) for path, item in paths.items() if "patch" in item)
-    definitions = b"".join(_named(1, name, _schema(schema)) for name, schema in schemas.items())
+    definitions = b"".join(_named(1, name, _schema(_definition(schema))) for name, schema in schemas.items())
     return b"".join(
         (
             _text(1, "2.0"),
@@ -53,7 +54,7 @@ def plain_document(title: str, version: str, paths: JsonMapping, schemas: JsonMa
         "swagger": "2.0",
         "info": {"title": title, "version": version},
         "paths": {path: _plain_item(item) for path, item in paths.items()},
-        "definitions": {name: _plain_schema(schema) for name, schema in schemas.items()},
+        "definitions": {name: _plain_schema(_definition(schema)) for name, schema in schemas.items()},
         "securityDefinitions": {
             "BearerToken": {"type": "apiKey", "name": "authorization", "in": "header", "description": "Bearer token."}
         },
@@ -97,8 +98,30 @@ def _plain_parameter(parameter: JsonMapping) -> JsonObject:
     return {**shown, **_plain_schema(parameter["schema"])}
 
 
+def _definition(schema: JsonMapping) -> JsonMapping:
+    """A kind that keeps whatever it is given is an object and nothing else: old kubectls refuse what is not listed."""
+    if _KEEPS in schema and _KIND in schema:
+        return {"type": "object", _KIND: schema[_KIND]}
+    return schema
+
+
+def _told_apart(schema: JsonMapping) -> JsonMapping:
+    """Without what makes old kubectls refuse a null, or fields that they do not find listed."""
+    properties = schema.get("properties", {})
+    nullable = [name for name, below in properties.items() if below.get("nullable")]
+    if nullable and "required" in schema:
+        schema = {**schema, "required": [name for name in schema["required"] if name not in nullable]}
+    if not schema.get("nullable") and not schema.get(_KEEPS):
+        return schema
+    hidden = {"items", "properties"}
+    if schema.get("nullable") or schema.get("type") in ("object", "array"):
+        hidden.add("type")
+    return {name: value for name, value in schema.items() if name not in hidden}
+
+
 def _plain_schema(schema: JsonMapping) -> JsonObject:
     """A schema in the words of OpenAPI 2, which knows neither alternatives nor null."""
+    schema = _told_apart(schema)
     reference = _reference(schema)
     if reference:
         described = {"description": schema["description"]} if "description" in schema else {}
@@ -151,6 +174,7 @@ def _query(parameter: JsonMapping) -> bytes:
 
 
 def _schema(schema: JsonMapping) -> bytes:
+    schema = _told_apart(schema)
     description = _text(4, schema["description"]) if "description" in schema else b""
     reference = _reference(schema)
     if reference:

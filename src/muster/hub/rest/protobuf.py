@@ -189,12 +189,16 @@ def _moment(wire: int | memoryview) -> tuple[datetime | None, int]:
 
 def _time(wire: int | memoryview) -> str | None:
     moment, _ = _moment(wire)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if moment is None else _text_of(moment) + "Z"
 
 
 def _micro_time(wire: int | memoryview) -> str | None:
     moment, nanos = _moment(wire)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{nanos // 1000:06d}Z"
+    return None if moment is None else f"{_text_of(moment)}.{nanos // 1000:06d}Z"
+
+
+def _text_of(moment: datetime) -> str:
+    return moment.replace(microsecond=0, tzinfo=None).isoformat()  # strftime does not fill up the year 1
 
 
 def _raw_json(wire: int | memoryview) -> Json:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
+from muster.cel.values.timestamps import parse_duration
 from muster.hub import status
 from muster.hub.requests import DeleteOptions, ListOptions, WatchOptions, WriteOptions
+from muster.values.causes import quoted
 
 if TYPE_CHECKING:
     from muster.hub.rest.routes import Route
@@ -57,6 +59,15 @@ def number(query: Query, name: str) -> int | None:
     if len(digits) > 19 or not -(1 << 63) <= int(value) < 1 << 63:
         raise status.bad_request(f'strconv.ParseInt: parsing "{value}": value out of range')
     return int(value)
+
+
+def check_timeout(raw: bytes) -> None:
+    """Refuse a `timeout` that is no duration. A good one changes nothing: requests end sooner than clients ask for."""
+    query = parse_query(raw)
+    value = text(query, "timeout")
+    if value and not flag(query, "watch") and parse_duration(value) is None:
+        problem = f"invalid timeout specified in the request URL - time: invalid duration {quoted(value[:100])}"
+        raise status.bad_request(problem)
 
 
 def write_options(query: Query, user_agent: str) -> WriteOptions:

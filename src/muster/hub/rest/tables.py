@@ -88,7 +88,8 @@ class Tables:
             if event.type == "ERROR":
                 return event.around(event.object)
             version = str(event.revision)
-            rows = () if event.type == "BOOKMARK" else (event.object,)
+            # Of a bookmark too: its row has the annotation that says where what existed has ended.
+            rows = (event.object,)
             shown = self._table(target, rows, {"resourceVersion": version}, form, include, columns=first)
             first = False
             return event.around(b"".join(shown.json()).rstrip(b"\n"))

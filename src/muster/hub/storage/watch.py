@@ -167,6 +167,13 @@ class Watch:
         self._closed = True
         self._detach()
 
+    def finish(self) -> None:
+        """End the iteration after what waits already."""
+        self._closed = True
+        self._collection.remove_watch(self)
+        self._attached = False
+        self._wake()
+
     def _fail(self, error: StorageError) -> None:
         self._failure = error
         self._detach()

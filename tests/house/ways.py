@@ -67,7 +67,7 @@ EXPLANATION: Final = Way(
         Step("cli/inputs/fleets.py", "gathered", "files", "objects from a server or from files"),
         Step("selection.py", "Snapshot.__init__", "objects", "sets, bindings, placements and the fleet, in memory"),
         Step("selection.py", "Snapshot.schedule", "placement", "the same schedule as the controllers'"),
-        Step("placement/schedule/plan.py", "plan_of", "placement", "the spec compiled; faults are values"),
+        Step("placement/schedule/plan.py", "plan_read", "placement", "the spec compiled; faults are values"),
         Step("placement/schedule/pipeline.py", "schedule", "cycle", "filter, score, pick, spread, group"),
         Step("placement/explain/explanation.py", "explain_cluster", "result", "what decided, stage by stage"),
         Step("reasons/words.py", "sentence", "reason", "each reason gets its sentence"),

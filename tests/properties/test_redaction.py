@@ -66,7 +66,13 @@ def words_in(value: Any) -> set[str]:
 
 
 #: Codes, kinds of failure and the words that sentences are made with.
-OURS: Final = words_in([*Code, *FailureKind, Path(str(wording.__file__)).read_text(encoding="utf-8")])
+OURS: Final = words_in(
+    [
+        *Code,
+        *FailureKind,
+        *(file.read_text(encoding="utf-8") for file in Path(str(wording.__file__)).parent.glob("*.py")),
+    ]
+)
 
 
 def a_fleet(dice: random.Random) -> list[Object]:

@@ -213,7 +213,7 @@ class Api:
         if target.resource.virtual and body.weight > most:
             raise status.too_large(most)
         weight = _weight(target, body)
-        reading = partial(_read_whole, target, body, checked)
+        reading = partial(bodies.read_whole, target, body, checked.validation)
         obj, warnings = await self._heavy.done(user.name, weight, reading)
         warnings = _deprecation(target) + warnings
         if target.resource.virtual:
@@ -226,7 +226,7 @@ class Api:
         await self._write_checks.authorize(user, "update", target)
         checked = options.write_options("UpdateOptions", given)
         weight = _weight(target, body)
-        reading = partial(_read_whole, target, body, checked)
+        reading = partial(bodies.read_whole, target, body, checked.validation)
         sent, warnings = await self._heavy.done(user.name, weight, reading)
         missing = self._store.get(key_of(target)) is None
         if missing and target.resource.key in _CREATED_BY_UPDATE and not target.subresource:
@@ -365,13 +365,6 @@ class Api:
     async def _delete_options(self, user: User, given: DeleteOptions, body: Body | None) -> DeleteOptions:
         weight = 0 if body is None else body.weight
         return await self._heavy.done(user.name, weight, partial(options.delete_options, given, body))
-
-
-def _read_whole(target: Target, body: Body, checked: Write) -> tuple[JsonObject, tuple[str, ...]]:
-    """The object that a create or update sends, and warnings."""
-    obj, warnings = bodies.read_object(target, body, checked.validation)
-    bodies.check_address(target, obj)
-    return obj, warnings
 
 
 def _not_found(target: Target) -> status.StatusError:

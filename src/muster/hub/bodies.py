@@ -64,6 +64,13 @@ def read_patch(body: Body) -> Decoded:
         raise status.bad_request(f"error decoding patch: {error.reason}") from None
 
 
+def read_whole(target: Target, body: Body, validation: str) -> tuple[JsonObject, tuple[str, ...]]:
+    """The object that a create or update sends, at the address it is sent to, and warnings."""
+    obj, warnings = read_object(target, body, validation)
+    check_address(target, obj)
+    return obj, warnings
+
+
 def read_configuration(target: Target, body: Body, validation: str) -> tuple[JsonObject, tuple[str, ...]]:
     """The configuration of an apply patch."""
     try:

@@ -142,6 +142,6 @@ def test_what_is_documented_of_a_code_of_operators_is_enough_to_word_it(code: Co
     lists = {"versions", "messages", "kinds", "ranges", "chains", "entries", "wants", "faults", "bundles", "packages"}
     subject = {name.strip(): "of" for name in told.subject.split(",") if name.strip()}
     parameters = {name: ("x",) if name in lists else "x" for name in carried}
-    words = sentence(Reason(code, Subject(**subject), parameters, parts=parts))  # type: ignore[arg-type]
+    words = sentence(Reason(code, Subject(**subject), parameters, parts=parts))  # type: ignore[arg-type]  # texts for all
     assert words
     assert words != code

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from muster.resolution.catalog.channels import BrokenChannelError, sorted_channel, updates
@@ -9,8 +11,11 @@ from muster.resolution.request import Dialect
 from muster.resolution.resolve import Refused, resolve
 from tests.resolution.builders import a_catalog, an_entry, bundle, needs, resolved, wanting
 
+if TYPE_CHECKING:
+    from muster.resolution.catalog.bundles import Entry
 
-def entries(**replaces: str) -> list:  # type: ignore[type-arg] # of entries
+
+def entries(**replaces: str) -> list[Entry]:
     return [an_entry(bundle("p", name=name, replaces=other)) for name, other in replaces.items()]
 
 

@@ -31,6 +31,7 @@ from muster.cel.checking.types import DYN
 from muster.cel.costs.ranges import MAX
 from muster.cel.values import check_input
 from muster.cli.cel.show import explained, shown
+from muster.cli.cel.testing import migrate_command, run_tables
 from muster.cli.completion.answers import environments
 from muster.cli.inputs.documents import read_documents
 from muster.cli.terminal.commands import App
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
 
 _MOST_WRITTEN_OUT = 64 * 1024 * 1024  # bytes of a YAML file, with every alias replaced by what it stands for
 
-app = App(help="Evaluate, check and explain CEL expressions.")
+app = App(help="Evaluate, check, explain and test CEL expressions.")
+app.command("test")(run_tables)
+app.command("migrate")(migrate_command)
 
 Expression = Annotated[str, typer.Argument(metavar="EXPRESSION", help="The expression.")]
 Variables = Annotated[

@@ -69,13 +69,18 @@ def read_objects(names: Sequence[str]) -> Iterator[Document]:
         raise InvalidObjectError(", ".join(names), "there is no object in it")
 
 
-def load_one(name: str) -> Json:
-    """The one document of a file, whatever it is."""
+def load_all(name: str) -> list[Json]:
+    """The documents of a file, whatever they are."""
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise InvalidObjectError(name, error.strerror or str(error)) from error
-    documents = [value for _, value in _yaml_values(name, text)]
+    return [value for _, value in _yaml_values(name, text)]
+
+
+def load_one(name: str) -> Json:
+    """The one document of a file, whatever it is."""
+    documents = load_all(name)
     if len(documents) != 1:
         raise InvalidObjectError(name, f"one document was expected, there are {len(documents)}")
     return documents[0]

@@ -15,7 +15,7 @@ from muster.cli.explain.text import cluster_lines, document, outlook_lines, plac
 from muster.cli.history import history_lines
 from muster.cli.terminal.paint import Paint
 from muster.controllers.placements.changes import Noted, Pending
-from muster.controllers.placements.decisions import _Reasons, _scores_text
+from muster.controllers.placements.drafts import Reasons, _scores_text
 from muster.controllers.placements.mirrors import PLACEMENTS
 from muster.controllers.placements.moves import Basis, Move, MoveReport, examples_of, summary
 from muster.controllers.placements.preview import settle, world_of
@@ -141,7 +141,7 @@ def _outlook_documents(snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
 def _statuses(snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
     """Conditions, decisions and events, as controllers write them."""
     for key, result in _results(snapshot):
-        reasons = _Reasons(result)
+        reasons = Reasons(result)
         yield (
             key,
             {

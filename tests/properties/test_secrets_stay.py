@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from muster.controllers.placements.decisions import _Reasons, _scores_text
+from muster.controllers.placements.drafts import Reasons, _scores_text
 from muster.controllers.placements.preview import settle, world_of
 from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import ExplainQuestion, Refusal
@@ -189,7 +189,7 @@ def written(case: Case) -> None:
     for kind, condition in result.conditions.items():
         searched(condition.message, kind, case.placement)
     if not taken:
-        searched(_scores_text(result) + _Reasons(result).warning, "events", case.placement)
+        searched(_scores_text(result) + Reasons(result).warning, "events", case.placement)
     findings = told_to_everybody(lint(plan, seen, vocabulary(fleet), 10**9, PLACEMENTS.partly(case.placement).obj.spec))
     searched(" ".join(map(str, findings)), "warnings", case.placement)
 

@@ -16,6 +16,7 @@ from muster.admission.managed_cluster import client_configs, default_set, taint_
 from muster.admission.managed_cluster import permitted as cluster_permitted
 from muster.admission.owners import permitted as owners_permitted
 from muster.admission.placement import checked as placement_checked
+from muster.admission.placement_guards import checked as guards_checked
 from muster.admission.resolution import spec_checked
 from muster.admission.write import Finding, World, Write
 from muster.api.agent import GROUP as AGENTS
@@ -76,7 +77,7 @@ def kinds(settings: Settings) -> Mapping[str, KindChecks]:
         f"managedclusters.{OCM}": KindChecks(filled_in, (client_configs,), inquiring=(cluster_permitted,)),
         f"managedclustersets.{OCM}": KindChecks(validating=(key, long_name), inquiring=(set_permitted,)),
         f"managedclustersetbindings.{OCM}": KindChecks(validating=(same_name,), inquiring=(binding_permitted,)),
-        f"placements.{OCM}": KindChecks(compiling=(placement,)),
+        f"placements.{OCM}": KindChecks(compiling=(placement,), inquiring=(guards_checked,)),
         f"resolutions.{RESOLUTIONS}": KindChecks(compiling=(spec_checked,)),
         f"agentclassifications.{AGENTS}": KindChecks(compiling=(query,)),
     }

@@ -20,9 +20,11 @@ from muster.api.lease import LEASE
 from muster.api.managed_cluster import MANAGED_CLUSTER
 from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET
 from muster.api.managed_cluster_set_binding import MANAGED_CLUSTER_SET_BINDING
+from muster.api.multicluster_placement_decision import MULTICLUSTER_PLACEMENT_DECISION
 from muster.api.namespace import NAMESPACE
 from muster.api.placement import PLACEMENT
 from muster.api.placement_decision import PLACEMENT_DECISION
+from muster.api.placement_guard_record import PLACEMENT_GUARD_RECORD
 from muster.api.placement_history import PLACEMENT_HISTORY
 from muster.api.rbac import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
 from muster.api.resolution import RESOLUTION
@@ -44,8 +46,10 @@ RESOURCES: Final[Mapping[str, Resource]] = {
         PLACEMENT,
         PLACEMENT_DECISION,
         PLACEMENT_HISTORY,
+        PLACEMENT_GUARD_RECORD,
         ADDON_PLACEMENT_SCORE,
         CLUSTER_PROFILE,
+        MULTICLUSTER_PLACEMENT_DECISION,
         AGENT,
         AGENT_CLASSIFICATION,
         CLUSTER,

@@ -30,6 +30,7 @@ from muster.controllers.garbage.collector import METADATA, METADATA_LIST, Garbag
 from muster.controllers.garbage.custom_kinds import CustomKinds, is_custom
 from muster.controllers.hosts.controllers import HostControllers
 from muster.controllers.placements.controller import PlacementController
+from muster.controllers.placements.guarding import CONFIG_MAP as GUARDS
 from muster.controllers.placements.keys import Key, SetKey
 from muster.controllers.placements.mirrors import PlacementMirrors
 from muster.controllers.placements.world import PlacementWorld
@@ -83,7 +84,7 @@ class Options:
     catalogs: Mapping[str, Path] = field(default_factory=dict)  # that resolutions may name
     vitals: Vitals | None = None  # where a supervisor sees how we are
     set_aside: Sequence[Entry] = ()  # what a supervisor says that earlier processes died of
-    namespace: str = "kube-system"  # where the quarantine is kept
+    namespace: str = "kube-system"  # where the quarantine and the fleet's guards are kept
     observer: Callable[[PlacementWorld, Callable[[], datetime]], Observer] | None = None  # answers questions
 
 
@@ -177,6 +178,9 @@ class Manager:
         self.metrics.gauge(
             "muster_quarantined_objects", "Objects that are not evaluated.", lambda: len(self.quarantine.entries())
         )
+        self.metrics.gauge(
+            "muster_placements_held", "Placements whose removals a guard holds.", lambda: self.placements.guards.holding
+        )
         self.metrics.counter("muster_events_dropped", "Events that were not recorded.", lambda: self.events.dropped)
 
     def wake(self, told: Iterable[Key | SetKey]) -> None:
@@ -206,6 +210,11 @@ class Manager:
         """Who listens to the ConfigMap of allowed pairs."""
         sets = self.sets
         return Mirror(CONFIG_MAPS, sets.put_pairs, sets.remove_pairs, unreadable=self.unreadable.of("configmaps"))
+
+    def guard_defaults(self) -> Handler:
+        """Who listens to the ConfigMap of guards for all placements."""
+        guards = self.placements.guards
+        return Mirror(CONFIG_MAPS, guards.put_defaults, guards.remove_defaults, unreadable=self.unreadable.of("guards"))
 
     def _wake_binding(self, place: Place) -> None:
         self.sets.queue.add(BindingKey(*place))
@@ -298,6 +307,8 @@ async def _run_once(
         reflectors += [Reflector(client, resource, *listeners) for resource, listeners in handlers.items()]
         place = (pairs.NAMESPACE, pairs.NAME)
         reflectors.append(Reflector(client, discovery.named("configmaps.v1"), manager.pair_rules(), one=place))
+        place = (quarantine.namespace, GUARDS)
+        reflectors.append(Reflector(client, discovery.named("configmaps.v1"), manager.guard_defaults(), one=place))
         packed = manager.resolutions.catalog_handler()
         reflectors.append(Reflector(client, discovery.named("configmaps.v1"), packed, labels=f"{CATALOG_LABEL}=true"))
         async with asyncio.TaskGroup() as tasks:

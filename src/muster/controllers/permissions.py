@@ -58,9 +58,13 @@ RULES: Final[Mapping[str, list[JsonObject]]] = {
         {**_on(["create"], _OCM, "managedclustersets/join"), "resourceNames": ["default"]},
         _on(["create", "patch"], _OCM, "managedclustersets"),
         _on(["create", "patch", "delete"], _OCM, "placementdecisions"),
+        # The same decisions for consumers that know SIG-Multicluster's API, where that is set.
+        _on(["get", "list", "create", "patch", "delete"], "multicluster.x-k8s.io", "placementdecisions"),
         # What moved the decisions of each placement. One that takes over the history of a placement of the same name
         # changes its owner, which needs the permission to delete it.
         _on(["get", "list", "create", "update", "delete"], "placement.muster.dev", "placementhistories"),
+        # What the guards of each placement remember, in the same way.
+        _on(["get", "list", "create", "update", "delete"], "placement.muster.dev", "placementguardrecords"),
         # A reference that blocks its owner's deletion needs this, where the server checks it.
         _on(["update"], _OCM, "placements/finalizers"),
         _on(

@@ -6,12 +6,13 @@ sentences. Selectors, placement, resolution and everything above use it; it know
 """
 
 from muster.reasons.codes import PLACEMENT_CODES, Code
+from muster.reasons.guard_codes import GUARD_CODES
 from muster.reasons.operator_codes import OPERATOR_CODES
 from muster.reasons.reason import Held, Parameter, Reason, Subject
 from muster.reasons.redaction import EVERYTHING, HIDDEN, Reader, bare, bounded, redacted
 from muster.reasons.words import sentence
 
-CODES = {**PLACEMENT_CODES, **OPERATOR_CODES}
+CODES = {**PLACEMENT_CODES, **GUARD_CODES, **OPERATOR_CODES}
 """Every code, with what it means."""
 
 __all__ = [

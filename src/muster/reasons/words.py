@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.reasons.codes import Code
+from muster.reasons.guard_words import GUARD_WORDS, held, would_go
 from muster.reasons.operator_words import OPERATOR_WORDS
 from muster.reasons.redaction import HIDDEN
 from muster.reasons.selector_words import (
@@ -322,5 +323,8 @@ _WORDS: Final[Mapping[str, Callable[[Reason], str]]] = {
     Code.QUERY_BUDGET_EXCEEDED: either("{}", "the query ran into a limit", "message"),
     Code.QUERY_NOT_BOOLEAN: either("{}", "the query gave something else than true or false", "message"),
     Code.QUERY_PAUSED: either("{}", "the query is paused", "message"),
+    Code.REMOVALS_HELD: lambda reason: held(reason, sentence),
+    Code.WOULD_GO: lambda reason: would_go(reason, sentence),
+    **GUARD_WORDS,
     **OPERATOR_WORDS,
 }

@@ -17,13 +17,18 @@ from muster.api.managed_cluster import GROUP
 from muster.api.parts import plain_conditions
 from muster.api.placement import PLACEMENT
 from muster.controllers.placements.decisions import DecisionWriter
+from muster.controllers.placements.drafts import draft_of
+from muster.controllers.placements.guarding import APPROVED, PlacementGuards
+from muster.controllers.placements.guarding import CONDITION as HELD
 from muster.controllers.placements.history import HistoryKeeper
 from muster.controllers.placements.keys import Key
+from muster.controllers.placements.multicluster import MulticlusterWriter
 from muster.controllers.runtime.conditions import merged
 from muster.controllers.runtime.events import About
 from muster.controllers.runtime.quarantine import CONDITION
 from muster.controllers.runtime.queue import WorkQueue
 from muster.controllers.runtime.runner import keep_doing, work
+from muster.errors import ApiError
 from muster.placement.schedule.conditions import EVALUATED, SETS_USABLE
 from muster.values.api_paths import object_path
 
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
 
     from muster.api.placement import Placement
     from muster.client import Client
+    from muster.controllers.placements.drafts import Draft
+    from muster.controllers.placements.guarding import Judgement
     from muster.controllers.placements.mirrors import PlacementMirrors
     from muster.controllers.placements.plans import Held
     from muster.controllers.placements.world import PlacementWorld
@@ -66,14 +73,20 @@ class PlacementController:
         self._clock = clock
         self._metrics = metrics
         self._decisions = DecisionWriter(world, client, events, metrics, mirrors.decisions)
+        self._multicluster = MulticlusterWriter(client)
+        self.guards = PlacementGuards(client, world.decisions, clock, self._wake_guarded)
         self.history = HistoryKeeper(world, client, events, clock, metrics, lambda: bool(len(self.queue)))
 
     def wake(self, keys: Iterable[Key]) -> None:
         for key in keys:
             self.queue.add(key)
 
+    def _wake_guarded(self, keys: Iterable[Key] | None) -> None:
+        self.wake(self.world.placements if keys is None else keys)
+
     async def run(self) -> None:
         """Work for ever; start it when everything has been listed once."""
+        await self.guards.start()
         self.history.start()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.history.run())
@@ -92,6 +105,9 @@ class PlacementController:
         known = self.world.placements.get(key)
         if known is None:
             self.history.forget(key)
+            self.guards.forget(key)
+            self._decisions.forget(key)
+            self._multicluster.forget(key)
             return
         self.history.note_specs(key)
         if (held := self.world.plans.held(key)) is not None:
@@ -112,23 +128,59 @@ class PlacementController:
         if (seconds := self.world.plans.cel_seconds(key)) is not None:
             self._metrics.observe_cel(seconds)
         # Write: decisions first, so that the status never promises what is not there.
-        if result.fault is None:
-            with self.world.notes.evaluating(key):
-                selected = result.selected
-                self.world.decisions.assume(key, selected)
-                draft = self.history.draft(key, known, result, selected)
-            try:
-                with self._metrics.binding():
-                    await self._decisions.write(key, known.obj, result)
-            except BaseException:  # being cancelled as well: what was not written has no history
-                self.history.withdraw(key, draft)
-                raise
-            finally:
-                self.world.decisions.settle(key)
-            self.history.keep(key, draft)
-            if result.requeue_at is not None:
-                self.queue.add_after(key, (result.requeue_at - now).total_seconds() + 0.001)
-        await self._write_status(key, result)
+        if result.fault is not None:
+            await self._write_status(key, result)
+            return
+        with self.world.notes.evaluating(key):
+            judgement = self.guards.judge(key, known.obj, result, now)
+            draft = self._draft(key, result, judgement)
+            cautious = self._draft(key, result, judgement.cautious()) if judgement and judgement.must_write else None
+            self.world.decisions.assume(key, draft.selected)
+            entry = self.history.draft(key, known, result, draft.selected, is_held=draft.count != len(result.ranked))
+        try:
+            with self._metrics.binding():
+                if judgement is not None and judgement.must_write:
+                    await self._remember(key, known.obj, judgement, cautious)
+                await self._decisions.write(key, known.obj, draft)
+                await self._multicluster.write(key, known.obj, draft, enabled=self.guards.fleet.multicluster)
+        except BaseException:  # being cancelled as well: what was not written has no history
+            self.history.withdraw(key, entry)
+            raise
+        finally:
+            self.world.decisions.settle(key)
+        self.history.keep(key, entry)
+        if judgement is not None:
+            self._tell_of_guards(key, known.obj, judgement, now)
+        if result.requeue_at is not None:
+            self.queue.add_after(key, (result.requeue_at - now).total_seconds() + 0.001)
+        await self._write_status(key, result, draft, judgement)
+
+    def _draft(self, key: Key, result: ScheduleResult, judgement: Judgement | None) -> Draft:
+        if judgement is None:
+            return draft_of(result)
+        return draft_of(result, judgement.held, self.world.decisions.of(key), judgement.going)
+
+    async def _remember(self, key: Key, placement: Placement, judgement: Judgement, cautious: Draft | None) -> None:
+        """What guards must remember is written before anything goes. If it cannot be, only what comes is written."""
+        try:
+            await self.guards.remember(key, placement, judgement)
+        except ApiError:
+            if cautious is not None:
+                await self._decisions.write(key, placement, cautious)
+            raise
+
+    def _tell_of_guards(self, key: Key, placement: Placement, judgement: Judgement, now: datetime) -> None:
+        """The pages are written as the guards allow. Their verdict may be another when some time has passed."""
+        self.guards.carried_out(key)
+        found = judgement.verdict
+        about = About.of(PLACEMENT, placement.metadata)
+        if found.approved:
+            text = f"{len(found.going)} clusters were removed because change {found.digest} was approved"
+            self._events.record(about, APPROVED, text)
+        if judgement.is_news and judgement.condition is not None:
+            self._events.record(about, HELD, judgement.condition[2], "Warning")
+        if found.retry_at is not None:
+            self.queue.add_after(key, (found.retry_at - now).total_seconds() + 0.001)
 
     def _is_evaluated(self, key: Key) -> bool:
         """Evaluate the placement's expressions for a moment; whether that was enough."""
@@ -148,7 +200,9 @@ class PlacementController:
         await self._patch_status(key, placement, {"conditions": plain_conditions(conditions)})
         self._events.record(About.of(PLACEMENT, placement.metadata), CONDITION, wanted[2], "Warning")
 
-    async def _write_status(self, key: Key, result: ScheduleResult) -> None:
+    async def _write_status(
+        self, key: Key, result: ScheduleResult, draft: Draft | None = None, judgement: Judgement | None = None
+    ) -> None:
         known = self.world.placements.get(key)
         if known is None:
             return
@@ -157,11 +211,16 @@ class PlacementController:
             kind: (condition.status, condition.reason, condition.message)
             for kind, condition in result.conditions.items()
         }
-        conditions = merged(present.conditions, wanted, self._clock(), drop=_SOMETIMES)
+        drop: tuple[str, ...] = _SOMETIMES
+        if judgement is not None and judgement.condition is not None:
+            wanted[HELD] = judgement.condition
+        elif draft is not None:
+            drop = (*_SOMETIMES, HELD)
+        conditions = merged(present.conditions, wanted, self._clock(), drop=drop)
         status: dict[str, object] = {"conditions": plain_conditions(conditions)}
         is_same = conditions == present.conditions
-        if result.fault is None:
-            count, groups = len(result.ranked), result.decision_groups()
+        if draft is not None:
+            count, groups = draft.count, draft.groups
             status |= {"numberOfSelectedClusters": count, "decisionGroups": msgspec.to_builtins(groups)}
             is_same &= (present.number_of_selected_clusters, present.decision_groups) == (count, groups)
         if not is_same:

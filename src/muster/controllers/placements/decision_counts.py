@@ -24,15 +24,18 @@ class DecisionCounts:
         self._by_row: NDArray[np.int32] = np.zeros(fleet.capacity, dtype=np.int32)
         self._elsewhere: dict[str, int] = {}  # of clusters that are not in the fleet
         self._generation = -1
+        self.total = 0  # of all clusters together
         self._changed: set[str] = set()
 
     def add(self, clusters: Iterable[str]) -> None:
         names = list(clusters)
         self._by_name.update(names)
+        self.total += len(names)
         self._changed.update(names)
 
     def subtract(self, clusters: Iterable[str]) -> None:
         for name in clusters:
+            self.total -= 1
             self._by_name[name] -= 1
             if not self._by_name[name]:
                 del self._by_name[name]

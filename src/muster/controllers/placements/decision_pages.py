@@ -59,6 +59,11 @@ class DecisionPages:
     def __len__(self) -> int:
         return len(self.by_place)
 
+    @property
+    def total(self) -> int:
+        """How many decisions there are, of all placements together."""
+        return self._totals.total
+
     def put(self, page: DecisionPage) -> DecisionPage | None:
         """The page that was there before, if any."""
         place = page.stored.place

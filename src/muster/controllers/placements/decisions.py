@@ -1,4 +1,7 @@
-"""Writes a schedule's pages as PlacementDecisions, in rounds, so that no cluster that stays is ever out of all."""
+"""Writes a draft's pages as PlacementDecisions, in rounds, so that no cluster that stays is ever out of all.
+
+When all pages are written, the first one is marked with the generation that is finished.
+"""
 
 from __future__ import annotations
 
@@ -6,43 +9,39 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-import numpy as np
 
 from muster.api.placement import PLACEMENT
-from muster.api.placement_decision import ClusterDecision
 from muster.client.heads import Place, head_of
 from muster.controllers.placements.decision_pages import PLACEMENT_LABEL
+from muster.controllers.placements.drafts import GROUP_INDEX, GROUP_NAME
 from muster.controllers.placements.keys import Key
 from muster.controllers.placements.pages import PageDelete, PageWrite, page_writes
 from muster.controllers.runtime.events import About
 from muster.errors import ApiError
-from muster.placement.schedule.pipeline import warning_of
-from muster.reasons import Code, Reason, Subject, sentence
+from muster.placement.generations import Marks, next_marks
 from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Mapping
+    from collections.abc import Awaitable, Collection, Iterable, Mapping
 
     from muster.api.parts import ObjectMeta
     from muster.api.placement import Placement
-    from muster.api.placement_decision import PlacementDecision
+    from muster.api.placement_decision import ClusterDecision, PlacementDecision
     from muster.client import Client
+    from muster.controllers.placements.drafts import Draft, Reasons
     from muster.controllers.placements.pages import Write
     from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.runtime.events import EventRecorder
     from muster.controllers.runtime.metrics import ControllerMetrics
     from muster.controllers.runtime.mirror import Mirror
-    from muster.placement import Page, ScheduleResult
+    from muster.placement import Page
 
 _GROUP: Final = "cluster.open-cluster-management.io"
 _DECISIONS: Final = (_GROUP, "v1beta1", "placementdecisions")
-_GROUP_NAME: Final = f"{_GROUP}/decision-group-name"
-_GROUP_INDEX: Final = f"{_GROUP}/decision-group-index"
 _MERGE: Final = "application/merge-patch+json"
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _AT_ONCE: Final = 8  # writes of one placement that are under way
-_SHOWN_SCORES: Final = 200
 
 
 class DecisionWriter:
@@ -61,15 +60,17 @@ class DecisionWriter:
         self._client = client
         self._events = events
         self._metrics = metrics
+        self._finished: dict[Key, Marks] = {}  # what was seen to be whole, so that it is not added up again
 
-    async def write(self, key: Key, placement: Placement, result: ScheduleResult) -> None:
+    async def write(self, key: Key, placement: Placement, draft: Draft) -> None:
         """Only what differs is written; what was written is in the world when this returns."""
-        # All of the schedule is read now: rows of the fleet may mean something else after the first wait.
-        with self._world.notes.evaluating(key):
-            pages = {page.name: page for page in result.pages()}
-            reasons, scores = _Reasons(result), _scores_text(result)
+        pages = {page.name: page for page in draft.pages}
+        finished = self._finished.pop(key, None)
+        was_whole = finished is not None or self._is_whole(key)
+        self._refuse_other_removals(key, draft)
         labelled = {page.metadata.name: page.metadata for page in self._world.decisions.of(key)}
-        await _all(self._create(placement, page) for name, page in pages.items() if name not in labelled)
+        new = [page for name, page in pages.items() if name not in labelled]
+        await _all(self._create(placement, page) for page in new)
         await _all(
             self._label(key, metadata, _wanted_labels(key, pages[name]))
             for name, metadata in labelled.items()
@@ -77,12 +78,60 @@ class DecisionWriter:
         )
         present = {page.metadata.name: page.clusters for page in self._world.decisions.of(key)}
         rounds = page_writes(present, {name: page.clusters for name, page in pages.items()})
+        if said := self._unsaid(key, rounds):
+            rounds.append(said)
         for writes in rounds:
-            await _all(self._carry_out(key, placement, write, reasons) for write in writes)
+            self._refuse_other_removals(key, draft)
+            await _all(self._carry_out(key, placement, write, draft.reasons) for write in writes)
         if rounds:
-            self._events.record(About.of(PLACEMENT, placement.metadata), "ScoreUpdate", scores)
+            self._events.record(About.of(PLACEMENT, placement.metadata), "ScoreUpdate", draft.scores)
+        changed = {page.name for page in new} | {each.name for writes in rounds for each in writes}
+        await self._finish(key, draft, changed, finished, was_whole=was_whole)
 
-    async def _carry_out(self, key: Key, placement: Placement, write: Write, reasons: _Reasons) -> None:
+    def _unsaid(self, key: Key, rounds: list[list[Write]]) -> list[Write]:
+        """Empty pages whose status does not say so: consumers stumble over a list that is not there."""
+        written = {each.name for writes in rounds for each in writes}
+        pages = self._world.decisions.of(key)
+        empty = [page for page in pages if not page.clusters and page.metadata.name not in written]
+        return [PageWrite(page.metadata.name, ()) for page in empty if b'"decisions"' not in page.stored.encoded]
+
+    def _refuse_other_removals(self, key: Key, draft: Draft) -> None:
+        """What stands in pages may have changed since guards looked at it: they look again."""
+        if draft.going is None:
+            return
+        present = {name for page in self._world.decisions.of(key) for name in page.clusters}
+        if present.difference(draft.selected, draft.going):
+            raise ApiError(_CONFLICT, "Conflict", f"decisions of {key.namespace}/{key.name} have changed meanwhile")
+
+    def _is_whole(self, key: Key) -> bool:
+        """Whether the pages are those of the generation that the first of them names."""
+        pages = self._world.decisions.of(key)
+        marks = next((found for page in pages if (found := Marks.read(page.metadata.annotations)) is not None), None)
+        return marks is not None and marks.fits([page.clusters for page in pages])
+
+    async def _finish(
+        self, key: Key, draft: Draft, changed: Collection[str], finished: Marks | None, *, was_whole: bool
+    ) -> None:
+        """The first page names the generation, last of all."""
+        first = self._world.decisions.by_place.get(Place(key.namespace, draft.pages[0].name))
+        if first is None:
+            raise ApiError(_CONFLICT, "Conflict", f"{draft.pages[0].name} was deleted meanwhile")
+        present = Marks.read(first.metadata.annotations)
+        if not changed and was_whole and present is not None and (finished is None or finished == present):
+            self._finished[key] = present
+            return
+        names = [page.name for page in draft.pages]
+        wanted = next_marks(finished or present, names, changed if was_whole else names, draft.selected)
+        body = {"metadata": {"resourceVersion": first.metadata.resource_version, "annotations": wanted.annotations()}}
+        reply = await self._client.request("PATCH", _path(key, names[0]), body=body, content_type=_MERGE)
+        self._mirror.put_written(reply.body)
+        self._finished[key] = wanted
+
+    def forget(self, key: Key) -> None:
+        """The placement is gone."""
+        self._finished.pop(key, None)
+
+    async def _carry_out(self, key: Key, placement: Placement, write: Write, reasons: Reasons) -> None:
         match write:
             case PageWrite(name, clusters):
                 await self._write_page(key, name, [reasons.decision(cluster) for cluster in clusters])
@@ -169,51 +218,16 @@ class DecisionWriter:
         self._events.record(about, reason, f"{text}: {warning}" if warning else text, kind)
 
 
-class _Reasons:
-    """Why a cluster is in a decision: the first predicate that it matches."""
-
-    def __init__(self, result: ScheduleResult) -> None:
-        # Everybody sees the placement's events: clusters that are not decided are not named there.
-        self.warning = warning_of(result.cycle, result.ranked)
-        fleet, predicates = result.cycle.fleet, result.cycle.plan.predicates
-        rows = result.ranked
-        numbers = np.zeros(len(rows), dtype=np.int64)
-        for number in range(len(predicates), 0, -1):
-            holds = np.ones(len(rows), dtype=np.bool_)
-            for part in predicates[number - 1]:
-                holds &= fleet.mask(part).selected[rows]
-            numbers[holds] = number
-        whys = [Reason(Code.MATCHES_ALWAYS)]
-        whys += [Reason(Code.MATCHES_PREDICATE, Subject(predicate=number + 1)) for number in range(len(predicates))]
-        texts = [sentence(why) for why in whys]
-        names = fleet.names(rows.tolist())
-        self._reasons = {name: texts[number] for name, number in zip(names, numbers.tolist(), strict=True)}
-        self._scores = result.total_scores() if result.cycle.plan.by_score else {}
-
-    def decision(self, cluster: str) -> ClusterDecision:
-        reason = self._reasons[cluster] if cluster in self._reasons else sentence(Reason(Code.WAS_SELECTED))
-        return ClusterDecision(cluster, reason, self._scores.get(cluster))
-
-
-def _scores_text(result: ScheduleResult) -> str:
-    """The scores by name, as many as an event shows. Only of clusters that are decided: the others are nobody's who
-    reads the placement's events."""
-    taken = np.isin(result.feasible, result.ranked)
-    rows, totals = result.feasible[taken][:_SHOWN_SCORES].tolist(), result.totals[taken][:_SHOWN_SCORES].tolist()
-    names = result.cycle.fleet.names(rows)
-    return "".join(f"{name}:{score} " for name, score in zip(names, totals, strict=True))
-
-
 def _path(key: Key, name: str, subresource: str = "") -> str:
     return object_path(*_DECISIONS, key.namespace, name, subresource)
 
 
 def _labels(page: ObjectMeta) -> dict[str, str]:
-    return {name: page.labels.get(name, "") for name in (PLACEMENT_LABEL, _GROUP_NAME, _GROUP_INDEX)}
+    return {name: page.labels.get(name, "") for name in (PLACEMENT_LABEL, GROUP_NAME, GROUP_INDEX)}
 
 
 def _wanted_labels(key: Key, page: Page) -> dict[str, str]:
-    return {PLACEMENT_LABEL: key.name, _GROUP_NAME: page.group_name, _GROUP_INDEX: str(page.group_index)}
+    return {PLACEMENT_LABEL: key.name, GROUP_NAME: page.group_name, GROUP_INDEX: str(page.group_index)}
 
 
 async def _all(writes: Iterable[Awaitable[None]]) -> None:

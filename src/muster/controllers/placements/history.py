@@ -138,9 +138,18 @@ class HistoryKeeper:
             self.queue.add(key)
 
     def draft(
-        self, key: Key, placement: Stored[Placement], result: ScheduleResult, selected: list[str]
+        self,
+        key: Key,
+        placement: Stored[Placement],
+        result: ScheduleResult,
+        selected: list[str],
+        *,
+        is_held: bool = False,
     ) -> Draft | None:
-        """Take down what a decision is about to move; `selected` are its clusters, sorted."""
+        """Take down what a decision is about to move; `selected` are its clusters, sorted.
+
+        `is_held`: clusters are among them that the schedule has not picked, because guards hold them.
+        """
         if self._changes is None or not self._kept:
             return None
         taken = self._changes.take(key)
@@ -148,7 +157,7 @@ class HistoryKeeper:
         basis = Basis(placement, cycle.plan, cycle.visibility, cycle.now)
         was = self._bases.get(key)
         before = self._unwritten.get(key)
-        if before is None and was is not None and not self._moves(key, result):
+        if before is None and was is not None and not is_held and not self._moves(key, result):
             return Draft(basis, taken, frozenset(), selected, None, first=False)
         if before is None:
             before = frozenset(name for page in self._world.decisions.of(key) for name in page.clusters)

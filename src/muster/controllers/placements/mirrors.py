@@ -103,7 +103,8 @@ class PlacementMirrors:
             "addonplacementscores": self.scores,
             "managedclustersets": self.sets,
             "managedclustersetbindings": self.bindings,
-            "placementdecisions": self.decisions,
+            # Another group has a kind of the same name.
+            "placementdecisions.cluster.open-cluster-management.io": self.decisions,
             "placements": self.placements,
             "leases": self.leases,
         }

@@ -45,13 +45,17 @@ def page_writes(present: Mapping[str, Clusters], wanted: Mapping[str, Clusters])
         leaving = [cluster for cluster in before if cluster in kept and cluster not in clusters]
         between[name] = (*clusters, *leaving) if leaving else clusters
         additions.append(PageWrite(name, between[name]))
-    # 2. Now every cluster is where it belongs, and what left can go.
-    removals: list[Write] = [
-        PageWrite(name, clusters) for name, clusters in wanted.items() if between.get(name) != clusters
-    ]
+    # 2. Now every cluster that stays is where it belongs, and what left can go; first the pages that lose nothing.
+    gains: list[Write] = []
+    removals: list[Write] = []
+    for name, clusters in wanted.items():
+        there = between.get(name)
+        if there != clusters:
+            loses = there is not None and not set(there).issubset(clusters)
+            (removals if loses else gains).append(PageWrite(name, clusters))
     # 3. Pages that are no longer there.
     deletions: list[Write] = [PageDelete(name) for name in present if name not in wanted]
-    return [each for each in (additions, removals, deletions) if each]
+    return [each for each in (additions, gains, removals, deletions) if each]
 
 
 def _members(pages: Mapping[str, Clusters]) -> set[str]:

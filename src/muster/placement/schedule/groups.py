@@ -13,8 +13,6 @@ from muster.errors import InvalidObjectError
 from muster.selectors.labels import claim_selector, label_selector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from muster.api import placement
@@ -56,11 +54,6 @@ class Group:
     index: int
     name: str
     rows: NDArray[np.intp]
-
-    def pages(self) -> Iterator[NDArray[np.intp]]:
-        """At least one, which may be empty."""
-        for start in range(0, max(len(self.rows), 1), PAGE):
-            yield self.rows[start : start + PAGE]
 
 
 def group_strategy(spec: placement.GroupStrategy) -> GroupStrategy:

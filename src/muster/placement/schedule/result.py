@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.api.placement import DecisionGroupStatus
+from muster.placement.schedule.groups import PAGE
 from muster.reasons import Reason, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     import numpy as np
@@ -105,19 +106,43 @@ class ScheduleResult:
 
     def pages(self) -> Iterator[Page]:
         """PlacementDecisions by name; numbers run over all groups."""
-        number = 0
+        return paged(self.cycle.plan.name, self.named_groups())
+
+    def named_groups(self) -> Iterator[NamedClusters]:
+        """The groups with the names of their clusters."""
         for group in self.groups:
-            for rows in group.pages():
-                number += 1
-                clusters = tuple(self.cycle.fleet.names(rows.tolist()))
-                yield Page(f"{self.cycle.plan.name}-decision-{number}", group.name, group.index, clusters)
+            yield NamedClusters(group.index, group.name, tuple(self.cycle.fleet.names(group.rows.tolist())))
 
     def decision_groups(self) -> tuple[DecisionGroupStatus, ...]:
         """As a Placement's status shows them."""
-        pages: dict[int, list[str]] = {}
-        for page in self.pages():
-            pages.setdefault(page.group_index, []).append(page.name)
-        return tuple(
-            DecisionGroupStatus(group.index, group.name, tuple(pages[group.index]), len(group.rows))
-            for group in self.groups
-        )
+        return groups_of(self.pages())
+
+
+@dataclass(frozen=True, slots=True)
+class NamedClusters:
+    """A group of decided clusters, by name."""
+
+    index: int
+    name: str
+    clusters: tuple[str, ...]
+
+
+def paged(placement: str, groups: Iterable[NamedClusters]) -> Iterator[Page]:
+    """PlacementDecisions by name, at least one for each group; numbers run over all groups."""
+    number = 0
+    for group in groups:
+        for start in range(0, max(len(group.clusters), 1), PAGE):
+            number += 1
+            clusters = group.clusters[start : start + PAGE]
+            yield Page(f"{placement}-decision-{number}", group.name, group.index, clusters)
+
+
+def groups_of(pages: Iterable[Page]) -> tuple[DecisionGroupStatus, ...]:
+    """The groups that pages make up, as a Placement's status shows them."""
+    found: dict[tuple[int, str], list[Page]] = {}
+    for page in pages:
+        found.setdefault((page.group_index, page.group_name), []).append(page)
+    return tuple(
+        DecisionGroupStatus(index, name, tuple(page.name for page in own), sum(len(page.clusters) for page in own))
+        for (index, name), own in found.items()
+    )

@@ -41,6 +41,7 @@ _OPENMCP = "clusters.openmcp.cloud"
 _RESOLUTION = "resolution.muster.dev"
 _CERTIFICATES = "certificates.k8s.io"
 _HISTORY = "placement.muster.dev"
+_MULTICLUSTER = "multicluster.x-k8s.io"
 _DISCOVERY = [
     "/api",
     "/api/*",
@@ -89,7 +90,8 @@ _SEEN: Mapping[str, tuple[str, ...]] = {
     _AGENTS: ("agentclassifications", "agentclassifications/status", "agents", "agents/status"),
     _OPENMCP: ("clusterrequests", "clusterrequests/status", "clusters", "clusters/status"),
     _RESOLUTION: ("resolutions", "resolutions/status"),
-    _HISTORY: ("placementhistories",),
+    _HISTORY: ("placementguardrecords", "placementhistories"),
+    _MULTICLUSTER: ("placementdecisions",),
 }
 _EDITED: Mapping[str, tuple[str, ...]] = {
     "": ("configmaps", "events", "secrets", "serviceaccounts"),

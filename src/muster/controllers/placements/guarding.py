@@ -1,0 +1,337 @@
+"""Keeps the guards of placements: judges what a schedule would remove, and remembers it before it happens.
+
+The placement controller asks `judge` with every schedule, without a wait in between; what a verdict lets go is counted
+from that moment, for every worker. `remember` writes it down, and only then may pages be written: whoever comes after a
+kill finds everything that may have gone counted, and everything that was let go and is still there let go once.
+A placement without guards costs a look at its annotations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from muster.api.placement_guard_record import HeldRemovals, PlacementGuardRecord
+from muster.client.errors import UnreachableError
+from muster.controllers.placements.guard_records import (
+    MOST_NAMED,
+    RECORDS,
+    belongs_to,
+    body_of,
+    memory_of,
+    must_be_written,
+    path_of,
+    record_of,
+)
+from muster.controllers.placements.keys import Key
+from muster.errors import ApiError
+from muster.placement.guards import (
+    ANNOTATIONS,
+    APPROVAL,
+    NO_FLEET_GUARDS,
+    FleetGuards,
+    FleetState,
+    Guard,
+    Memory,
+    Verdict,
+    fleet_guards,
+    placement_guard,
+    recorded,
+    remembered,
+    verdict,
+)
+from muster.placement.schedule.pipeline import reason_against
+from muster.reasons import Code, Reason, bare, sentence
+from muster.values.times import time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from datetime import datetime
+
+    from muster.api.config_map import ConfigMap
+    from muster.api.parts import ObjectMeta
+    from muster.api.placement import Placement
+    from muster.client import Client
+    from muster.client.heads import Place
+    from muster.controllers.placements.decision_pages import DecisionPages
+    from muster.controllers.runtime.mirror import Stored
+    from muster.placement import ScheduleResult
+    from muster.placement.guards import Removed
+    from muster.values.faults import Fault
+
+_LOGGER = logging.getLogger(__name__)
+CONFIG_MAP: Final = "muster-decisions"
+CONDITION: Final = "RemovalsHeld"
+APPROVED: Final = "RemovalsApproved"
+_NOT_FOUND: Final = 404
+_FORBIDDEN: Final = 403
+_CONFLICT: Final = 409
+_EXPLAINED: Final = 20  # held clusters of which it is told why they would go
+_NAMED: Final = 20  # in a condition
+
+
+@dataclass(slots=True)
+class _State:
+    """What is known of one placement: what it remembers, the record on the server, what is held."""
+
+    memory: Memory
+    record: PlacementGuardRecord | None = None
+    held: HeldRemovals | None = None
+    standing: frozenset[str] = frozenset()  # held clusters: they are put back should somebody delete their page
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, what is to be written down of it, and how it is told."""
+
+    verdict: Verdict
+    wanted: PlacementGuardRecord
+    must_write: bool
+    condition: tuple[str, str, str] | None = None
+    is_news: bool = False  # nobody has been told of this hold yet
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        return self.verdict.held
+
+    @property
+    def going(self) -> frozenset[str]:
+        return frozenset(self.verdict.going)
+
+    def cautious(self) -> Judgement:
+        """The same, and nothing goes: for as long as it cannot be written down."""
+        return replace(self, verdict=replace(self.verdict, going=(), held=(*self.verdict.held, *self.verdict.going)))
+
+
+@dataclass(slots=True)
+class PlacementGuards:
+    """`wake` has placements looked at again whose verdict may be another."""
+
+    client: Client
+    decisions: DecisionPages
+    clock: Callable[[], datetime]
+    wake: Callable[[Iterable[Key] | None], None]  # None: all of them
+    fleet: FleetGuards = NO_FLEET_GUARDS
+    _states: dict[Key, _State] = field(default_factory=dict)
+    _pending: dict[Key, int] = field(default_factory=dict)  # removals that the brake holds, or a quiet time
+    _removed: tuple[Removed, ...] = ()  # by all placements together, for the brake
+    _missing: str = ""  # why nothing can be remembered
+
+    # ------------------------------------------------------------------------------------------- what is set and kept
+
+    def put_defaults(self, new: Stored[ConfigMap]) -> Fault | None:
+        """The fleet's ConfigMap is new or changed: every placement is judged again."""
+        found = fleet_guards(new.obj.data)
+        unread = tuple(each for each in new.faults if not each.path.startswith("metadata"))
+        if unread:
+            guard = found.guard or Guard("the fleet")
+            found = replace(found, guard=replace(guard, faults=(*guard.faults, *unread)))
+        self.fleet = found
+        self.wake(None)
+        return new.fault
+
+    def remove_defaults(self, _: Place) -> None:
+        self.fleet = NO_FLEET_GUARDS
+        self.wake(None)
+
+    @property
+    def holding(self) -> int:
+        """How many placements wait with removals."""
+        return sum(state.held is not None for state in self._states.values())
+
+    async def start(self) -> None:
+        """Read what was remembered, before anything is decided."""
+        while True:
+            try:
+                await self._read()
+                return
+            except (ApiError, UnreachableError) as error:
+                if isinstance(error, ApiError) and error.code in (_NOT_FOUND, _FORBIDDEN):
+                    _LOGGER.warning("guarded placements lose no cluster: their records cannot be read: %s", error)
+                    self._missing = str(error)
+                    return
+                _LOGGER.warning("records of guards cannot be read: %s", error)
+                await asyncio.sleep(1.0)
+
+    async def _read(self) -> None:
+        now = self.clock()
+        removed: list[Removed] = []
+        async for page in self.client.pages(path_of()):
+            for plain in page["items"]:
+                found = RECORDS.partly(plain)
+                metadata = found.obj.metadata
+                owners = metadata.owner_references
+                memory = memory_of(found.obj, owners[0].uid if owners else "", now)
+                self._states[Key(metadata.namespace, metadata.name)] = _State(memory, found.obj, found.obj.held)
+                removed += memory.removed
+        self._removed = recorded(removed, now, 0, self.fleet.keep)
+
+    def forget(self, key: Key) -> None:
+        """The placement is gone."""
+        self._states.pop(key, None)
+        self._no_longer_pending(key)
+
+    # ------------------------------------------------------------------------------------------------------- judging
+
+    def foresee(
+        self, key: Key, placement: ObjectMeta, present: Collection[str], wanted: Collection[str], now: datetime
+    ) -> Verdict:
+        """What the guards would say to a change, for plans: nothing is counted and nothing is remembered."""
+        state = self._states.get(key)
+        if state is None or state.memory.uid != placement.uid:
+            state = _State(Memory(placement.uid))
+        approval = placement.annotations.get(APPROVAL, "")
+        return self._verdict(key, self._guards_of(placement.annotations), present, wanted, now, state, approval)
+
+    def _guards_of(self, annotations: Mapping[str, str]) -> list[Guard]:
+        own = None if ANNOTATIONS.isdisjoint(annotations) else placement_guard(annotations)
+        return [each for each in (self.fleet.guard, own) if each is not None]
+
+    def judge(self, key: Key, placement: Placement, result: ScheduleResult, now: datetime) -> Judgement | None:
+        """What may be removed; None where nothing guards the placement. What goes is counted from now on."""
+        annotations = placement.metadata.annotations
+        guards = self._guards_of(annotations)
+        state = self._states.get(key)
+        if not guards and self.fleet.brake is None and (state is None or state.held is None):
+            return None
+        if state is None or state.memory.uid not in ("", placement.metadata.uid):
+            # The record of a placement of the same name before it says nothing of this one.
+            old = None if state is None else state.record
+            state = self._states[key] = _State(Memory(placement.metadata.uid), old)
+        state.memory = replace(state.memory, uid=placement.metadata.uid)
+        present = {name for page in self.decisions.of(key) for name in page.clusters} | state.standing
+        selected = result.selected
+        found = self._verdict(key, guards, present, selected, now, state, annotations.get(APPROVAL, ""))
+        keep = max((self.fleet.keep, *(each.window for each in guards)))
+        state.memory, counted = remembered(state.memory, found, now, keep)
+        self._removed = recorded(self._removed, now, counted, self.fleet.keep)
+        state.standing = frozenset(found.held)
+        self._note_pending(key, len(found.held) if found.braked else 0)
+        before = state.held
+        why = self._why_held(key, result, found, len(present)) if found.held else None
+        state.held = None if why is None else _held(found, why, before, now)
+        wanted = record_of(state.memory, found.digest, state.held)
+        is_news = state.held is not None and (before is None or before.digest != state.held.digest)
+        condition = None if why is None else ("True", str(why.parts[0].code), sentence(why))
+        must_write = must_be_written(state.record, wanted, selected)
+        return Judgement(found, wanted, must_write, condition, is_news)
+
+    def _verdict(
+        self,
+        key: Key,
+        guards: list[Guard],
+        present: Collection[str],
+        wanted: Collection[str],
+        now: datetime,
+        state: _State,
+        approval: str,
+    ) -> Verdict:
+        if self._missing and (guards or self.fleet.brake is not None):
+            # Without a memory nobody could say what has gone already.
+            found = verdict([replace(Guard(), min_clusters=len(present) + 1)], present, wanted, now, state.memory)
+            why = Reason(Code.GUARD_UNREMEMBERED, parameters={"fault": self._missing})
+            return replace(found, why=(why,)) if found.held else found
+        fleet = None
+        if self.fleet.brake is not None:
+            pending = sum(self._pending.values()) - self._pending.get(key, 0)
+            fleet = FleetState(self.decisions.total, self._removed, pending)
+        return verdict(guards, present, wanted, now, state.memory, approval, self.fleet.brake, fleet)
+
+    def _why_held(self, key: Key, result: ScheduleResult, found: Verdict, decided: int) -> Reason:
+        """What would be removed and why, and what holds it. Everybody reads it who reads the placement."""
+        fleet = result.cycle.fleet
+        rows = {name: fleet.row(name) for name in found.held}
+        gone = sum(row is None for row in rows.values())
+        revoked = sum(row is not None and fleet.present[row] and not result.available[row] for row in rows.values())
+        causes: dict[Reason, list[str]] = {}
+        for name in found.held[:_EXPLAINED]:
+            against = reason_against(result, name)
+            if against is not None:
+                causes.setdefault(bare(against), []).append(name)
+        return Reason(
+            Code.REMOVALS_HELD,
+            parameters={
+                "namespace": key.namespace,
+                "name": key.name,
+                "count": len(found.held),
+                "decided": decided,
+                "names": found.held[:_NAMED],
+                "digest": found.digest,
+                "revoked": int(revoked),
+                "gone": gone,
+            },
+            parts=(
+                *found.why,
+                *(
+                    Reason(Code.WOULD_GO, parameters={"names": tuple(names)}, parts=(why,))
+                    for why, names in causes.items()
+                ),
+            ),
+        )
+
+    def _note_pending(self, key: Key, count: int) -> None:
+        if count >= self._pending.get(key, 0):
+            if count:
+                self._pending[key] = count
+            return
+        self._no_longer_pending(key)
+        if count:
+            self._pending[key] = count
+
+    def _no_longer_pending(self, key: Key) -> None:
+        """Less waits than before: the brake may let others go."""
+        if self._pending.pop(key, 0):
+            self.wake([each for each in self._pending if each != key])
+
+    # --------------------------------------------------------------------------------------------------- remembering
+
+    async def remember(self, key: Key, placement: Placement, judgement: Judgement) -> None:
+        """Write down what must not be forgotten, before decisions are written."""
+        state = self._states.get(key)
+        if not judgement.must_write or state is None or self._missing:
+            return
+        present = state.record
+        revision = "" if present is None else present.metadata.resource_version
+        body = body_of(judgement.wanted, placement.metadata, revision)
+        try:
+            if revision:
+                reply = await self.client.request("PUT", path_of(key, named=True), body=body)
+            else:
+                reply = await self.client.request("POST", path_of(key), body=body)
+        except ApiError as error:
+            if error.code in (_CONFLICT, _NOT_FOUND):
+                await self._read_again(key, placement, state)
+            raise
+        state.record = RECORDS.partly(reply.json()).obj
+
+    async def _read_again(self, key: Key, placement: Placement, state: _State) -> None:
+        """Somebody else has written or deleted the record: the next try starts from what is there."""
+        try:
+            reply = await self.client.request("GET", path_of(key, named=True))
+        except ApiError as error:
+            if error.code != _NOT_FOUND:
+                raise
+            state.record = None
+            return
+        state.record = found = RECORDS.partly(reply.json()).obj
+        if belongs_to(found, placement.metadata):
+            used = max(state.memory.approvals_used, found.approvals_used)
+            state.memory = replace(state.memory, approvals_used=used)
+
+    def carried_out(self, key: Key) -> None:
+        """The pages are written: whoever went and comes back is judged anew."""
+        state = self._states.get(key)
+        if state is not None and state.memory.passing:
+            state.memory = replace(state.memory, passing=frozenset(), passing_at=None, passing_counted=0)
+
+
+def _held(found: Verdict, why: Reason, before: HeldRemovals | None, now: datetime) -> HeldRemovals:
+    codes = dict.fromkeys(str(each.code) for each in found.why)
+    since = time_text(now) if before is None else before.since
+    names = found.held[:MOST_NAMED]
+    revoked = why.parameters["revoked"]
+    count = int(revoked) if isinstance(revoked, int) else 0
+    message = "; ".join(sentence(each) for each in found.why)
+    return HeldRemovals(found.digest, since, len(found.held), count, names, tuple(codes), message)

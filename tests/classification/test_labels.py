@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from muster.classification import APPLIED, Classification, LabelPlan, by_label, plan_labels, read_applied
+from muster.classification.labels import Taken
 from muster.classification.outcomes import MATCH, NO_MATCH, Outcome, failed
 from tests.classification.builders import SIZE, a_classification
 
@@ -68,9 +69,11 @@ def test_the_first_name_that_has_something_to_say_gets_the_key_whatever_was_ther
 
 
 def test_a_match_without_the_label_is_told_who_has_it() -> None:
-    assert planned({A: MATCH, B: MATCH}).missed == {"b": "medium, from AgentClassification a"}
+    assert planned({A: MATCH, B: MATCH}).missed == {"b": Taken("medium", "a")}
     assert planned({A: MATCH, TWIN: MATCH}).missed == {}
-    assert planned({A: MATCH, B: NO_MATCH}, {SIZE: "mine"}).missed == {"a": "mine, set by hand"}
+    assert planned({A: MATCH, B: NO_MATCH}, {SIZE: "mine"}).missed == {"a": Taken("mine", "")}
+    assert str(Taken("medium", "a")) == "medium, from AgentClassification a"
+    assert str(Taken("mine", "")) == "mine, set by hand"
 
 
 def test_a_value_set_by_hand_is_never_overwritten() -> None:

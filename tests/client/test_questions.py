@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from muster.api.fleet_classification import ClassificationPreviewSpec
 from muster.api.fleet_completion import CompletionSpec
 from muster.api.fleet_evaluation import Field, FleetEvaluationSpec, Rows
 from muster.api.fleet_explanations import PlacementExplanationSpec
 from muster.api.fleet_facets import FleetFacetsSpec
 from muster.api.fleet_joining import JoinReviewSpec
 from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
+from muster.api.fleet_resolution import ResolutionPreviewSpec
 from muster.client import Client, Connection
 from muster.client.questions import (
     complete,
@@ -21,6 +23,8 @@ from muster.client.questions import (
     explain_placement,
     explain_set,
     fleet_facets,
+    preview_classification,
+    preview_resolution,
     review_join,
 )
 from muster.errors import ApiError
@@ -84,3 +88,13 @@ def test_a_refusal_is_an_error_with_the_servers_words(asker: Asker) -> None:
         ask(asker, fleet_facets, FleetFacetsSpec(), "nobody")
 
     assert refused.value.code == 403
+
+
+def test_previews_come_back_as_they_were_asked(asker: Asker) -> None:
+    labels = ask(asker, preview_classification, ClassificationPreviewSpec(namespace="apps", query=".cpu ("))
+    spec = ResolutionPreviewSpec(namespace="apps", resolution={"spec": {"wants": [{"package": "a", "range": "x"}]}})
+
+    operators = ask(asker, preview_resolution, spec)
+
+    assert (labels.valid, labels.hosts, labels.diagnostics[0].field) == (False, 0, "spec.query")
+    assert (operators.outcome, operators.diagnostics[0].field) == ("invalid", "spec.wants[0].range")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections import Counter
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from muster.controllers.questions.kinds import Refusal
 from muster.fleet import Fleet
+from muster.questions import facet_index
 from muster.questions.asked import Scope
 from muster.questions.facet_index import FacetIndex
 from tests.builders import a_cluster, a_set, a_taint
-from tests.questions.observing import EVERYTHING, an_observer, answer, body_of
+from tests.questions.observing import EVERYTHING, an_observer, answer, body_of, evaluation
 
 FLEET = (
     a_cluster("c1", {"cloud": "Amazon", "tier": "gold"}, {"id": "1"}, version={"kubernetes": "v1.30.1"}),
@@ -152,3 +155,23 @@ def test_a_cluster_that_comes_into_the_row_of_another_meanwhile_is_not_counted_f
 
     values = {value["value"] for each in status["facets"] for value in each["values"]}
     assert values == {f"v{number}" for number in range(200) if number != 7}
+
+
+def test_while_a_large_fleet_is_counted_for_the_first_time_askers_are_told_to_come_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(facet_index, "_MANY", 2)
+    observer = an_observer(*(a_cluster(f"c{number}", {"a": "b"}) for number in range(3)))
+
+    for kind, spec in (("FleetFacets", {}), ("Completion", {"expression": ""})):
+        with pytest.raises(Refusal) as refusal:
+            answer(observer, kind, spec)
+        assert refusal.value.code == 503
+    assert evaluation(observer, expression="true")["matched"] == 3  # which needs no counts
+
+    async def warm() -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(observer.run(), 0.2)
+
+    asyncio.run(warm())
+    assert answer(observer, "FleetFacets", {})["clusters"] == 3

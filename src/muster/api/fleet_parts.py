@@ -17,12 +17,16 @@ from muster.api.struct_schemas import schema_of
 from muster.values.json import Json, JsonObject, Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from muster.api.resource import Rules
+    from muster.errors import InvalidExpressionError
 
 GROUP: Final = "fleet.muster.dev"
 VERSION: Final = "v1alpha1"
 MOST_TEXT: Final = 10 * 1024  # characters of an expression
 
+ERROR, WARNING = "error", "warning"  # of diagnostics
 Text = Annotated[str, Meta(max_length=MOST_TEXT)]
 Count = Annotated[int, Meta(ge=0)]
 
@@ -70,6 +74,17 @@ class Chosen(Node, frozen=True):
         tuple[JsonObject, ...],
         Meta(description="Predicates as a placement has them; one of them must hold.", max_length=100),
     ] = ()
+
+
+def positions_of(error: InvalidExpressionError, field: str) -> Iterator[Diagnostic]:
+    """Everything that is wrong with a text in one of our languages, and where."""
+    for each in error.diagnostics:
+        if each.offset is None or each.offset < 0:
+            yield Diagnostic(field, each.message, ERROR)
+        else:
+            line, column = error.source.position(each.offset)
+            end = min(each.offset + each.length, len(error.source.text))
+            yield Diagnostic(field, each.message, ERROR, each.offset, max(end, each.offset), line, column + 1)
 
 
 def question(kind: str, description: str, spec: type[msgspec.Struct], status: Schema, rules: Rules) -> Resource:

@@ -45,6 +45,8 @@ def _inlined(schema: Mapping[str, Json], parts: Mapping[str, Json]) -> Schema:
     for inner in ("items", "additionalProperties"):
         if isinstance(found.get(inner), dict):
             found[inner] = _inlined(found[inner], parts)
+    if found.get("type") == "array":
+        found.setdefault("items", ANYTHING)  # a list of anything says no more than that
     if found.get("enum") and "type" not in found:
         found["type"] = "string"
     if found.get("type") == "integer":

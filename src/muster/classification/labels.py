@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from muster.classification.classification import Classification
 from muster.classification.names import APPLIED, ERROR_PREFIX, LABEL_PREFIX
@@ -28,6 +28,16 @@ if TYPE_CHECKING:
     from muster.classification.outcomes import Outcome
 
 
+class Taken(NamedTuple):
+    """What keeps the label of a match out: the value that the key has, and whose it is; nobody's if set by hand."""
+
+    value: str
+    by: str
+
+    def __str__(self) -> str:
+        return f"{self.value}, from AgentClassification {self.by}" if self.by else f"{self.value}, set by hand"
+
+
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
     """What to change on an agent. `missed` are the matches whose label another value keeps out, with the reason."""
@@ -35,7 +45,7 @@ class LabelPlan:
     changes: Mapping[str, str | None]
     applied: Mapping[str, str]
     record: bool  # whether the annotation has to be written
-    missed: Mapping[str, str]
+    missed: Mapping[str, Taken]
 
     @property
     def is_empty(self) -> bool:
@@ -89,7 +99,7 @@ def plan_labels(
     """
     changes: dict[str, str | None] = {}
     ours: dict[str, str] = {}
-    missed: dict[str, str] = {}
+    missed: dict[str, Taken] = {}
     for label, group in groups.items():
         current = present.get(label)
         winner = _winner(group, said, current)
@@ -116,9 +126,8 @@ def plan_labels(
             if current != wanted:
                 changes[label] = wanted
         if len(group) > 1 or not owned:
-            holder = f"from AgentClassification {winner.name}" if owned else "set by hand"
-            kept = wanted if owned else current
-            missed |= {each.name: f"{kept}, {holder}" for each in group if each.value != kept and _matches(each, said)}
+            kept = Taken(wanted, winner.name) if owned or current is None else Taken(current, "")
+            missed |= {each.name: kept for each in group if each.value != kept.value and _matches(each, said)}
     for label, current in present.items():
         # What nobody claims any more.
         if label not in groups and label.startswith(LABEL_PREFIX) and _is_ours(label, current, applied, ()):

@@ -22,10 +22,11 @@ from muster.errors import InvalidObjectError
 from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from muster.api.agent_classification import AgentClassification
     from muster.api.parts import Identity
+    from muster.classification.labels import Taken
     from muster.classification.outcomes import Outcome
     from muster.classification.status import Report
 
@@ -43,7 +44,7 @@ class ClassifiedAgent:
     labels: Mapping[str, str]
     changes: Mapping[str, str | None]
     outcomes: Mapping[str, Outcome]
-    missed: Mapping[str, str]
+    missed: Mapping[str, Taken]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +58,23 @@ class Classified:
 class Hosts:
     """Agents and classifications of all namespaces: put in, settled, changed, settled again."""
 
-    def __init__(self, *, trusting: bool = False) -> None:
+    def __init__(self, *, trusting: bool = False, hold: bool = False) -> None:
+        """`hold`: there are classifications that are not shown, whose labels stay."""
         self.trusting = trusting  # what a server has stored is not checked again
+        self._hold = hold
         self._rosters: dict[str, Roster] = {}
         self._inventories: dict[Place, bytes | None] = {}
 
     def put_agent(self, agent: Agent) -> None:
-        place = _place(agent.metadata)
-        self._inventories[place] = inventory = _inventory(agent)
         applied = read_applied(agent.metadata.annotations)
-        self._roster(place[0]).put_agent(place[1], agent.metadata.labels, applied, inventory)
+        self.put_host(_place(agent.metadata), agent.metadata.labels, applied, _inventory(agent))
+
+    def put_host(
+        self, place: Place, labels: Mapping[str, str], applied: Mapping[str, str], inventory: bytes | None
+    ) -> None:
+        """An agent by its parts: all labels, those that are recorded as ours, the inventory as it is stored."""
+        self._inventories[place] = inventory
+        self.roster(place[0]).put_agent(place[1], labels, applied, inventory)
 
     def change_agent(self, agent: Agent) -> None:
         """What an apply does: labels are added, and the inventory stays where none is given."""
@@ -89,7 +97,7 @@ class Hosts:
         if classification.fault and not self.trusting:
             raise InvalidObjectError(f"AgentClassification {classification.name}", classification.fault)
         for namespace in self._counting_for(obj):
-            self._roster(namespace).put_classification(classification)
+            self.roster(namespace).put_classification(classification)
 
     def remove_agent(self, agent: Agent) -> None:
         place = _place(agent.metadata)
@@ -98,21 +106,34 @@ class Hosts:
 
     def remove_classification(self, obj: AgentClassification) -> None:
         for namespace in self._counting_for(obj):
-            self._roster(namespace).remove_classification(obj.metadata.name)
+            self.roster(namespace).remove_classification(obj.metadata.name)
 
     def _counting_for(self, obj: AgentClassification) -> list[str]:
         own = obj.metadata.namespace
         return [own] if own else list(self._rosters)
 
     def settle(self) -> None:
-        """Put every plan into effect, until there is nothing left to change: a query may be paused on the way."""
+        """Put every plan into effect, until there is nothing left to change."""
+        for _ in self.settling():
+            pass
+
+    def settling(self) -> Iterator[bool]:
+        """The same a bit at a time: true where the next bit may take as long as a query may. A query may be paused on
+        the way, so that agents have another turn."""
         for namespace, roster in self._rosters.items():
             while due := roster.take_due():
                 for name in sorted(due):
+                    yield False
+                    if not roster.look(name, quick=True):
+                        yield True
                     plan = roster.plan(name)
                     if plan is not None and not plan.is_empty:
                         after = changed_labels(roster.labels(name), plan.changes)
                         roster.put_agent(name, after, plan.applied, self._inventories[namespace, name])
+
+    def rosters(self) -> list[tuple[str, Roster]]:
+        """By namespace."""
+        return sorted(self._rosters.items())
 
     def labels(self) -> dict[Place, Mapping[str, str]]:
         """The labels of classifications that every agent carries."""
@@ -138,8 +159,11 @@ class Hosts:
         missed = {} if plan is None else dict(plan.missed)
         return ClassifiedAgent(namespace, name, {**kept, **ours}, changes, dict(roster.outcomes(name)), missed)
 
-    def _roster(self, namespace: str) -> Roster:
-        return self._rosters.setdefault(namespace, Roster())
+    def roster(self, namespace: str) -> Roster:
+        """That of a namespace, which begins with it if it has none."""
+        if (known := self._rosters.get(namespace)) is None:
+            known = self._rosters[namespace] = Roster(hold=self._hold)
+        return known
 
 
 def classify(

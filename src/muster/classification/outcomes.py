@@ -100,6 +100,14 @@ def judge(program: Program, inventory: Value, limits: Limits | None = None) -> O
     return judged(outputs)
 
 
+def given_by(program: Program, inventory: Value, limits: Limits) -> list[Value]:
+    """What a query gives, for those who want to see it; nothing where it fails."""
+    try:
+        return program.run(inventory, limits=limits)
+    except Exception:  # why it fails has been told
+        return []
+
+
 def judged(outputs: list[Value]) -> Outcome:
     """What outputs mean: exactly one, and it is true or false."""
     if len(outputs) != 1:

@@ -94,6 +94,11 @@ class Query:
             self.paused = failed(self.fault, invalid=True)
 
     @property
+    def is_slow(self) -> bool:
+        """Whether it needed more than a quick look on some host."""
+        return self._is_slow
+
+    @property
     def is_paused(self) -> bool:
         """Whether it was stopped for what it cost. One that never could run is not paused."""
         return self.paused is not None and not self.fault

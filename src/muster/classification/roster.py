@@ -103,14 +103,15 @@ class _Inventory:
 
 
 class Roster:
-    """One namespace. Several may count their work together."""
+    """One namespace. Several may count their work together. `hold`: there are classifications that it is not shown."""
 
-    def __init__(self, work: Work | None = None) -> None:
+    def __init__(self, work: Work | None = None, *, hold: bool = False) -> None:
         self.work = work or Work()
+        self._is_partial = hold
         self._agents: dict[str, _Agent] = {}
         self._classifications: dict[str, Classification] = {}
         self._groups: dict[str, list[Classification]] = {}  # by label, in order of name
-        self._hold = False  # a classification is there whose label is not known
+        self._hold = hold  # a classification is there whose label is not known
         self._queries: dict[str, Query] = {}
         self._layout = _NO_LAYOUT
         self._keys: dict[str, Callable[[Row], Key]] = {}  # by query: what it sees of a row
@@ -183,6 +184,9 @@ class Roster:
     def query(self, classification: Classification) -> Query:
         return self._queries[classification.query]
 
+    def has_agent(self, name: str) -> bool:
+        return name in self._agents
+
     def agents(self) -> Iterable[str]:
         return self._agents
 
@@ -193,7 +197,7 @@ class Roster:
         """The classifications have changed: who shares what, which queries are in use, who is looked at again."""
         members = sorted(self._classifications.values(), key=lambda each: each.name)
         self._groups = by_label(members)
-        self._hold = any(not each.usable and not each.deleting for each in members)
+        self._hold = self._is_partial or any(not each.usable and not each.deleting for each in members)
         texts = {each.query for each in members if not each.held} - {each.query for each in members if each.held}
         known = self._queries
         self._queries = {text: known[text] if text in known else Query(text, self.work) for text in sorted(texts)}
@@ -280,6 +284,14 @@ class Roster:
         """The labels that an agent's record says are ours, by key without the prefix."""
         return self._agents[agent].applied
 
+    def inventory(self, agent: str) -> bytes:
+        """What queries see of an agent, as JSON."""
+        return self._agents[agent].inventory
+
+    def outcome(self, agent: str, classification: Classification) -> Outcome | None:
+        """What a classification says of an agent; None if it has not been asked."""
+        return self._agents[agent].said.get(classification.query)
+
     def outcomes(self, agent: str) -> Iterable[tuple[str, Outcome]]:
         """What every classification said of an agent, as far as it has been asked."""
         said = self._agents[agent].said
@@ -340,7 +352,8 @@ class Roster:
             if current is None and (outcome is None or outcome is NO_MATCH or (outcome is MATCH and not missed)):
                 standing = _NO_STANDING
             else:
-                standing = self._standing(each, current, outcome, missed.get(each.name))
+                taken = missed.get(each.name)
+                standing = self._standing(each, current, outcome, None if taken is None else str(taken))
             name = each.name
             if standing != standings.get(name, _NO_STANDING):
                 self._touched.add(name)

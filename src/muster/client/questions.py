@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
+from muster.api.fleet_classification import CLASSIFICATION_PREVIEW, ClassificationPreviewStatus
 from muster.api.fleet_completion import COMPLETION, CompletionStatus
 from muster.api.fleet_evaluation import FLEET_EVALUATION, FleetEvaluationStatus
 from muster.api.fleet_explanations import PLACEMENT_EXPLANATION
@@ -22,17 +23,20 @@ from muster.api.fleet_outlooks import (
     SetExplanationStatus,
 )
 from muster.api.fleet_parts import GROUP, VERSION
+from muster.api.fleet_resolution import RESOLUTION_PREVIEW, ResolutionPreviewStatus
 from muster.errors import ApiError
 from muster.placement.explain.report import PlacementReport
 from muster.values.api_paths import collection_path
 
 if TYPE_CHECKING:
+    from muster.api.fleet_classification import ClassificationPreviewSpec
     from muster.api.fleet_completion import CompletionSpec
     from muster.api.fleet_evaluation import FleetEvaluationSpec
     from muster.api.fleet_explanations import PlacementExplanationSpec
     from muster.api.fleet_facets import FleetFacetsSpec
     from muster.api.fleet_joining import JoinReviewSpec
     from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
+    from muster.api.fleet_resolution import ResolutionPreviewSpec
     from muster.api.resource import Resource
     from muster.client.client import Client
 
@@ -73,6 +77,16 @@ async def explain_set(client: Client, spec: SetExplanationSpec) -> SetExplanatio
 async def review_join(client: Client, spec: JoinReviewSpec) -> JoinReviewStatus:
     """What a user may do with cluster sets, and who may."""
     return await _asked(client, JOIN_REVIEW, spec, JoinReviewStatus)
+
+
+async def preview_classification(client: Client, spec: ClassificationPreviewSpec) -> ClassificationPreviewStatus:
+    """What a query or a classification makes of hosts, and which labels they would get."""
+    return await _asked(client, CLASSIFICATION_PREVIEW, spec, ClassificationPreviewStatus)
+
+
+async def preview_resolution(client: Client, spec: ResolutionPreviewSpec) -> ResolutionPreviewStatus:
+    """Which operators a resolution would install, or why there is no plan and what would help."""
+    return await _asked(client, RESOLUTION_PREVIEW, spec, ResolutionPreviewStatus)
 
 
 async def _asked(client: Client, kind: Resource, spec: msgspec.Struct, status: type[Status]) -> Status:

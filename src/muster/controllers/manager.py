@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from muster.client import Connection, Discovery, ServedResource
     from muster.client.leases import Candidate
     from muster.client.reflector import Handler
-    from muster.controllers.questions.kinds import Observer
+    from muster.controllers.questions.kinds import Observer, ObserverMaker
     from muster.supervision import Subject
 
 _LOGGER = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class Options:
     vitals: Vitals | None = None  # where a supervisor sees how we are
     set_aside: Sequence[Entry] = ()  # what a supervisor says that earlier processes died of
     namespace: str = "kube-system"  # where the quarantine and the fleet's guards are kept
-    observer: Callable[[PlacementWorld, Callable[[], datetime]], Observer] | None = None  # answers questions
+    observer: ObserverMaker | None = None  # of whoever answers questions
 
 
 class Manager:
@@ -288,7 +288,10 @@ async def _run_once(
         kept = Mirror(CONFIG_MAPS, quarantine.put, quarantine.remove, unreadable=manager.unreadable.of("quarantine"))
         where = (quarantine.namespace, CONFIG_MAP)
         watched = Reflector(client, discovery.named("configmaps.v1"), kept, one=where)
-        observer = None if options.observer is None else options.observer(manager.world, options.clock)
+        observer: Observer | None = None
+        if options.observer is not None:
+            hosts, resolutions = manager.hosts.world, manager.resolutions.world
+            observer = options.observer(manager.world, options.clock, hosts=hosts, resolutions=resolutions)
         if options.address is not None:
             answers = serve_answers(options.address, manager.metrics.render, manager.questions, observer)
             await stack.enter_async_context(answers)

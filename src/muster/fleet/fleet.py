@@ -10,7 +10,7 @@ between; whoever asks for a mask that is not filled yet has it filled at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -44,7 +44,6 @@ _CHUNK = 1024  # rows of a column that are filled in one step
 _CHUNK_BYTES = 2**20  # and of how much JSON
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
 MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
-_HEAVY: Final = 64 * 2**10  # bytes of an object that stands for itself in a snapshot
 
 
 _NEWCOMER = object()  # holds on to masks while a subscription is exchanged
@@ -87,8 +86,7 @@ class Fleet(ObjectRows):
         there = np.zeros(self._capacity, dtype=np.bool_)
         there[self.rows()] = True
         codes = {path: self.column(path).codes.copy() for path in paths}
-        heavy = frozenset(np.flatnonzero(self._sizes > _HEAVY).tolist())
-        snapshot = Snapshot(self._names, self._encoded, self.in_order(there), heavy, codes)
+        snapshot = Snapshot(self._names, self._encoded, self.in_order(there), codes, self._sizes.copy())
         self._snapshots.add(snapshot)
         return snapshot
 

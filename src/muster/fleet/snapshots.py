@@ -1,8 +1,8 @@
 """The fleet at one moment, for questions that are answered a bit at a time while it changes.
 
 Objects are immutable bytes, so that a snapshot costs a copy of the columns somebody wants, and of references to what
-changes while it is looked at. Objects that are equal in all that is read form a group, of which one is looked at, with
-the exceptions that masks make: what is much larger than others stands for itself.
+changes while it is looked at. Objects that are equal in all that is read form a group, of which one is looked at; for
+which of the others that holds is said by what was found (see `Match.up_to`), and here is how large each of them is.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Snapshot:
         names: Sequence[str],
         encoded: Sequence[bytes | None],
         order: NDArray[np.intp],
-        heavy: frozenset[int] = frozenset(),
         codes: Mapping[Path, NDArray[np.int32]] | None = None,
+        sizes: NDArray[np.int64] | None = None,
     ) -> None:
         self.order = order
-        self.heavy = heavy
+        self._sizes = sizes
         self._names = names
         self._encoded = encoded
         self._codes = codes or {}
@@ -64,6 +64,10 @@ class Snapshot:
         kept = self._kept.get(row)
         return self._encoded[row] if kept is None else kept[1]
 
+    def sizes(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        """How large the objects of rows were, in bytes; 0 where nobody measured."""
+        return np.zeros(len(rows), dtype=np.int64) if self._sizes is None else self._sizes[rows]
+
     def groups(self, rows: NDArray[np.intp], paths: Collection[Path] | None) -> Groups:
         """Rows that are equal at these paths; with None, or without columns of them, each stands for itself."""
         if paths is None or not self._codes.keys() >= set(paths):
@@ -77,10 +81,6 @@ class Snapshot:
             if size > _SMALL:
                 of, size = _renumbered(of, size)
         of, size = _renumbered(of, size)
-        if self.heavy:
-            alone = np.flatnonzero(np.isin(rows, np.fromiter(self.heavy, dtype=np.intp, count=len(self.heavy))))
-            of[alone] = size + np.arange(len(alone))
-            of, size = _renumbered(of, size + len(alone))
         first = np.zeros(size, dtype=np.intp)
         first[of[::-1]] = rows[::-1]
         return Groups(of, first)

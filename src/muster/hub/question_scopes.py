@@ -6,31 +6,46 @@ object there is, and are believed only if the authorizer says so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import asyncio
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, Protocol
 
+from muster.api.resolution import GROUP as RESOLUTIONS
 from muster.hub import status
 from muster.hub.redaction import GROUP
-from muster.hub.requests import Attributes
+from muster.hub.requests import Attributes, Authorizer
 from muster.hub.write_checks import require
 from muster.questions.asked import OTHERS, Scope
 
 if TYPE_CHECKING:
-    from muster.hub.requests import Authorizer, User
-    from muster.hub.storage import Store
+    from muster.hub.requests import User
+    from muster.hub.storage import Store, Unchanged
 
 _CLUSTERS: Final = f"managedclusters.{GROUP}"
 _SETS: Final = f"managedclustersets.{GROUP}"
 _NAMESPACES: Final = "namespaces"
 _MOST_NAMESPACES: Final = 1000
+_MOST_NAMES: Final = 20_000  # that roles list one by one
+_AT_ONCE: Final = 200  # of them that are confirmed without a pause
+_MOST_KNOWN: Final = 64  # users whose names are remembered
 _ANY: Final = "*"
+_Asked = tuple[str, tuple[str, ...], str, str]
+
+
+class RevisedAuthorizer(Authorizer, Protocol):
+    """One that says what its decisions rest on, so that they can be remembered."""
+
+    def read(self) -> tuple[Unchanged, ...]: ...
 
 
 class Scopes:
     """Knows who may get what."""
 
-    def __init__(self, store: Store, authorizer: Authorizer) -> None:
+    def __init__(self, store: Store, authorizer: RevisedAuthorizer) -> None:
         self._store = store
         self._authorizer = authorizer
+        self._known: OrderedDict[_Asked, frozenset[str]] = OrderedDict()  # names, as long as roles stay as they are
+        self._known_at: tuple[Unchanged, ...] = ()
 
     async def of_clusters(self, user: User, namespace: str = "") -> Scope:
         """Clusters that the user may get; those in sets bound to a namespace are counted, if he may ask about it.
@@ -41,20 +56,23 @@ class Scopes:
             await require(
                 self._authorizer, user, Attributes("create", GROUP, "v1beta1", "placements", "explain", namespace)
             )
-        sets = None if await self._may_get_all(user, _SETS) else frozenset(await self._names(user, _SETS))
+        sets = None if await self._may_get_all(user, _SETS) else await self._names(user, _SETS)
         if await self._may_get_all(user, _CLUSTERS):
             return Scope(everything=True, bound=namespace, sets=sets)
-        return Scope(names=frozenset(await self._names(user, _CLUSTERS)), bound=namespace, sets=sets)
+        return Scope(names=await self._names(user, _CLUSTERS), bound=namespace, sets=sets)
 
     async def of_objects(self, user: User, resource: str, namespace: str) -> Scope:
         """Objects of another resource that the user may get, in one namespace or in all."""
-        key = OTHERS[resource]
+        return await self.of_namespaced(user, OTHERS[resource], namespace)
+
+    async def of_namespaced(self, user: User, key: str, namespace: str) -> Scope:
+        """The same for any resource that lives in namespaces, by plural and group."""
         if await self._may_get_all(user, key, namespace):
             return Scope(everything=not namespace, namespaces=frozenset({namespace} - {""}))
         places = [namespace] if namespace else [record.key.name for record in self._store.scan(_NAMESPACES)]
         if len(places) > _MOST_NAMESPACES:
             raise status.bad_request(
-                f"there are {len(places)} namespaces, and you may not get {resource} in all of them: "
+                f"there are {len(places)} namespaces, and you may not get {key} in all of them: "
                 "name the one you ask about in spec.namespace"
             )
         whole = frozenset([place for place in places if await self._may_get_all(user, key, place)])
@@ -62,6 +80,12 @@ class Scopes:
             f"{place}/{name}" for place in places if place not in whole for name in await self._names(user, key, place)
         ]
         return Scope(names=frozenset(names), namespaces=whole)
+
+    async def of_own_catalogs(self, user: User, namespace: str) -> Scope:
+        """Everything for those who could save a resolution there and read what comes of it."""
+        key = f"resolutions.{RESOLUTIONS}"
+        missing = [await self._authorizer.missing(user, verb, key, ("",), namespace) for verb in ("create", "get")]
+        return Scope(everything=not any(missing))
 
     async def of_explanations(self, user: User) -> Scope:
         """Where the user may explain every placement."""
@@ -74,8 +98,25 @@ class Scopes:
     async def _may_get_all(self, user: User, resource: str, namespace: str = "") -> bool:
         return not await self._authorizer.missing(user, "get", resource, ("",), namespace)
 
-    async def _names(self, user: User, resource: str, namespace: str = "") -> set[str]:
-        """The names that the user may get, because roles name them."""
+    async def _names(self, user: User, resource: str, namespace: str = "") -> frozenset[str]:
+        """The names that the user may get, because roles name them. Raises 400 for more than a question can be about.
+
+        They are found once, until a role or binding changes.
+        """
+        if (now := self._authorizer.read()) != self._known_at:
+            self._known.clear()
+            self._known_at = now
+        asked = (user.name, user.groups, resource, namespace)
+        found = self._known.get(asked)
+        if found is None:
+            found = await self._found_names(user, resource, namespace)
+            if self._authorizer.read() == self._known_at == now:
+                self._known[asked] = found
+                while len(self._known) > _MOST_KNOWN:
+                    self._known.popitem(last=False)
+        return found
+
+    async def _found_names(self, user: User, resource: str, namespace: str) -> frozenset[str]:
         plural, _, group = resource.partition(".")
         rules = await self._authorizer.rules(user, namespace)
         named = {
@@ -86,4 +127,14 @@ class Scopes:
             and not {_ANY, plural}.isdisjoint(rule.get("resources", ()))
             for name in rule.get("resourceNames", ())
         }
-        return named - set(await self._authorizer.missing(user, "get", resource, sorted(named), namespace))
+        if len(named) > _MOST_NAMES:
+            raise status.bad_request(
+                f"your roles name {len(named)} {resource} one by one; a question ranges over {_MOST_NAMES} at most. "
+                f"Ask for a role that allows get on {plural} without resourceNames"
+            )
+        ordered = sorted(named)
+        for begin in range(0, len(ordered), _AT_ONCE):
+            some = ordered[begin : begin + _AT_ONCE]
+            named -= set(await self._authorizer.missing(user, "get", resource, some, namespace))
+            await asyncio.sleep(0)  # others have their turn
+        return frozenset(named)

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.agent import GROUP as HOSTS
+from muster.api.fleet_classification import ClassificationPreviewSpec
 from muster.api.fleet_completion import CompletionSpec
 from muster.api.fleet_evaluation import FleetEvaluationSpec
 from muster.api.fleet_explanations import PlacementExplanationSpec
 from muster.api.fleet_facets import FleetFacetsSpec
 from muster.api.fleet_joining import JoinReviewSpec
 from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
+from muster.api.fleet_resolution import ResolutionPreviewSpec
 from muster.api.placement import PLACEMENT
+from muster.api.resolution import GROUP as RESOLUTIONS
 from muster.controllers.questions.asking import UnansweredError
 from muster.controllers.questions.kinds import Refusal
 from muster.hub import status
+from muster.hub.auth.rbac.bootstrap import FLEET_VIEW
 from muster.hub.explanations import ExplainOptions
 from muster.hub.join_reviews import JoinReviews
 from muster.hub.question_scopes import Scopes
@@ -26,7 +31,7 @@ from muster.hub.redaction import GROUP
 from muster.hub.requests import Attributes, ObjectBody, Target, WriteOptions
 from muster.hub.write_checks import require
 from muster.placement.explain.report import Window
-from muster.questions.asked import CLUSTERS, SECONDS, Question, Scope
+from muster.questions.asked import CLUSTERS, Question, Scope, seconds_of
 from muster.values.causes import Cause, invalid, required
 
 if TYPE_CHECKING:
@@ -35,11 +40,12 @@ if TYPE_CHECKING:
     from muster.controllers.questions.asking import Controllers
     from muster.hub.auth.rbac.policy import Policy
     from muster.hub.explanations import Explanations
-    from muster.hub.requests import Authorizer, User
+    from muster.hub.question_scopes import RevisedAuthorizer
+    from muster.hub.requests import User
     from muster.hub.storage import Store
     from muster.values.json import JsonObject
 
-_PATIENCE: Final = SECONDS + 2.0  # the observer knows better when to give up
+_LATE: Final = 2.0  # seconds; the observer knows better when to give up
 _RETRY_AFTER: Final = 2
 _SETS: Final = "managedclustersets"
 _SPECS: Final[Mapping[str, type[msgspec.Struct]]] = {
@@ -50,7 +56,10 @@ _SPECS: Final[Mapping[str, type[msgspec.Struct]]] = {
     "ClusterExplanation": ClusterExplanationSpec,
     "SetExplanation": SetExplanationSpec,
     "JoinReview": JoinReviewSpec,
+    "ClassificationPreview": ClassificationPreviewSpec,
+    "ResolutionPreview": ResolutionPreviewSpec,
 }
+_GROUPS: Final = {"agents": HOSTS, "agentclassifications": HOSTS, "resolutions": RESOLUTIONS}  # of what is not found
 
 
 class Questions:
@@ -59,7 +68,7 @@ class Questions:
     def __init__(
         self,
         store: Store,
-        authorizer: Authorizer,
+        authorizer: RevisedAuthorizer,
         controllers: Controllers,
         explanations: Explanations,
         policy: Callable[[], Policy],
@@ -91,10 +100,14 @@ class Questions:
             case SetExplanationSpec():
                 await require(self._authorizer, user, Attributes("get", GROUP, "v1beta2", _SETS, name=asked.name))
                 scope, places = await self._scopes.of_clusters(user), await self._scopes.of_explanations(user)
+            case ClassificationPreviewSpec():
+                scope, places, spec = await self._classification_scopes(user, target, asked, spec)
+            case ResolutionPreviewSpec():
+                scope, places, spec = await self._resolution_scopes(user, target, asked, spec)
             case _:
                 scope = await self._scopes.of_clusters(user)
         question = Question(kind, msgspec.Raw(msgspec.json.encode(spec)), user.name, scope, places)
-        return await self._asked(question), ()
+        return await self._asked(question), _warnings(asked, scope)
 
     async def _evaluation_scope(self, user: User, target: Target, asked: FleetEvaluationSpec) -> Scope:
         if asked.resource != CLUSTERS:
@@ -106,9 +119,36 @@ class Questions:
                 raise _invalid(target, [invalid("spec.namespace", asked.namespace, "is not the placement's")])
         return await self._scopes.of_clusters(user, namespace)
 
+    async def _classification_scopes(
+        self, user: User, target: Target, asked: ClassificationPreviewSpec, spec: JsonObject
+    ) -> tuple[Scope, Scope, JsonObject]:
+        """Hosts and classifications that the user may get; the namespace may be that of the classification."""
+        namespace = _same_namespace(target, asked.namespace, asked.classification, "classification")
+        for plural, name in (("agentclassifications", asked.name), ("agents", asked.host)):
+            if name:
+                get = Attributes("get", HOSTS, "v1beta1", plural, namespace=namespace, name=name)
+                await require(self._authorizer, user, get)
+        hosts = await self._scopes.of_namespaced(user, f"agents.{HOSTS}", namespace)
+        classifications = await self._scopes.of_namespaced(user, f"agentclassifications.{HOSTS}", namespace)
+        return hosts, classifications, {**spec, "namespace": namespace}
+
+    async def _resolution_scopes(
+        self, user: User, target: Target, asked: ResolutionPreviewSpec, spec: JsonObject
+    ) -> tuple[Scope, Scope, JsonObject]:
+        """ConfigMaps that the user may get, and whether the server's own catalogs are for him."""
+        namespace = _same_namespace(target, asked.namespace, asked.resolution, "resolution")
+        if not namespace:
+            raise _invalid(target, [required("spec.namespace", "its ConfigMaps and permissions are those there")])
+        if asked.name:
+            get = Attributes("get", RESOLUTIONS, "v1alpha1", "resolutions", namespace=namespace, name=asked.name)
+            await require(self._authorizer, user, get)
+        maps = await self._scopes.of_namespaced(user, "configmaps", namespace)
+        return maps, await self._scopes.of_own_catalogs(user, namespace), {**spec, "namespace": namespace}
+
     async def _asked(self, question: Question) -> msgspec.Raw:
         try:
-            return msgspec.Raw(await self._controllers.question(msgspec.json.encode(question), _PATIENCE))
+            patience = seconds_of(question.kind) + _LATE
+            return msgspec.Raw(await self._controllers.question(msgspec.json.encode(question), patience))
         except UnansweredError as error:
             raise _unavailable(f"the hub's controllers, which answer questions, do not answer: {error}") from None
         except Refusal as refusal:
@@ -157,14 +197,39 @@ def _namespace_of(target: Target, placement: JsonObject) -> str:
     return namespace
 
 
+def _warnings(asked: msgspec.Struct, scope: Scope) -> tuple[str, ...]:
+    """A word to those whose questions about clusters range over nothing, whatever there is."""
+    is_about_clusters = isinstance(asked, FleetFacetsSpec | CompletionSpec | SetExplanationSpec) or (
+        isinstance(asked, FleetEvaluationSpec) and asked.resource == CLUSTERS and not scope.bound
+    )
+    if not is_about_clusters or scope.everything or scope.names:
+        return ()
+    return (f"you may get no {CLUSTERS}, so that none is looked at; a ClusterRoleBinding to {FLEET_VIEW} allows it",)
+
+
+def _same_namespace(target: Target, asked: str, given: JsonObject | None, field: str) -> str:
+    """The namespace that is asked about: the question's, or that of the object in it; not two different ones."""
+    metadata = None if given is None else given.get("metadata")
+    own = metadata.get("namespace") if isinstance(metadata, dict) else None
+    if not isinstance(own, str) or not own or own == asked:
+        return asked
+    if asked:
+        raise _invalid(target, [invalid("spec.namespace", asked, f"is not the {field}'s")])
+    return own
+
+
 def _invalid(target: Target, causes: list[Cause]) -> status.StatusError:
     return status.invalid(target.resource.group, target.resource.kind, "", causes)
 
 
 def _refused(kind: str, refusal: Refusal) -> status.StatusError:
     match refusal.code:
+        case 403:
+            return status.StatusError(403, "Forbidden", refusal.message, {})
         case 404:
-            return status.not_found(GROUP, _SETS if kind == "SetExplanation" else CLUSTERS, refusal.message)
+            plural, _, name = refusal.message.rpartition("/")
+            plural = plural or (_SETS if kind == "SetExplanation" else CLUSTERS)
+            return status.not_found(_GROUPS.get(plural, GROUP), plural, name)
         case 409:
             return status.StatusError(409, "Conflict", refusal.message, {})
         case 429:

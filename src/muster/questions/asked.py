@@ -11,6 +11,13 @@ from typing import Final
 import msgspec
 
 SECONDS: Final = 10.0  # that a question may take, the time it waits for others included
+_RESOLVING: Final = 5  # times as long for one that has catalogs read and resolves, in a process of its own
+
+
+def seconds_of(kind: str, usual: float = SECONDS) -> float:
+    """How long a question of some kind may take."""
+    return usual * _RESOLVING if kind == "ResolutionPreview" else usual
+
 
 CLUSTERS: Final = "managedclusters"
 OTHERS: Final = {
@@ -39,7 +46,8 @@ class Scope(msgspec.Struct, frozen=True):
 class Question(msgspec.Struct, frozen=True):
     """A kind of `fleet.muster.dev`, the spec of the object, and who asks: askers take turns.
 
-    `places` is where he may explain placements, for kinds that speak of these.
+    `places` is where he may explain placements, for kinds that speak of these; for previews, the classifications that
+    he may get, and whether he may resolve with the server's own catalogs.
     """
 
     kind: str

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from muster.api.fleet_evaluation import Cost
-from muster.api.fleet_parts import Diagnostic
+from muster.api.fleet_parts import ERROR, WARNING, Diagnostic, positions_of
 from muster.api.placement import ClusterSelector
 from muster.api.reading import Reader
 from muster.cel.checking.types import DYN, STRING, map_of
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from muster.selectors.cel import ScoreItems
     from muster.values.json import Json, JsonMapping, JsonObject
 
-ERROR, WARNING = "error", "warning"
 _PREDICATES: Final = Reader(ClusterSelector)
 _OBJECT: Final = Variable("object", map_of(STRING, DYN), "The object that is looked at.")
 _EVERYTHING: Final = SelectorLook(())
@@ -76,7 +75,7 @@ class Compiler:
         try:
             program = compile_program(text, environment("muster") if self.resource == CLUSTERS else _other_env())
         except InvalidExpressionError as error:
-            raise FaultyError(tuple(_positions(error, field))) from error
+            raise FaultyError(tuple(positions_of(error, field))) from error
         limits = CEL_LIMITS.value
         if self.resource != CLUSTERS:
             return ExpressionLook(program, None, _as_object, limits.expression)
@@ -143,7 +142,7 @@ def _faulty(error: InvalidObjectError | InvalidExpressionError, given: JsonMappi
     cause = error if isinstance(error, InvalidExpressionError) else error.__cause__
     if isinstance(cause, InvalidExpressionError):
         where = next((path for path, text in _texts(given, field) if text == cause.source.text), field)
-        return FaultyError(tuple(_positions(cause, where)))
+        return FaultyError(tuple(positions_of(cause, where)))
     return FaultyError((Diagnostic(field, str(error), ERROR),))
 
 
@@ -157,16 +156,6 @@ def _texts(given: Json, path: str) -> Iterator[tuple[str, str]]:
     elif isinstance(given, list):
         for number, value in enumerate(given):
             yield from _texts(value, f"{path}[{number}]")
-
-
-def _positions(error: InvalidExpressionError, field: str) -> Iterator[Diagnostic]:
-    for each in error.diagnostics:
-        if each.offset is None or each.offset < 0:
-            yield Diagnostic(field, each.message, ERROR)
-        else:
-            line, column = error.source.position(each.offset)
-            end = min(each.offset + each.length, len(error.source.text))
-            yield Diagnostic(field, each.message, ERROR, each.offset, max(end, each.offset), line, column + 1)
 
 
 def _as_object(obj: JsonMapping) -> Mapping[str, JsonMapping]:

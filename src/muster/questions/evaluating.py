@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _DECODER: Final = msgspec.json.Decoder()
 _MOST_BYTES: Final = 64 * 2**20  # of the values of all objects
 _TIMEOUT: Final = 504
-_UNREADABLE: Final = Outcome(FAILED, alone=True, error=FailureKind.OTHER.value)
+_UNREADABLE: Final = Outcome(FAILED, up_to=0, error=FailureKind.OTHER.value)
+_AT_ONCE: Final = 4096  # rows that are looked up without a pause
 _LAST: Final = 2**31 - 1
 _NUMBERS: Final = {MATCHED: 0, UNMATCHED: 1, FAILED: 2}
 
@@ -74,22 +75,34 @@ def looked_at(snapshot: Snapshot, rows: NDArray[np.intp], look: Look) -> Work[Lo
     groups = snapshot.groups(rows, look.reads)
     yield False
     outcomes: list[Outcome] = []
-    of, size = groups.of, 0
+    size = 0
     for row in groups.first.tolist():
         yield look.is_heavy
         outcomes.append(seen(snapshot, row, look))
         size = _sized(size, outcomes[-1])
     yield False
-    # What ended on a budget stands for one object only.
-    lone = [number for number, each in enumerate(outcomes) if each.alone]
-    if lone:
-        of = of.copy()
-    for number in lone:
-        for at in np.flatnonzero(groups.of == number)[1:].tolist():
-            yield look.is_heavy
-            of[at] = len(outcomes)
-            outcomes.append(seen(snapshot, int(rows[at]), look))
-            size = _sized(size, outcomes[-1])
+    # What was found of one stands for others as far as it says itself; whoever is beyond that is looked at by himself.
+    sizes = snapshot.sizes(rows)
+    up_to = np.fromiter((each.up_to for each in outcomes), np.int64, len(outcomes))
+    beyond = np.flatnonzero(sizes > up_to[groups.of]) if len(outcomes) else np.zeros(0, dtype=np.intp)
+    of = groups.of.copy() if len(beyond) else groups.of
+    farthest: dict[int, int] = {}  # of each group: the outcome that holds for most
+    for number, at in enumerate(beyond.tolist()):
+        if number % _AT_ONCE == 0:
+            yield False
+        group = int(groups.of[at])
+        if rows[at] == groups.first[group]:
+            continue
+        known = farthest.get(group)
+        if known is not None and sizes[at] <= outcomes[known].up_to:
+            of[at] = known
+            continue
+        yield look.is_heavy
+        of[at] = len(outcomes)
+        outcomes.append(seen(snapshot, int(rows[at]), look))
+        size = _sized(size, outcomes[-1])
+        if known is None or outcomes[-1].up_to > outcomes[known].up_to:
+            farthest[group] = len(outcomes) - 1
     yield False
     return Looked(rows, of, outcomes)
 

@@ -27,6 +27,7 @@ _AT_ONCE: Final = 16  # clusters that are read again without a pause
 _LONGEST: Final = 1024  # characters of a value
 _NO_ROW: Final = -1
 _FIRST: Final = 4096
+_MANY: Final = 10_000  # clusters, which take some tenths of a second
 LABEL, CLAIM, VERSION, CONDITION, TAINT = "label", "claim", "version", "condition", "taint"
 
 
@@ -144,6 +145,12 @@ class FacetIndex:
         self._owners: NDArray[np.int32] = np.zeros(_FIRST, dtype=np.int32)
         self._end = 0
         self._dead = 0
+        self._is_complete = False
+
+    @property
+    def is_warming(self) -> bool:
+        """Whether so much has never been read that whoever asks had better come back."""
+        return not self._is_complete and len(self._changed) > _MANY
 
     def catch_up(self) -> Work[None]:
         """Read what has changed, with pauses while that is much. What comes after it is of the moment it ends at."""
@@ -154,6 +161,7 @@ class FacetIndex:
             number += 1
             if number % _AT_ONCE == 0:
                 yield False
+        self._is_complete = True
 
     def counts(self, among: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """How many clusters have each entry, by number; among some rows, or all."""

@@ -15,6 +15,7 @@ from muster.fleet.fleet import MOST_COLUMNS
 from muster.questions.shown import shown
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector, path_of
+from muster.selectors.match import ANY_SIZE
 from muster.selectors.paths import WHOLE
 from muster.selectors.specs import AllOf
 from muster.values.json import JsonMapping
@@ -35,12 +36,13 @@ _VERDICTS: Final = {Verdict.YES: MATCHED, Verdict.NO: UNMATCHED, Verdict.ERROR: 
 
 
 class Outcome(NamedTuple):
-    """What came of one look. `alone`: it holds for this object only."""
+    """What came of one look. It holds for all objects that are equal in what was read and have at most `up_to` bytes:
+    what evaluation costs can depend on the rest of an object, and a budget that was exhausted is one object's."""
 
     verdict: str
     value: bytes = b""  # as it is shown; nothing where there is none
     cost: int = 0
-    alone: bool = False
+    up_to: int = ANY_SIZE
     error: str = ""  # the kind of failure
 
 
@@ -72,8 +74,8 @@ def _columns(reads: frozenset[Path]) -> tuple[Path, ...] | None:
 class ExpressionLook:
     """The value of an expression. A condition matches where it is true; anything else wherever it has a value."""
 
-    def __init__(self, program: Program, selector: Selector | None, view: View, limit: int) -> None:
-        """`selector` says why the expression is false, where one can."""
+    def __init__(self, program: Program, selector: CelSelector | None, view: View, limit: int) -> None:
+        """`selector` says why the expression is false, and how far what was found holds: else for its object only."""
         self.program = program
         self.limit = limit
         self.reads = _columns(frozenset(path_of(each) for each in program.reads))
@@ -84,11 +86,11 @@ class ExpressionLook:
     def __call__(self, obj: JsonMapping) -> Outcome:
         value, cost = self._run(obj)
         if isinstance(value, EvaluationError):
-            alone = isinstance(value, BudgetExceededError) or value.kind is FailureKind.INTERNAL
-            return Outcome(FAILED, b"", cost, alone, value.kind.value)
+            is_own = isinstance(value, BudgetExceededError) or value.kind is FailureKind.INTERNAL
+            return Outcome(FAILED, b"", cost, 0 if is_own else self._reach(cost), value.kind.value)
         if value is False:
-            return Outcome(UNMATCHED, b"false", cost)
-        return Outcome(MATCHED, b"true" if value is True else shown(value), cost)
+            return Outcome(UNMATCHED, b"false", cost, self._reach(cost))
+        return Outcome(MATCHED, b"true" if value is True else shown(value), cost, self._reach(cost))
 
     def why(self, obj: JsonMapping) -> str:
         value, _ = self._run(obj)
@@ -97,6 +99,9 @@ class ExpressionLook:
         if value is not False:
             return ""
         return "the expression is false" if self._selector is None else self._selector.match(obj).reason
+
+    def _reach(self, cost: int) -> int:
+        return 0 if self._selector is None else self._selector.reach(cost)
 
     def _run(self, obj: JsonMapping) -> tuple[Value, int]:
         try:
@@ -130,27 +135,39 @@ class SelectorLook:
         return _columns(none.union(*(part.reads for each in self.alternatives for part in each)))
 
     def __call__(self, obj: JsonMapping) -> Outcome:
-        misses = self._misses(obj)
+        misses, up_to = self._found(obj)
         if not misses:
-            return Outcome(MATCHED)
+            return Outcome(MATCHED, up_to=up_to)
         telling = _telling(misses)
-        is_alone = any(each.alone for each in misses)
         error = ""
         if telling.verdict is Verdict.ERROR:
             error = str(telling.why.parameters.get("error", FailureKind.OTHER.value))
-        return Outcome(_VERDICTS[telling.verdict], b"", 0, is_alone, error)
+        return Outcome(_VERDICTS[telling.verdict], b"", 0, up_to, error)
 
     def why(self, obj: JsonMapping) -> str:
-        misses = self._misses(obj)
+        misses, _ = self._found(obj)
         if not misses:
             return ""
         more = f" (and {len(misses) - 1} more predicates do not hold)" if len(misses) > 1 else ""
         return _telling(misses).reason + more
 
-    def _misses(self, obj: JsonMapping) -> list[Match]:
-        """What each alternative has against an object; nothing if one of them holds."""
-        found = [next((match for part in each if not (match := part.match(obj))), None) for each in self.alternatives]
-        return [] if None in found else [each for each in found if each is not None]
+    def _found(self, obj: JsonMapping) -> tuple[list[Match], int]:
+        """What each alternative has against an object, nothing if one of them holds; and how far that holds."""
+        misses: list[Match] = []
+        up_to, holds = ANY_SIZE, not self.alternatives
+        for each in self.alternatives:
+            missed: Match | None = None
+            for part in each:
+                match = part.match(obj)
+                up_to = min(up_to, match.up_to)
+                if not match:
+                    missed = match
+                    break
+            if missed is None:
+                holds = True
+                break
+            misses.append(missed)
+        return ([], up_to) if holds else (misses, up_to)
 
 
 def _telling(misses: list[Match]) -> Match:

@@ -15,11 +15,13 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from muster.api.fleet_classification import ClassificationPreviewSpec
 from muster.api.fleet_completion import CompletionSpec
 from muster.api.fleet_evaluation import FleetEvaluationSpec, FleetEvaluationStatus
 from muster.api.fleet_facets import FleetFacetsSpec, FleetFacetsStatus
 from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
-from muster.api.fleet_parts import Diagnostic
+from muster.api.fleet_parts import ERROR, Diagnostic
+from muster.api.fleet_resolution import ResolutionPreviewSpec
 from muster.api.parts import PartialObject
 from muster.api.reading import Reader
 from muster.controllers.placements.dry_runs import DryRun
@@ -29,14 +31,15 @@ from muster.controllers.questions.kinds import Refusal
 from muster.controllers.runtime.mirror import Mirror
 from muster.errors import FailureKind
 from muster.questions import evaluation
-from muster.questions.asked import CLUSTERS, OTHERS, SECONDS, Question
-from muster.questions.compiling import ERROR, Compiler, FaultyError
+from muster.questions.asked import CLUSTERS, OTHERS, SECONDS, Question, seconds_of
+from muster.questions.compiling import Compiler, FaultyError
 from muster.questions.completing import completed
 from muster.questions.evaluating import Looked, looked_at
 from muster.questions.facet_index import FacetIndex
 from muster.questions.facets import faceted
 from muster.questions.looks import FAILED, MATCHED, UNMATCHED, ExpressionLook, Outcome, SelectorLook
 from muster.questions.outlooks import cluster_explained, set_explained
+from muster.questions.previews import Previews
 from muster.questions.sharing import Share, Work
 from muster.questions.universe import ClusterUniverse, Collection
 from muster.selectors.cel import CEL_LIMITS, CelSelector
@@ -46,7 +49,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from muster.client.reflector import Handler
+    from muster.controllers.hosts.world import AgentWorld
     from muster.controllers.placements.world import PlacementWorld
+    from muster.controllers.resolutions.world import ResolutionWorld
     from muster.controllers.runtime.mirror import Stored
     from muster.placement import ScheduleResult
     from muster.questions.asked import Scope
@@ -65,7 +70,15 @@ _READER: Final = Reader(PartialObject)
 class Observer:
     """Answers questions from the live world. `ready` once everything has been seen once."""
 
-    def __init__(self, world: PlacementWorld, clock: Callable[[], datetime], seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        world: PlacementWorld,
+        clock: Callable[[], datetime],
+        seconds: float = SECONDS,
+        *,
+        hosts: AgentWorld | None = None,
+        resolutions: ResolutionWorld | None = None,
+    ) -> None:
         self.ready = False
         self._world = world
         self._clock = clock
@@ -75,14 +88,22 @@ class Observer:
         self._clusters = ClusterUniverse(world)
         self._others = {resource: Collection() for resource in OTHERS}
         self._facets = FacetIndex(world.fleet)
+        self.previews = Previews(hosts, resolutions, self._share)
         self._under_way = 0
 
     async def run(self) -> None:
         """Keep what questions need near at hand, so that none of them has to wait for all of it."""
-        while True:
-            with contextlib.suppress(Exception):  # what is wrong shows to whoever asks
-                await self._share.done(self._facets.catch_up())
-            await asyncio.sleep(_WARM)
+        try:
+            while True:
+                with contextlib.suppress(Exception):  # what is wrong shows to whoever asks
+                    await self._share.done(self._facets.catch_up())
+                await asyncio.sleep(_WARM)
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        """End the process in which previews are resolved."""
+        await self.previews.close()
 
     def handlers(self) -> Mapping[str, Handler]:
         """What to watch beside what the world is fed with, by resource, and who listens."""
@@ -94,13 +115,14 @@ class Observer:
         if not self.ready:
             raise Refusal(_NOT_READY, "the fleet is still being read; try again")
         self._under_way += 1
+        seconds = seconds_of(question.kind, self._seconds)
         try:
-            async with asyncio.timeout(self._seconds), self._share.turn(question.asker):
+            async with asyncio.timeout(seconds), self._share.turn(_turn_of(question)):
                 return msgspec.json.encode(await self._answered(question))
         except TimeoutError:
             raise Refusal(
                 _TIMEOUT,
-                f"the question could not be answered within {self._seconds:g} seconds: its expressions take long, or "
+                f"the question could not be answered within {seconds:g} seconds: its expressions take long, or "
                 "others are being answered; simplify them, ask about fewer objects or try again",
             ) from None
         finally:
@@ -113,6 +135,8 @@ class Observer:
         match question.kind:
             case "FleetEvaluation":
                 return await self._evaluated(msgspec.json.decode(question.spec, type=FleetEvaluationSpec), scope)
+            case "FleetFacets" | "Completion" if self._facets.is_warming:
+                raise Refusal(_NOT_READY, "labels, claims and versions are still being counted; try again")
             case "FleetFacets":
                 return await self._faceted(msgspec.json.decode(question.spec, type=FleetFacetsSpec), scope)
             case "Completion":
@@ -127,6 +151,12 @@ class Observer:
                 return await self._share.done(
                     set_explained(wanted, scope, question.places, self._clusters, self._world)
                 )
+            case "ClassificationPreview":
+                tried = msgspec.json.decode(question.spec, type=ClassificationPreviewSpec)
+                return await self.previews.classification(tried, scope, question.places)
+            case "ResolutionPreview":
+                resolved = msgspec.json.decode(question.spec, type=ResolutionPreviewSpec)
+                return await self.previews.resolution(resolved, scope, question.places)
             case kind:
                 raise Refusal(_CONFLICT, f"nobody here knows an answer to a {kind}")
 
@@ -204,6 +234,11 @@ class Observer:
             return FleetFacetsStatus(valid=False, hidden=universe.hidden, diagnostics=error.diagnostics)
         self._refuse_set_aside(look)
         return await self._share.done(faceted(spec, scope, look, self._clusters, self._facets, self._world))
+
+
+def _turn_of(question: Question) -> str:
+    """Whose turn it is. What is resolved elsewhere, and may take long, keeps nobody from asking something else."""
+    return f"{question.asker}\n{question.kind}" if question.kind == "ResolutionPreview" else question.asker
 
 
 def _faulty(universe: Universe, diagnostics: tuple[Diagnostic, ...]) -> FleetEvaluationStatus:

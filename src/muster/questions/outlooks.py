@@ -7,7 +7,7 @@ those that he may explain placements in.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,6 +22,8 @@ from muster.controllers.placements.keys import SetKey
 from muster.controllers.questions.kinds import Refusal
 from muster.placement.explain.across_placements import described_rule
 from muster.placement.explain.explanation import explain_cluster
+from muster.placement.explain.funnel import SETS
+from muster.placement.schedule.pipeline import objection_before_scores
 from muster.reasons import Code, Reader, Reason, Subject, redacted, sentence
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
+    from muster.controllers.placements.keys import Key
     from muster.controllers.placements.world import PlacementWorld
     from muster.fleet import Fleet
     from muster.questions.asked import Scope
@@ -73,24 +76,50 @@ def cluster_explained(
     if row is None or not (scope.everything or spec.name in scope.names):
         raise Refusal(_NOT_FOUND, spec.name)
     reader = _reader(world, scope)
-    sets = list(_set_verdicts(world.fleet.load(row), scope, places, world, reader, spec.name))
+    sets: list[SetVerdict] = []
+    for verdict in _set_verdicts(world.fleet.load(row), scope, places, world, reader, spec.name):
+        sets.append(verdict)
+        yield False
     keys = sorted(key for key in world.placements if _may_explain(places, key.namespace, spec.namespace))
     found: list[PlacementVerdict] = []
     for key in keys[spec.offset : spec.offset + spec.limit]:
         if key not in world.placements:
             continue  # it has gone in a pause
         yield from world.steps(key)
-        result = world.decide(key, now)
         if spec.name not in world.fleet:
             raise Refusal(_NOT_FOUND, spec.name)
-        if result is not None:
-            way = explain_cluster(result, spec.name)
-            why = redacted(way.why, reader, spec.name)
+        told = _told(world, key, spec.name, now)
+        if told is not None:
+            why = redacted(told.why, reader, spec.name)
             found.append(
-                PlacementVerdict(key.namespace, key.name, way.selected, way.stage, str(why.code), sentence(why))
+                PlacementVerdict(key.namespace, key.name, told.selected, told.stage, str(why.code), sentence(why))
             )
         yield False
     return ClusterExplanationStatus(spec.name, tuple(sets), tuple(found), len(keys))
+
+
+class _Told(NamedTuple):
+    """What a placement makes of a cluster."""
+
+    selected: bool
+    stage: str
+    why: Reason
+
+
+def _told(world: PlacementWorld, key: Key, cluster: str, now: datetime) -> _Told | None:
+    """None when the placement is not scheduled. Of a cluster that does not even fit, nobody else need be scored: one
+    schedule of a large fleet takes longer than a slice."""
+    cycle = world.cycle(key, now)
+    if cycle is None:
+        return None
+    against = objection_before_scores(cycle, cluster)
+    if against is not None:
+        return _Told(False, against.subject.stage or SETS, against)
+    result = world.decide(key, now)
+    if result is None:
+        return None
+    way = explain_cluster(result, cluster)
+    return _Told(way.selected, way.stage, way.why)
 
 
 def _set_verdicts(
@@ -99,7 +128,9 @@ def _set_verdicts(
     for name in sorted(world.rules):
         if scope.sets is not None and name not in scope.sets:
             continue
-        rule = world.rules[name]
+        rule = world.rules.get(name)
+        if rule is None:
+            continue  # it has gone in a pause
         if rule.membership is None:
             why, member = _unusable(name, rule.fault), False
         else:

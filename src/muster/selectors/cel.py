@@ -131,6 +131,10 @@ class CelSelector:
             return failed(_failure(text, FailureKind.INTERNAL, message), alone=True)
         return yes(_EVERY_ONE, up_to=self._how_far(costs))
 
+    def reach(self, cost: int) -> int:
+        """Up to which size of an object something holds that was found of one expression at this cost."""
+        return self._up_to((cost,)) if self._leaves_out else ANY_SIZE
+
     def _how_far(self, costs: list[int]) -> UpTo:
         return partial(self._up_to, costs) if self._leaves_out else ANY_SIZE
 

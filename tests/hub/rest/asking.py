@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from muster.controllers.hosts.world import AgentWorld
 from muster.controllers.placements.preview import settle, world_of
+from muster.controllers.resolutions.world import ResolutionWorld
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
 from muster.questions.observer import Observer
@@ -106,7 +109,9 @@ def asked_world() -> PlacementWorld:
 
 
 def _answers(state: Path) -> contextlib.AbstractContextManager[None]:
-    return answering(state / "controllers.json", asked_world(), observer=Observer)
+    hosts, resolutions = AgentWorld(lambda _: None, lambda _: None), ResolutionWorld(lambda _: None, {})
+    observer = partial(Observer, hosts=hosts, resolutions=resolutions)
+    return answering(state / "controllers.json", asked_world(), observer=observer)
 
 
 @contextlib.contextmanager

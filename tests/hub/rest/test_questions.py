@@ -209,6 +209,43 @@ def test_joining_is_reviewed_for_oneself_and_for_others_by_those_who_may(asker: 
     assert post(asker, "JoinReview", {"set": "nothing"})[0] == 404
 
 
+def test_null_and_the_empty_list_of_identities_are_kept_apart_on_the_way(asker: Asker) -> None:
+    for identities, matched in ((None, 5), ([], 0), ([{"name": "secret-1"}], 1)):
+        status = ask(asker, "FleetEvaluation", {"selector": {"matchIdentities": identities}}, "mona")
+        assert status["matched"] == matched, identities
+
+
+def test_whose_questions_range_over_nothing_is_told_so(asker: Asker) -> None:
+    view: dict[str, Any] = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole"}
+    for role, user in (("view", "vera"), ("muster:fleet-view", "flo")):
+        subjects = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]
+        binding = {**view, "metadata": {"name": user}, "roleRef": {**reference, "name": role}, "subjects": subjects}
+        assert asker.send("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding)[0] == 201
+    body = {"apiVersion": "fleet.muster.dev/v1alpha1", "kind": "FleetEvaluation", "spec": {"expression": "true"}}
+
+    _, blind, nothing = asker.send("POST", f"{FLEET}/fleetevaluations", body, "vera")
+    _, seeing, everything = asker.send("POST", f"{FLEET}/fleetevaluations", body, "flo")
+
+    assert (nothing["status"]["objects"], nothing["status"]["hidden"]) == (0, 5)
+    warning = next(value for name, value in blind.items() if name.lower() == "warning")
+    assert "a ClusterRoleBinding to muster:fleet-view allows it" in warning
+    assert (everything["status"]["matched"], [name for name in seeing if name.lower() == "warning"]) == (5, [])
+
+
+def test_roles_that_name_very_many_clusters_are_bounded(asker: Asker) -> None:
+    many = tuple(f"cluster-{number:05}" for number in range(20_001))
+    few = ("secret-1", *many)[:20_000]
+    grant(asker, "many", "very-many", MAY_ASK, on("managedclusters", "get", names=many))
+    grant(asker, "some", "as-many-as-may-be", MAY_ASK, on("managedclusters", "get", names=few))
+
+    code, answer = post(asker, "FleetEvaluation", {"expression": "true"}, "many")
+
+    assert (code, "a question ranges over 20000 at most" in answer["message"]) == (400, True)
+    rows = ask(asker, "FleetEvaluation", {"expression": "true"}, "some")["rows"]
+    assert [row["name"] for row in rows] == ["secret-1"]
+
+
 def test_unknown_fields_are_told(asker: Asker) -> None:
     body = {"apiVersion": "fleet.muster.dev/v1alpha1", "kind": "FleetEvaluation", "spec": {"expresion": "true"}}
 

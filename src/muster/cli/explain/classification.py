@@ -8,25 +8,39 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from muster.cli.classify.output import outcome_text, plain_conditions, print_parts, trouble
+from muster.cli.classify.asking import asked_server, tried_here
+from muster.cli.classify.output import (
+    outcome_text,
+    plain_conditions,
+    plain_parts,
+    plain_reason,
+    print_parts,
+    report_of,
+    taken_text,
+    trouble,
+    verdict_word,
+)
 from muster.cli.completion.answers import names_of
-from muster.cli.inputs.fields import part_of, text_in
 from muster.cli.inputs.fleets import FleetFiles  # noqa: TC001 - typer reads annotations at run time
 from muster.cli.inputs.host_objects import DEFAULT_NAMESPACE, host_objects, namespace_of, one_named, placed
-from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat
+from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat, with_client
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
-from muster.errors import InvalidObjectError
+from muster.errors import ApiError, InvalidObjectError
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muster.classification import ClassifiedAgent, Explanation, OutcomeGroup
-    from muster.classification import Report as ClassificationReport
+    from muster.api.fleet_classification import (
+        ClassificationFare,
+        ClassificationPreviewSpec,
+        ClassificationPreviewStatus,
+        HostRow,
+    )
     from muster.cli.inputs.host_objects import HostObjects
+    from muster.client import Client
 
 _MOST_GROUPS = 8
+_NOT_FOUND = 404
 
 
 def command(
@@ -52,59 +66,53 @@ def command(
 ) -> None:
     """What a classification says of the agents of its namespace, and the values of its query's parts.
 
-    All agents are summarised by outcome, each with the parts on an example. Exits with 1 when the query fails
-    somewhere or a label is in the way; with --agent, when the agent does not get the label.
+    A server is asked where it answers such questions. All agents are summarised by outcome, each with the parts on an
+    example. Exits with 1 when the query fails somewhere or a label is in the way; with --agent, when the agent does not
+    get the label.
 
     Examples:
       muster explain classification size-large -n hosts
       muster explain classification size-large -n hosts --agent 4d19aab7c8bc17e5
     """
-    from muster.classification import classify
+    from muster.api.fleet_classification import ClassificationPreviewSpec, HostRows
 
-    objects = host_objects(fleet, context, kubeconfig, namespace)
-    wanted = one_named(objects.classifications, "AgentClassification", name, namespace or objects.namespace)
-    where = _namespace(objects, wanted, namespace, agent)
-    agents = {each["metadata"]["name"]: placed(each, where) for each in objects.agents if namespace_of(each) == where}
-    rivals = [placed(each, where) for each in objects.classifications if namespace_of(each) in ("", where)]
-    found = classify(rivals, agents.values(), trusting=objects.is_live)
-    asked = _Asked(wanted, where, found.reports[where, name], agents)
+    rows = HostRows(limit=1 if agent else 0)
+    host = agent.rpartition("/")[2]
+    spec = ClassificationPreviewSpec(name=name, host=host, explain=True, rows=rows)
+    found = None if fleet else _asked(spec, namespace or agent.rpartition("/")[0], context, kubeconfig)
+    if found is None:
+        objects = host_objects(fleet, context, kubeconfig, namespace)
+        wanted = one_named(objects.classifications, "AgentClassification", name, namespace or objects.namespace)
+        where = _namespace(objects, wanted, namespace, agent)
+        agents = [placed(each, where) for each in objects.agents if namespace_of(each) == where]
+        if host and not any(each["metadata"]["name"] == host for each in agents):
+            raise InvalidObjectError("", f"there is no agent {host!r} in namespace {where}")
+        rivals = [placed(each, where) for each in objects.classifications if namespace_of(each) in ("", where)]
+        placed_spec = msgspec.structs.replace(spec, namespace=where)
+        found = tried_here(placed_spec, rivals, agents, trusting=objects.is_live)
+    fare = next(each for each in found.classifications if each.name == name)
     if agent:
-        named = agent.rpartition("/")[2]
-        classified = next((each for each in found.agents if each.name == named), None)
-        if classified is None:
-            raise InvalidObjectError("", f"there is no agent {named!r} in namespace {where}")
-        _explain_one(asked, classified, output)
+        _explain_one(fare, found.rows[0], output)
     else:
-        _explain_all(asked, found.agents, output)
+        _explain_all(fare, found, output)
 
 
-class _Asked:
-    """The classification in question, and the agents it is about."""
+def _asked(
+    spec: ClassificationPreviewSpec, namespace: str, context: str | None, kubeconfig: str | None
+) -> ClassificationPreviewStatus | None:
+    """What a server says; None if it answers no such questions. Raises InvalidObjectError for what is not there."""
 
-    def __init__(
-        self, obj: JsonObject, namespace: str, report: ClassificationReport, agents: dict[str, JsonObject]
-    ) -> None:
-        spec = part_of(obj, "spec")
-        self.name: str = obj["metadata"]["name"]
-        self.namespace = namespace
-        self.label = f"{spec.get('labelKey')}={spec.get('labelValue')}"
-        self.query = text_in(spec, "query")
-        self.report = report
-        self._agents = agents
+    async def meant(client: Client) -> str:
+        return client.connection.namespace
 
-    def explain(self, agent: str) -> Explanation:
-        from muster.classification import explain_query, queried_inventory
-
-        return explain_query(self.query, queried_inventory(self._agents[agent]))
-
-    def plain(self) -> JsonObject:
-        return {
-            "classification": self.name,
-            "namespace": self.namespace,
-            "label": self.label,
-            "query": self.query,
-            "conditions": plain_conditions(self.report),
-        }
+    where = namespace or with_client(meant, context, kubeconfig)
+    try:
+        return asked_server(msgspec.structs.replace(spec, namespace=where), context, kubeconfig)
+    except ApiError as error:
+        if error.code != _NOT_FOUND:
+            raise
+        what = "agent" if error.kind == "agents" else "AgentClassification"
+        raise InvalidObjectError("", f"there is no {what} {error.name!r} in namespace {where}") from None
 
 
 def _namespace(objects: HostObjects, wanted: JsonObject, namespace: str | None, agent: str) -> str:
@@ -120,92 +128,89 @@ def _namespace(objects: HostObjects, wanted: JsonObject, namespace: str | None, 
     return found.pop() if found else DEFAULT_NAMESPACE
 
 
+def _plain(fare: ClassificationFare) -> JsonObject:
+    return {
+        "classification": fare.name,
+        "namespace": fare.namespace,
+        "label": f"{fare.key}={fare.value}",
+        "query": fare.query,
+        "conditions": plain_conditions(report_of(fare)),
+    }
+
+
 # ------------------------------------------------------------------------------------------------------- one agent
 
 
-def _explain_one(asked: _Asked, agent: ClassifiedAgent, output: Report) -> None:
-    from muster.classification import LABEL_PREFIX, Verdict
-
-    outcome = agent.outcomes[asked.name]  # a paused query says something else than one run of it
-    explanation = asked.explain(agent.name)
-    key, _, value = asked.label.partition("=")
-    carried = agent.labels.get(LABEL_PREFIX + key)
-    gets_it = outcome.verdict is Verdict.MATCH and carried == value
+def _explain_one(fare: ClassificationFare, row: HostRow, output: Report) -> None:
+    gets_it = row.verdict == "Matched" and row.after == fare.value
     if output is not Report.TEXT:
         told = {
-            "agent": agent.name,
-            "outcome": outcome.verdict.value,
-            "text": outcome.text,
-            "why": msgspec.to_builtins(outcome.why),
-            "value": carried,
-            "taken": agent.missed.get(asked.name),
-            "parts": _plain_parts(explanation),
+            "agent": row.name,
+            "outcome": verdict_word(row),
+            "text": row.error,
+            "why": plain_reason(row),
+            "value": row.after,
+            "taken": None if row.taken is None else taken_text(row.taken),
+            "parts": plain_parts(row.parts),
         }
-        print_report({**asked.plain(), **told}, output)
+        print_report({**_plain(fare), **told}, output)
     else:
-        _print_head(asked)
-        sys.stdout.write(f"\n{agent.name}: {outcome_text(outcome)}\n")
-        if asked.name in agent.missed:
-            sys.stdout.write(f"  the label is not applied, its key has the value {agent.missed[asked.name]}\n")
-        print_parts(explanation.parts)
+        _print_head(fare)
+        sys.stdout.write(f"\n{row.name}: {outcome_text(row)}\n")
+        if row.taken is not None:
+            sys.stdout.write(f"  the label is not applied, its key has the value {taken_text(row.taken)}\n")
+        print_parts(row.parts)
     if not gets_it:
         raise typer.Exit(int(Exit.NO))
-
-
-def _plain_parts(explanation: Explanation) -> list[JsonObject]:
-    return [{"text": part.text, "values": list(part.values), "more": part.more} for part in explanation.parts]
 
 
 # ------------------------------------------------------------------------------------------------------ all agents
 
 
-def _explain_all(asked: _Asked, agents: Sequence[ClassifiedAgent], output: Report) -> None:
-    from muster.classification import outcome_groups
-
-    groups = outcome_groups(agents, asked.name)
-    report = asked.report
+def _explain_all(fare: ClassificationFare, found: ClassificationPreviewStatus, output: Report) -> None:
     if output is not Report.TEXT:
         told = {
-            "agents": len(agents),
-            "matchedCount": report.matched,
-            "errorCount": report.errors,
+            "agents": found.hosts,
+            "matchedCount": fare.matched,
+            "errorCount": fare.errors,
             "outcomes": [
                 {
-                    "outcome": group.outcome.verdict.value,
-                    "text": group.outcome.text,
-                    "why": msgspec.to_builtins(group.outcome.why),
+                    "outcome": verdict_word(group),
+                    "text": group.error,
+                    "why": plain_reason(group),
                     "count": group.count,
                     "examples": list(group.examples),
-                    "parts": _plain_parts(asked.explain(group.examples[0])),
+                    "parts": plain_parts(group.parts),
                 }
-                for group in groups
+                for group in found.outcomes
             ],
         }
-        print_report({**asked.plain(), **told}, output)
+        print_report({**_plain(fare), **told}, output)
     else:
-        _print_head(asked)
-        _print_groups(asked, groups, len(agents))
-    if trouble(report):
+        _print_head(fare)
+        _print_groups(fare, found)
+    if trouble(report_of(fare)):
         raise typer.Exit(int(Exit.NO))
 
 
-def _print_head(asked: _Asked) -> None:
+def _print_head(fare: ClassificationFare) -> None:
     write = sys.stdout.write
-    write(f"{asked.name} in {asked.namespace} sets {asked.label} where {' '.join(asked.query.split())}\n")
+    write(f"{fare.name} in {fare.namespace} sets {fare.key}={fare.value} where {' '.join(fare.query.split())}\n")
     for kind, bad in (("QueryValid", "False"), ("QueryPaused", "True"), ("LabelsApplied", "False")):
-        status, _, message = asked.report.conditions.get(kind, ("", "", ""))
+        status, _, message = report_of(fare).conditions.get(kind, ("", "", ""))
         if status == bad:
             write("".join(f"! {line}\n" for line in message.splitlines()))
 
 
-def _print_groups(asked: _Asked, groups: Sequence[OutcomeGroup], total: int) -> None:
+def _print_groups(fare: ClassificationFare, found: ClassificationPreviewStatus) -> None:
     write = sys.stdout.write
-    matching = sum(group.count for group in groups if group.outcome.verdict.value == "match")
-    write(f"it matches {matching} of {total} agents and is on {asked.report.matched}\n")
-    for group in groups[:_MOST_GROUPS]:
+    write(f"it matches {found.matched} of {found.hosts} agents and is on {fare.matched}\n")
+    if found.hidden:
+        write(f"{found.hidden} more agents were not looked at: you may not get them\n")
+    for group in found.outcomes[:_MOST_GROUPS]:
         more = ", …" if group.count > len(group.examples) else ""
-        write(f"\n{group.count} {outcome_text(group.outcome)} ({', '.join(group.examples)}{more})\n")
-        print_parts(asked.explain(group.examples[0]).parts)
-    rest = groups[_MOST_GROUPS:]
-    if rest:
-        write(f"\n{sum(group.count for group in rest)} for {len(rest)} other reasons\n")
+        write(f"\n{group.count} {outcome_text(group)} ({', '.join(group.examples)}{more})\n")
+        print_parts(group.parts)
+    if found.outcomes_in_all > _MOST_GROUPS:
+        rest = found.hosts - sum(group.count for group in found.outcomes[:_MOST_GROUPS])
+        write(f"\n{rest} for {found.outcomes_in_all - _MOST_GROUPS} other reasons\n")

@@ -1,39 +1,34 @@
-"""`muster resolve`: which operators to install, from catalogs in files, and why; or why there is no answer."""
+"""`muster resolve`: which operators to install, and why; or why there is no answer. From files, or by a server."""
 
 from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
-from muster.cli.inputs.catalogs import read_catalogs
+from muster.api.fleet_resolution import INVALID, RESOLVED
+from muster.cli.completion.answers import names_of
 from muster.cli.inputs.documents import load_one
+from muster.cli.inputs.options import Context, Kubeconfig, Namespace  # noqa: TC001 - typer reads annotations
+from muster.cli.resolve.asking import Server, given_resolution
 from muster.cli.resolve.checks import constraints_command, lint_command
-from muster.cli.resolve.output import Output, drawn, failure_lines, fault_lines, plan_lines, print_value
+from muster.cli.resolve.output import Output, drawn, print_answer, print_catalog_faults
+from muster.cli.resolve.requests import Asked, request_of, resolution_of
 from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import yaml_text
 from muster.errors import InvalidObjectError
-from muster.reasons import Code, Reason, sentence
-from muster.values.json import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from muster.resolution import Catalog, Impossible, Installed, Outcome, Property, Request, Resolved, Want
+    from muster.api.fleet_resolution import ResolutionPreviewStatus
     from muster.resolution.telling.lock import Lock
 
 app = App()
 
 _DEFAULT_LIMIT = 30.0
-_MOST_MEANT, _FEW = 3, 10
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 _Catalogs = Annotated[
@@ -52,6 +47,20 @@ _Catalogs = Annotated[
 def resolve_command(
     context: typer.Context,
     catalog: _Catalogs = None,
+    filename: Annotated[
+        str,
+        typer.Option("--filename", "-f", metavar="FILE", help="A Resolution, saved or not.", show_default=False),
+    ] = "",
+    resolution: Annotated[
+        str,
+        typer.Option(
+            "--resolution",
+            metavar="NAME",
+            help="A Resolution that a server has.",
+            show_default=False,
+            autocompletion=names_of("resolutions"),
+        ),
+    ] = "",
     want: Annotated[
         list[str] | None,
         typer.Option(
@@ -120,242 +129,83 @@ def resolve_command(
     ] = _DEFAULT_LIMIT,
     strict: Annotated[bool, typer.Option("--strict", help="Fail if anything in the catalogs cannot be used.")] = False,
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print.")] = Output.TREE,
+    namespace: Namespace = None,
+    server_context: Context = None,
+    kubeconfig: Kubeconfig = None,
 ) -> None:
     """Find operators that work together, and say why. Exits with 0 for a plan, 1 if there is none or time was up, 2
     for bad input.
+
+    Without --catalog a server resolves, with its own catalogs or those of a Resolution.
 
     Examples:
       muster resolve -c examples/03-resolve-operators/catalog.yaml -w shop
       muster resolve -c examples/03-resolve-operators/catalog.yaml -w shop --explain shop
       muster resolve -c examples/03-resolve-operators/catalog.yaml -w shop --lock operators.lock
+      muster resolve --resolution shop -n apps
     """
     if context.invoked_subcommand is not None:
         return
-    from muster.resolution import Impossible, Resolved, resolve
+    asked = Asked(_all(catalog), _all(want), _all(starting), installed, _all(priority), _all(fact), optional, compat)
+    old_lock = _old_lock(lock) if lock else None
+    if locked and old_lock is None:
+        raise InvalidObjectError(lock or "--locked", "there is no lock file to go by")
+    if catalog:
+        if filename or resolution:
+            raise InvalidObjectError("--catalog", "a Resolution names its own catalogs: leave one of both out")
+        status = _over_files(asked, old_lock, locked=locked, explain=explain, seconds=time_limit, strict=strict)
+    else:
+        server = Server(namespace, server_context, kubeconfig, old_lock, locked=locked, explain=explain)
+        if resolution:
+            status = server.saved(resolution)
+        elif filename:
+            status = server.unsaved(given_resolution(filename))
+        else:
+            status = server.unsaved(resolution_of(asked, time_limit))
+    _finish(status, output, graph, strict=strict)
+    if lock and not locked:
+        _write_lock(status, lock, old_lock)
+
+
+def _over_files(
+    asked: Asked, lock: Lock | None, *, locked: bool, explain: str, seconds: float, strict: bool
+) -> ResolutionPreviewStatus:
+    from muster.resolution import resolve
+    from muster.resolution.preview import previewed
     from muster.resolution.telling.lock import locked_request
 
-    request = _request(_all(catalog), _all(want), installed, _all(priority), _all(fact), optional, compat)
-    request = replace(request, wants=_starting(request.wants, _all(starting)))
+    request = request_of(asked)
     if strict and (faults := [fault for each in request.catalogs for fault in each.faults]):
         raise InvalidObjectError("", "; ".join(map(str, faults)))
-    old_lock = _old_lock(lock) if lock else None
-    if locked:
-        if old_lock is None:
-            raise InvalidObjectError(lock or "--locked", "there is no lock file to go by")
-        request = locked_request(request, old_lock)
-    deadline = time.monotonic() + time_limit
+    if locked and lock is not None:
+        request = locked_request(request, lock)
+    deadline = time.monotonic() + seconds
     outcome = resolve(request, lambda: time.monotonic() < deadline)
-    for line in fault_lines([fault for each in request.catalogs for fault in each.faults]):
-        sys.stderr.write(line + "\n")
-    if strict and isinstance(outcome, Resolved | Impossible) and outcome.problem.faults:
-        raise InvalidObjectError("", "; ".join(map(str, outcome.problem.faults)))
-    if graph == "-" and isinstance(outcome, Resolved):
-        sys.stdout.write(drawn(outcome.plan, graph))
+    told = time.monotonic() + seconds
+    return previewed(outcome, go_on=lambda: time.monotonic() < told, seconds=seconds, explain=explain, lock=lock)
+
+
+def _finish(status: ResolutionPreviewStatus, output: Output, graph: str, *, strict: bool) -> None:
+    """Print it, and the picture. Raises InvalidObjectError for what cannot be resolved at all, Exit without a plan."""
+    if status.outcome == INVALID:
+        raise InvalidObjectError("", status.text)
+    if strict and (faults := (*status.catalog_faults, *status.faults)):
+        raise InvalidObjectError("", "; ".join(faults))
+    print_catalog_faults(status)
+    is_resolved = status.outcome == RESOLVED
+    if graph == "-" and is_resolved:
+        sys.stdout.write(drawn(status.plan, graph))
     else:
-        _print_outcome(outcome, output, explain, time_limit)
-    if not isinstance(outcome, Resolved):
+        print_answer(status, output)
+    if not is_resolved:
         raise typer.Exit(int(Exit.NO))
     if graph and graph != "-":
-        _write(graph, drawn(outcome.plan, graph))
-    if lock and not locked:
-        _write_lock(outcome, lock, old_lock)
+        _write(graph, drawn(status.plan, graph))
 
 
 def _all(given: list[str] | None) -> list[str]:
     """The values of an option that may be given several times."""
     return given if given is not None else []
-
-
-def _request(
-    catalogs: Iterable[str],
-    wants: Iterable[str],
-    installed: str,
-    priorities: Iterable[str],
-    facts: Iterable[str],
-    optional: str,
-    compat: str,
-) -> Request:
-    from muster.resolution import Dialect, OptionalPolicy, Request, parse_want
-    from muster.resolution.from_object import bound, completed
-
-    built = [each.build() for each in read_catalogs(catalogs, priorities)]
-    parsed = [parse_want(text) for text in wants]
-    if not built:
-        raise InvalidObjectError("--catalog", "say where to choose from: --catalog FILE or directory")
-    _say_what_is_unknown(parsed, built)
-    if not parsed and not installed:
-        raise InvalidObjectError("--want", "say what is wanted: --want package[@range][:channel]")
-    names = [want.name for want in parsed]
-    parsed = [replace(want, name=str(want)) if names.count(want.name) > 1 else want for want in dict.fromkeys(parsed)]
-    present = completed(_installed(installed), built) if installed else ()
-    return Request(
-        catalogs=tuple(built),
-        wants=bound(parsed, present),
-        installed=present,
-        facts=tuple(map(_fact, facts)),
-        optional=_choice(OptionalPolicy, optional, "--optional"),
-        dialect=_choice(Dialect, compat, "--compat") if compat else Dialect.MUSTER,
-    )
-
-
-def _say_what_is_unknown(wants: Sequence[Want], catalogs: Sequence[Catalog]) -> None:
-    """A package that no catalog has: those whose names contain it, or all if they are few.
-
-    Why it cannot be had is told by the story, which also knows names that are spelt alike.
-    """
-    from muster.values.nearest import nearest
-
-    known = sorted({name for each in catalogs for name in each.by_package})
-    for name in sorted({want.package for want in wants} - set(known)):
-        if nearest(name, known):
-            continue
-        close = [each for each in known if name.lower() in each.lower()][:_MOST_MEANT]
-        few = (
-            f"; there are {', '.join(known)}" if len(known) <= _FEW else f"; the catalogs have {len(known):,} packages"
-        )
-        hint = f": did you mean {' or '.join(close)}?" if close else few
-        sys.stderr.write(f"no catalog has a package {name!r}{hint}\n")
-
-
-def _starting(wants: tuple[Want, ...], texts: Iterable[str]) -> tuple[Want, ...]:
-    """The wants, some with the bundle to begin with."""
-    begins: dict[str, str] = {}
-    for text in texts:
-        package, equals, bundle = text.partition("=")
-        if not equals or not bundle or package not in {want.package for want in wants}:
-            raise InvalidObjectError("--starting", f"{text!r} is not PACKAGE=BUNDLE of a package that is wanted")
-        begins[package] = bundle
-    return tuple(replace(want, starting=begins.get(want.package, "")) for want in wants)
-
-
-def _choice(kind: type[Choice], text: str, option: str) -> Choice:
-    if text not in list(kind):
-        raise InvalidObjectError(option, f"{text!r} is none of {', '.join(kind)}")
-    return kind(text)
-
-
-def _fact(text: str) -> Property:
-    from muster.resolution import Property
-    from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
-
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise InvalidObjectError("--fact", f"{text!r} is not TYPE=VALUE")
-    try:
-        document = read_yaml(value.encode(), YamlLimits())
-    except YamlError as error:
-        raise InvalidObjectError("--fact", f"the value of {name} is not valid YAML: {error}") from error
-    read = None if document is None else document.value
-    if isinstance(read, float) and str(read) != value.strip():  # 1.30 is a version to people, and 1.3 to YAML
-        sys.stderr.write(f"warning: --fact {text} is the number {read}; a version is written {name}='\"{value}\"'\n")
-    return Property(name, read)
-
-
-def _installed(name: str) -> list[Installed]:
-    """Installed bundles from a file."""
-    value = load_one(name)
-    listed = value.get("operators", value.get("installed")) if isinstance(value, dict) else value
-    if not isinstance(listed, list):
-        raise InvalidObjectError(name, "a list of installed bundles, or a lock file, was expected")
-    return [_installed_bundle(raw, f"{name}[{place}]") for place, raw in enumerate(listed)]
-
-
-def _installed_bundle(raw: Json, where: str) -> Installed:
-    from muster.resolution import Installed, property_from
-
-    if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
-        raise InvalidObjectError(where, "an installed bundle is a mapping with a name")
-    version, package, owner = (str(raw[key]) if raw.get(key) else "" for key in ("version", "package", "owner"))
-    properties = raw.get("properties")
-    given = tuple(map(property_from, properties)) if properties else ()
-    return Installed(raw["name"], version, package, given, owner)
-
-
-def _print_outcome(outcome: Outcome, output: Output, explain: str, time_limit: float) -> None:
-    from muster.resolution import Refused, Resolved, Undecided
-
-    match outcome:
-        case Resolved():
-            if explain:
-                _print_explanation(outcome, explain, output, time_limit)
-                return
-            for line in fault_lines(outcome.plan.faults):
-                sys.stderr.write(line + "\n")
-            if output is Output.TREE:
-                sys.stdout.writelines(f"{line}\n" for line in plan_lines(outcome.plan))
-            else:
-                print_value({"outcome": "resolved", **outcome.plan.to_json()}, output)
-        case Undecided():
-            late = Reason(Code.NOT_DECIDED, parameters={"seconds": f"{time_limit:g}"})
-            _print_no_answer("undecided", sentence(late), output, late)
-        case Refused(text=text, reason=reason):
-            _print_no_answer("refused", text, output, reason)
-        case _:
-            _print_failure(outcome, output, time_limit)
-
-
-def _print_explanation(outcome: Resolved, package: str, output: Output, time_limit: float) -> None:
-    from muster.resolution.telling.explain import explain_package
-    from muster.resolution.time_limits import UndecidedError
-
-    deadline = time.monotonic() + time_limit
-    try:
-        found = explain_package(outcome, package, lambda: time.monotonic() < deadline)
-    except UndecidedError:
-        sys.stderr.write(f"why was not found out in {time_limit:g} s\n")
-        return
-    if output is Output.TREE:
-        sys.stdout.write(f"{found}\n")
-    else:
-        print_value({"outcome": "resolved", **found.to_json()}, output)
-
-
-def _print_no_answer(kind: str, text: str, output: Output, reason: Reason | None = None) -> None:
-    """People read it on standard error; programs get the outcome where they expect it."""
-    sys.stderr.write(f"{text}\n")
-    if output is not Output.TREE:
-        why = {} if reason is None else {"reason": msgspec.to_builtins(reason)}
-        print_value({"outcome": kind, "text": text, **why}, output)
-
-
-def _print_upstream(outcome: Impossible, output: Output) -> None:
-    """The conflict in upstream's words; programs get it clause by clause."""
-    if output is Output.TREE:
-        sys.stdout.write(f"{outcome.upstream_text}\n")
-    else:
-        told = {"facts": msgspec.to_builtins(outcome.reasons)}
-        print_value({"outcome": "impossible", "text": outcome.upstream_text, "reasons": told}, output)
-
-
-def _print_failure(outcome: Impossible, output: Output, time_limit: float) -> None:
-    from muster.resolution import suggested_fixes, tell
-    from muster.resolution.time_limits import UndecidedError
-
-    deadline = time.monotonic() + time_limit
-    try:
-        if outcome.problem.request.upstream:
-            _print_upstream(outcome, output)
-            return
-        story = tell(outcome.problem, go_on=lambda: time.monotonic() < deadline)
-    except UndecidedError:
-        _print_no_answer("impossible", f"No answer. Why was not found out in {time_limit:g} s.", output)
-        return
-    fixes = suggested_fixes(outcome.problem, lambda: time.monotonic() < deadline)
-    for line in fault_lines(outcome.problem.faults):
-        sys.stderr.write(line + "\n")
-    if output is Output.TREE:
-        sys.stdout.writelines(f"{line}\n" for line in failure_lines(story, fixes))
-    else:
-        faults = outcome.problem.faults
-        reasons = {"fixes": [fix.reason for fix in fixes], "faults": [fault.reason for fault in faults]}
-        value = {
-            "outcome": "impossible",
-            "facts": story.to_json(),
-            "fixes": [fix.text for fix in fixes],
-            "faults": [str(fault) for fault in faults],
-            "reasons": msgspec.to_builtins(reasons),
-        }
-        print_value(value, output)
 
 
 def _old_lock(name: str) -> Lock | None:
@@ -364,10 +214,10 @@ def _old_lock(name: str) -> Lock | None:
     return read_lock(load_one(name)) if Path(name).exists() else None
 
 
-def _write_lock(outcome: Resolved, name: str, before: Lock | None) -> None:
-    from muster.resolution.telling.lock import lock_changes, make_lock
+def _write_lock(status: ResolutionPreviewStatus, name: str, before: Lock | None) -> None:
+    from muster.resolution.telling.lock import lock_changes, read_lock
 
-    after = make_lock(outcome)
+    after = read_lock(status.lock)
     if before is not None:
         changes = lock_changes(before, after)
         for change in changes:

@@ -55,6 +55,10 @@ class AgentWorld:
         known = self._rosters.get(namespace)
         return Roster() if known is None else known
 
+    def namespaces(self) -> list[str]:
+        """Those that have agents or classifications."""
+        return sorted(self._rosters)
+
     def places(self) -> Collection[Place]:
         """Of all agents."""
         return self._revisions.keys()

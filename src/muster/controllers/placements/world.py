@@ -231,6 +231,11 @@ class PlacementWorld:
 
     def decide(self, key: Key, now: datetime) -> ScheduleResult | None:
         """Schedule a placement; None when it is not to be touched."""
+        cycle = self.cycle(key, now)
+        return None if cycle is None else schedule(cycle, self._profile)
+
+    def cycle(self, key: Key, now: datetime) -> Cycle | None:
+        """What a placement is scheduled with; None when it is not to be touched."""
         placement = self.placements.get(key)
         if placement is None or placement.obj.metadata.is_going:
             return None
@@ -239,8 +244,7 @@ class PlacementWorld:
         planned = self.plans.current(key)
         if planned is None:
             return None
-        cycle = Cycle(planned.plan, self.fleet, planned.visibility, now, self.decisions.decided(key))
-        return schedule(cycle, self._profile)
+        return Cycle(planned.plan, self.fleet, planned.visibility, now, self.decisions.decided(key))
 
     def steps(self, key: Key | SetKey) -> Iterator[None]:
         """Evaluate what `decide` or `member_count` will need, a bit at a time. Others may go on between the bits."""

@@ -17,9 +17,13 @@ from muster.placement.lint.placements import Finding  # noqa: TC001
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from muster.client.reflector import Handler
+    from muster.controllers.hosts.world import AgentWorld
+    from muster.controllers.placements.world import PlacementWorld
+    from muster.controllers.resolutions.world import ResolutionWorld
 
 
 class ExplainQuestion(msgspec.Struct, frozen=True):
@@ -63,6 +67,19 @@ class Observer(Protocol):
 
     async def run(self) -> None:
         """What it does beside answering, until cancelled. Called when it is ready."""
+
+
+class ObserverMaker(Protocol):
+    """Makes an observer of what the controllers know."""
+
+    def __call__(
+        self,
+        world: PlacementWorld,
+        clock: Callable[[], datetime],
+        *,
+        hosts: AgentWorld,
+        resolutions: ResolutionWorld,
+    ) -> Observer: ...
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, which the hub passes on

@@ -7,6 +7,8 @@ from typing import Final
 
 import msgspec
 
+from muster.values.json import JsonObject
+
 LENGTH: Final = struct.Struct(">Q")
 
 
@@ -23,8 +25,18 @@ class CatalogInput(msgspec.Struct, frozen=True, omit_defaults=True):
     missing: str = ""  # why there is nothing to read
 
 
-class Job(msgspec.Struct, frozen=True):
-    """A resolution to do."""
+class PreviewOptions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a preview wants beside the outcome: how it differs from a lock, or exactly the lock; why a package."""
+
+    seconds: float  # for deciding, and once more for telling; the spec may allow less
+    lock: JsonObject | None = None
+    locked: bool = False
+    explain: str = ""
+
+
+class Job(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A resolution to do: for its status, or for a preview."""
 
     spec: msgspec.Raw
     catalogs: list[CatalogInput]
+    preview: PreviewOptions | None = None

@@ -7,14 +7,17 @@ import contextlib
 import logging
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
+from muster.api.fleet_resolution import UNDECIDED, ResolutionPreviewStatus
 from muster.controllers.resolutions.jobs import LENGTH
 from muster.resolution.to_status import NOT_DECIDED, Answer, Verdict, finished
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from muster.controllers.resolutions.jobs import Job
 
 _LOGGER = logging.getLogger(__name__)
@@ -22,6 +25,8 @@ _WORKERS: Final = 2
 _LOADING: Final = 120.0  # seconds for starting and for reading catalogs, beside deciding and explaining
 _IDLE: Final = 120.0  # seconds without work after which a worker ends, with all catalogs it keeps
 _ANSWERS: Final = msgspec.json.Decoder(Answer)
+_PREVIEWS: Final = msgspec.json.Decoder(ResolutionPreviewStatus)
+Read = TypeVar("Read")
 
 
 @dataclass(eq=False)
@@ -56,17 +61,26 @@ class WorkerPool:
 
     async def run(self, job: Job, limit: float) -> Answer:
         """The answer to a job. It comes in any case: a worker that fails or hangs is ended."""
+        return await self._asked(job, limit, _ANSWERS, _undecided)
+
+    async def preview(self, job: Job, limit: float) -> ResolutionPreviewStatus:
+        """The answer to the job of a preview, in any case. Who is cancelled ends the work."""
+        return await self._asked(job, limit, _PREVIEWS, lambda why: ResolutionPreviewStatus(UNDECIDED, why))
+
+    async def _asked(
+        self, job: Job, limit: float, decoder: msgspec.json.Decoder[Read], undecided: Callable[[str], Read]
+    ) -> Read:
         frame = msgspec.json.encode(job)
         async with self._turns:
             worker = self._idle.pop() if self._idle else await self._start()
             try:
                 async with asyncio.timeout(2 * limit + self._loading):
-                    reply = _ANSWERS.decode(await worker.ask(frame))
+                    reply = decoder.decode(await worker.ask(frame))
             except TimeoutError:
-                return _undecided(f"ended after {2 * limit + self._loading:g} s")
+                return undecided(f"ended after {2 * limit + self._loading:g} s")
             except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError) as error:
                 _LOGGER.warning("a resolution's worker failed: %r", error)
-                return _undecided("the worker failed, perhaps for lack of memory; the controllers' log says more")
+                return undecided("the worker failed, perhaps for lack of memory; the controllers' log says more")
             else:
                 self._keep(worker)
                 return reply

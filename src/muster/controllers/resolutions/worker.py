@@ -18,29 +18,33 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.fleet_resolution import UNDECIDED, ResolutionPreviewStatus
 from muster.api.reading import Reader
-from muster.api.resolution import ResolutionSpec
+from muster.api.resolution import GROUP, RESOLUTION, ResolutionSpec
+from muster.api.validation import validate_object
 from muster.catalog_files import content_digest, is_catalog_file, read_path, read_stream
-from muster.controllers.resolutions.jobs import LENGTH, CatalogInput, Job
-from muster.errors import InvalidObjectError
+from muster.controllers.resolutions.jobs import LENGTH, CatalogInput, Job, PreviewOptions
+from muster.errors import InvalidObjectError, MusterError
 from muster.reasons import Code, Reason
 from muster.resolution.catalog.blobs import CatalogBuilder
 from muster.resolution.catalog.catalog import Catalog, Fault
 from muster.resolution.from_object import request_of, spec_causes
+from muster.resolution.preview import bounded, invalid_preview, previewed
 from muster.resolution.resolve import resolve
+from muster.resolution.telling.lock import Lock, locked_request, read_lock
 from muster.resolution.to_status import CATALOG_PROBLEM, INVALID_SPEC, NOT_DECIDED, Answer, Verdict, answer, finished
-from muster.values.causes import sentence
+from muster.values.causes import Cause, invalid_without_value, sentence
 from muster.values.faults import Fault as Unreadable
-from muster.values.json import JsonObject
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 MOST_MEMORY: Final = 3 * 1024**3  # bytes of the process
 _MOST_KEPT: Final = 512 * 1024**2  # bytes of catalogs as they are written
@@ -50,6 +54,11 @@ _LOOK_EVERY: Final = 2.0  # seconds
 _NICER: Final = 5  # the other controllers go first
 
 
+_UNSAVED: Final = {
+    "apiVersion": f"{GROUP}/{RESOLUTION.storage_version.name}",
+    "kind": RESOLUTION.kind,
+    "metadata": {"name": "preview", "namespace": "preview"},
+}
 _JOBS: Final = msgspec.json.Decoder(Job)
 _SPECS: Final = Reader(ResolutionSpec)
 
@@ -88,20 +97,92 @@ class CatalogCache:
         return self._contents[fingerprint]
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a job is about, read: the spec, its catalogs, those that could not be read, and a digest of all of it."""
+
+    spec: ResolutionSpec
+    catalogs: tuple[Catalog, ...]
+    unavailable: tuple[Fault, ...]
+    digest: str
+
+
+class _InvalidJobError(MusterError):
+    """There is nothing to resolve: the reason of the condition, and why."""
+
+    def __init__(self, reason: str, text: str, causes: Sequence[Cause] = ()) -> None:
+        self.reason = reason
+        self.text = text
+        self.causes = causes
+        super().__init__(reason, text, causes)
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def work_on(job: Job, cache: CatalogCache, clock: Callable[[], float] = time.monotonic) -> Answer:
     """Read the catalogs, decide, and put the outcome into a status."""
+    try:
+        given = _given(job, cache)
+    except _InvalidJobError as error:
+        return finished(Verdict("False", error.reason, error.text))
+    seconds = given.spec.time_limit_seconds
+    deadline = clock() + seconds
+    outcome = resolve(request_of(given.spec, given.catalogs), lambda: clock() < deadline)
+    explained = clock() + seconds
+    found = answer(outcome, given.unavailable, lambda: clock() < explained, seconds)
+    return found._replace(status=msgspec.structs.replace(found.status, input_digest=given.digest))
+
+
+def preview_of(
+    job: Job, options: PreviewOptions, cache: CatalogCache, clock: Callable[[], float] = time.monotonic
+) -> ResolutionPreviewStatus:
+    """The same as an answer to whoever asks what would come of it."""
+    lock: Lock | None = None
+    if causes := validate_object(RESOLUTION, RESOLUTION.storage_version, {**_UNSAVED, "spec": _decoded(job.spec)}):
+        return bounded(invalid_preview(sentence(causes), causes))
+    try:
+        given = _given(job, cache)
+        request = request_of(given.spec, given.catalogs)
+        if options.lock is not None:
+            lock = read_lock(options.lock)
+            request = locked_request(request, lock) if options.locked else request
+    except _InvalidJobError as error:
+        return bounded(invalid_preview(error.text, error.causes))
+    except InvalidObjectError as error:
+        return bounded(invalid_preview(str(error), [invalid_without_value("spec.lock", error.reason)]))
+    seconds = min(float(given.spec.time_limit_seconds), options.seconds)
+    deadline = clock() + seconds
+    outcome = resolve(request, lambda: clock() < deadline)
+    explained = clock() + seconds
+    found = previewed(
+        outcome,
+        go_on=lambda: clock() < explained,
+        seconds=seconds,
+        explain=options.explain,
+        lock=lock,
+        unavailable=given.unavailable,
+    )
+    return msgspec.structs.replace(bounded(found), input_digest=given.digest)
+
+
+def _decoded(spec: bytes) -> Json:
+    return msgspec.json.decode(spec)
+
+
+def _given(job: Job, cache: CatalogCache) -> _Given:
+    """What the job says, and the catalogs that it names. Raises _InvalidJobError."""
     read = _SPECS.read(bytes(job.spec))
     if isinstance(read, Unreadable) or read.faults:
         fault = read if isinstance(read, Unreadable) else read.faults[0]
         where = f"spec.{fault.path}" if fault.path else "spec"
-        return finished(Verdict("False", INVALID_SPEC, f"{where}: {fault.message}"))
+        raise _InvalidJobError(INVALID_SPEC, f"{where}: {fault.message}", [invalid_without_value(where, fault.message)])
     spec = read.obj
     if causes := spec_causes(spec):
-        return finished(Verdict("False", INVALID_SPEC, sentence(causes)))
+        raise _InvalidJobError(INVALID_SPEC, sentence(causes), causes)
     if not job.catalogs:
-        return finished(
-            Verdict("False", CATALOG_PROBLEM, "there is no catalog to choose from: name one in spec.catalogs")
-        )
+        text = "there is no catalog to choose from: name one in spec.catalogs"
+        raise _InvalidJobError(CATALOG_PROBLEM, text)
     digest = hashlib.sha256(job.spec)
     catalogs: list[Catalog] = []
     unavailable: list[Fault] = []
@@ -115,12 +196,7 @@ def work_on(job: Job, cache: CatalogCache, clock: Callable[[], float] = time.mon
             continue
         catalogs.append(replace(catalog, priority=given.priority))
         digest.update(f"\0{given.name}\0{content}".encode())
-    deadline = clock() + spec.time_limit_seconds
-    outcome = resolve(request_of(spec, catalogs), lambda: clock() < deadline)
-    explained = clock() + spec.time_limit_seconds
-    found = answer(outcome, unavailable, lambda: clock() < explained, spec.time_limit_seconds)
-    status = msgspec.structs.replace(found.status, input_digest=f"sha256:{digest.hexdigest()}")
-    return found._replace(status=status)
+    return _Given(spec, tuple(catalogs), tuple(unavailable), f"sha256:{digest.hexdigest()}")
 
 
 def _catalog(given: CatalogInput, spec: ResolutionSpec, cache: CatalogCache) -> tuple[Catalog, str]:
@@ -189,13 +265,17 @@ def main() -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     cache = CatalogCache()
     while (frame := _read_frame(sys.stdin.buffer)) is not None:
+        job = _JOBS.decode(frame)
+        found: Answer | ResolutionPreviewStatus
         try:
-            found = work_on(_JOBS.decode(frame), cache)
+            found = work_on(job, cache) if job.preview is None else preview_of(job, job.preview, cache)
         except MemoryError:
             del cache
             cache = CatalogCache()
             text = f"the catalogs take more than the {MOST_MEMORY // 1024**2} MB that resolving may use"
             found = finished(Verdict("Unknown", NOT_DECIDED, text))
+            if job.preview is not None:
+                found = ResolutionPreviewStatus(UNDECIDED, text)
         encoded = msgspec.json.encode(found)
         sys.stdout.buffer.write(LENGTH.pack(len(encoded)) + encoded)
         sys.stdout.buffer.flush()

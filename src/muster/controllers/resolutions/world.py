@@ -14,7 +14,7 @@ import msgspec
 from muster.api.config_map import ConfigMap
 from muster.api.parts import Node
 from muster.api.reading import Reader
-from muster.api.resolution import CATALOG_LABEL, CatalogSource
+from muster.api.resolution import CATALOG_LABEL, CatalogSource, ResolutionSpec
 from muster.client.heads import Place
 from muster.controllers.resolutions.jobs import CatalogInput, Job
 from muster.values.faults import Fault
@@ -37,6 +37,7 @@ class _Whole(Node, frozen=True):
 
 _CONFIG_MAPS: Final = Reader(ConfigMap)
 _WHOLES: Final = Reader(_Whole)
+_SPECS: Final = Reader(ResolutionSpec)
 
 
 class _Known(NamedTuple):
@@ -139,7 +140,7 @@ class ResolutionWorld:
             self._wake(
                 place
                 for place, known in self._resolutions.items()
-                if any(_is_named(source) and source.name == name for source in self._all(known.sources))
+                if any(is_named(source) and source.name == name for source in self._all(known.sources))
             )
 
     # --- what is asked
@@ -164,13 +165,27 @@ class ResolutionWorld:
             seconds=known.seconds,
         )
 
+    def saved_spec(self, place: Place) -> msgspec.Raw | None:
+        """The spec of a resolution as it is written; None if it is gone or going."""
+        found = self.snapshot(place)
+        return None if found is None else found.spec
+
+    def sources(self, spec: bytes) -> tuple[CatalogSource, ...]:
+        """The catalogs that a spec names, all of the hub's own if none; what is wrong with it is found by others."""
+        found = _SPECS.read(spec)
+        return self._all(() if isinstance(found, Fault) else found.obj.catalogs)
+
+    def inputs(self, namespace: str, sources: Iterable[CatalogSource]) -> list[CatalogInput]:
+        """What is in catalogs now, for somebody in a namespace."""
+        return [self._input(namespace, source) for source in sources]
+
     def _all(self, sources: tuple[CatalogSource, ...]) -> tuple[CatalogSource, ...]:
         return sources or tuple(CatalogSource(name) for name in sorted(self._paths))
 
     def _version(self, namespace: str, source: CatalogSource) -> str:
         if source.config_map is not None:
             return self._config_maps.get(Place(namespace, source.config_map.name), ("", b""))[0]
-        return self._fingerprints.get(source.name, "") if _is_named(source) else ""
+        return self._fingerprints.get(source.name, "") if is_named(source) else ""
 
     def _input(self, namespace: str, source: CatalogSource) -> CatalogInput:
         name, priority = source.name, source.priority
@@ -210,6 +225,6 @@ class ResolutionWorld:
         )
 
 
-def _is_named(source: CatalogSource) -> bool:
+def is_named(source: CatalogSource) -> bool:
     """Whether it is one of the hub's own."""
     return not source.is_inline and source.config_map is None

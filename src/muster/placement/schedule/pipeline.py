@@ -144,6 +144,22 @@ def _why_not(result: ScheduleResult, name: str, profile: Profile) -> Reason | No
     return Reason(Code.NOT_PICKED, parameters={**given}, parts=(_why_behind(result, row),))
 
 
+def objection_before_scores(cycle: Cycle, name: str, profile: Profile = STANDARD) -> Reason | None:
+    """Why a cluster is not selected, where that is known without scoring anybody; None where it takes the schedule.
+
+    A reason without a stage is about cluster sets.
+    """
+    row = cycle.fleet.row(name)
+    if row is None or cycle.plan.fault is not None:
+        return None
+    if not cycle.visibility.available(cycle.fleet, cycle.decided.own)[row]:
+        return _why_unavailable(cycle, row).about(cluster=name)
+    for stage in profile.filters:
+        if reason := objection(stage, cycle, row):
+            return reason.about(stage=stage.name, cluster=name)
+    return None
+
+
 def objection(stage: Filter, cycle: Cycle, row: int) -> Reason | None:
     """What a filter has against a cluster. The words of a plugin may quote whatever it has seen."""
     said = stage.why_not(cycle, row)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from muster.reasons import Code, Reason, Subject, sentence
-from muster.resolution.solving.problem import RefusedInputError, build_problem
-from muster.resolution.solving.solver import solve
+from muster.resolution.resolve import Impossible, Resolved, Undecided, resolve
+from muster.resolution.telling.plan import Plan
 from muster.resolution.telling.story import conflicting_facts
 from muster.resolution.time_limits import GoOn, UndecidedError, always
 
@@ -23,38 +23,48 @@ if TYPE_CHECKING:
     from muster.resolution.solving.reasons import Fact
 
 _MOST_TRIED = 24  # changes
+_NO_PLAN = Plan(())
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that makes the request possible."""
+    """A change that makes the request possible, with the plan that it leads to, for those who want it."""
 
     reason: Reason
     request: Request
+    plan: Plan = _NO_PLAN
 
     @property
     def text(self) -> str:
         return sentence(self.reason)
 
 
-def suggested_fixes(problem: Problem, go_on: GoOn = always) -> list[Fix]:
+def suggested_fixes(problem: Problem, go_on: GoOn = always, *, with_plans: bool = False) -> list[Fix]:
     """Changes that help, the mildest first. Every one was checked by resolving the changed request."""
     found: list[Fix] = []
     try:
         facts = conflicting_facts(problem, go_on=go_on)
-        for tried, fix in enumerate(_ideas(problem, facts)):
+        for tried, idea in enumerate(_ideas(problem, facts)):
             if tried >= _MOST_TRIED:
                 break
-            if works(fix.request, go_on):
-                found.append(fix)
+            outcome = resolve(idea.request, go_on)
+            if isinstance(outcome, Undecided):
+                break  # what was found until now is still true
+            if isinstance(outcome, Resolved):
+                found.append(_planned(idea, outcome, wanted=with_plans))
         if not found:
-            found += _several_drops(problem.request, facts, go_on)
+            found += _several_drops(problem.request, facts, go_on, with_plans=with_plans)
     except UndecidedError:
         pass  # what was found until now is still true
     return found
 
 
-def _several_drops(request: Request, facts: list[Fact], go_on: GoOn) -> Iterator[Fix]:
+def _planned(idea: Fix, outcome: Resolved, *, wanted: bool) -> Fix:
+    """With its plan, and without the problem: those of many fixes together would take much memory."""
+    return replace(idea, plan=outcome.plan) if wanted else idea
+
+
+def _several_drops(request: Request, facts: list[Fact], go_on: GoOn, *, with_plans: bool) -> Iterator[Fix]:
     """When no single change helps there is more than one conflict: drop one want of each, until the rest works."""
     dropped: list[str] = []
     while names := sorted(fact.about for fact in facts if fact.kind == "want"):
@@ -63,20 +73,12 @@ def _several_drops(request: Request, facts: list[Fact], go_on: GoOn) -> Iterator
         request = replace(request, wants=tuple(want for want in request.wants if want != last))
         if not request.wants:
             return
-        problem = build_problem(request, go_on)
-        if solve(len(problem.variables), problem.clauses, go_on) is not None:
-            yield Fix(_dropping(*dropped), request)
+        outcome = resolve(request, go_on)
+        if isinstance(outcome, Resolved):
+            yield _planned(Fix(_dropping(*dropped), request), outcome, wanted=with_plans)
+        if not isinstance(outcome, Impossible):
             return
-        facts = conflicting_facts(problem, go_on=go_on)
-
-
-def works(request: Request, go_on: GoOn = always) -> bool:
-    """Whether the request has an answer."""
-    try:
-        problem = build_problem(request, go_on)
-    except RefusedInputError:
-        return False
-    return solve(len(problem.variables), problem.clauses, go_on) is not None
+        facts = conflicting_facts(outcome.problem, go_on=go_on)
 
 
 def _ideas(problem: Problem, facts: list[Fact]) -> Iterator[Fix]:

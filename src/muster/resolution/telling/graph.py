@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from muster.resolution.telling.plan import Action
 
 if TYPE_CHECKING:
-    from muster.resolution.telling.plan import Plan
+    from collections.abc import Sequence
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN = 220, 44, 40, 60, 20
 _FILL = {Action.INSTALL: "#d7f0d7", Action.UPDATE: "#fdf0c8", Action.KEEP: "#e8e8e8"}
 
 
-def mermaid(plan: Plan) -> str:
+class DrawnStep(Protocol):
+    """As much of an operator of a plan as is drawn."""
+
+    @property
+    def action(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def channel(self) -> str: ...
+    @property
+    def wants(self) -> tuple[str, ...]: ...
+    @property
+    def needs(self) -> tuple[str, ...]: ...
+
+
+class Drawn(Protocol):
+    """A plan, or what an answer has of one."""
+
+    @property
+    def steps(self) -> Sequence[DrawnStep]: ...
+
+
+def mermaid(plan: Drawn) -> str:
     """A flowchart; wants are round, operators square."""
     lines = ["flowchart TD"]
     numbers = {step.name: f"n{place}" for place, step in enumerate(plan.steps)}
     for step in plan.steps:
-        text = f"{step.name}<br/>{step.action.value}".replace('"', "#quot;")
+        text = f"{step.name}<br/>{step.action}".replace('"', "#quot;")
         lines.append(f'  {numbers[step.name]}["{text}"]')
         for want in step.wants:
             quoted = want.replace('"', "#quot;")
@@ -29,7 +51,7 @@ def mermaid(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def svg(plan: Plan) -> str:
+def svg(plan: Drawn) -> str:
     """Rows by distance from what is wanted."""
     rows = _rows(plan)
     places: dict[str, tuple[int, int]] = {}
@@ -56,15 +78,15 @@ def svg(plan: Plan) -> str:
     for step in plan.steps:
         x, y = places[step.name]
         parts.append(
-            f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="6" fill="{_FILL[step.action]}"'
+            f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="6" fill="{_FILL[Action(step.action)]}"'
             ' stroke="#555"/>'
             f'<text x="{x + 10}" y="{y + 18}">{escape(step.name)}</text>'
-            f'<text x="{x + 10}" y="{y + 35}" fill="#555">{escape(step.action.value)} {escape(step.channel)}</text>'
+            f'<text x="{x + 10}" y="{y + 35}" fill="#555">{escape(str(step.action))} {escape(step.channel)}</text>'
         )
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _rows(plan: Plan) -> list[list[str]]:
+def _rows(plan: Drawn) -> list[list[str]]:
     depth: dict[str, int] = {}
     needs = {step.name: step.needs for step in plan.steps}
     current = [step.name for step in plan.steps if step.wants]

@@ -58,6 +58,7 @@ _DISCOVERY = [
 _PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
 _ISSUER = [f"{path}{end}" for path in ("/.well-known/openid-configuration", "/openid/v1/jwks") for end in ("", "/")]
 _LABEL = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+FLEET_VIEW = "muster:fleet-view"
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 _UPDATED = {AUTO_UPDATE: "true"}
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
@@ -114,6 +115,12 @@ _ROLES: Mapping[str, Rules] = {
     "system:basic-user": [
         _on(["create"], "authorization.k8s.io", "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
         _on(["create"], "authentication.k8s.io", "selfsubjectreviews"),
+    ],
+    # `view` has nothing outside of namespaces, as on every Kubernetes server; this is for those who look at the fleet.
+    FLEET_VIEW: [
+        _on(_READ, _OCM, "managedclusters", "managedclustersets"),
+        _on(_READ, "multicluster.x-k8s.io", "clusterprofiles"),
+        _on(["create"], FLEET, *(each.plural for each in QUESTIONS)),
     ],
     "system:discovery": [_paths(*_DISCOVERY)],
     "system:monitoring": [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from muster.hub.auth.rbac.rules import ALL, Rule, allows, resource_forms, url_covers
+from muster.hub.auth.rbac.rules import ALL, Rule, allows_some, resource_forms, url_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,14 +61,14 @@ class RoleTable:
         self.rules = rules
         self.grants: set[AnyGrant] = set()
         self.prefixes: list[Rule] = []  # rules on paths that end in a star
-        self.wide: list[Rule] = []  # rules that name too many combinations
+        self.wide: list[tuple[Rule, frozenset[str]]] = []  # rules that name too many combinations, and their names
         for rule in rules:
             self._add(rule)
 
     def _add(self, rule: Rule) -> None:
         size = len(rule.verbs) * len(rule.groups) * len(rule.resources) * max(1, len(rule.names))
         if size + len(rule.verbs) * len(rule.urls) > _MOST_KEYS:
-            self.wide.append(rule)
+            self.wide.append((rule, frozenset(rule.names)))
             return
         names: tuple[str | None, ...] = rule.names or (None,)
         self.grants.update(product(rule.verbs, rule.groups, rule.resources, names))
@@ -86,7 +86,10 @@ class RoleTable:
                     url_covers(url, attributes.path) for url in rule.urls
                 ):
                     return True
-        return any(allows(rule, attributes) for rule in self.wide)
+        return any(
+            (bool(attributes.path) or not names or attributes.name in names) and allows_some(rule, attributes)
+            for rule, names in self.wide
+        )
 
     @property
     def needs_scan(self) -> bool:

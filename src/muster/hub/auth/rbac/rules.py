@@ -68,15 +68,18 @@ def rules_of(role: Role) -> tuple[Rule, ...]:
 
 def allows(rule: Rule, attributes: Attributes) -> bool:
     """Whether the rule allows it, word for word as Kubernetes defines it."""
+    return allows_some(rule, attributes) and (bool(attributes.path) or not rule.names or attributes.name in rule.names)
+
+
+def allows_some(rule: Rule, attributes: Attributes) -> bool:
+    """Whether the rule allows it but for the name, of which it may list very many."""
     if ALL not in rule.verbs and attributes.verb not in rule.verbs:
         return False
     if attributes.path:
         return any(url_covers(url, attributes.path) for url in rule.urls)
     if ALL not in rule.groups and attributes.group not in rule.groups:
         return False
-    if not any(each in rule.resources for each in resource_forms(attributes.resource, attributes.subresource)):
-        return False
-    return not rule.names or attributes.name in rule.names
+    return any(each in rule.resources for each in resource_forms(attributes.resource, attributes.subresource))
 
 
 def resource_forms(resource: str, subresource: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from muster.hub.auth.rbac.authorizer import RbacAuthorizer
-from muster.hub.auth.rbac.policy import Policy
+from muster.access.policy import Policy
 from muster.hub.auth.tokens import ADMINISTRATOR
 from muster.hub.requests import Attributes, User
 from muster.hub.storage import Store

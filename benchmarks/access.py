@@ -13,8 +13,8 @@ import random
 import time
 from typing import TYPE_CHECKING, Any
 
+from muster.access.policy import Policy
 from muster.hub.auth.rbac.authorizer import RbacAuthorizer
-from muster.hub.auth.rbac.policy import Policy
 from muster.hub.auth.tokens import ADMINISTRATOR
 from muster.hub.requests import Attributes, User
 from muster.hub.storage import Store

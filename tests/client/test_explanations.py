@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from muster.api.fleet_explanations import PlacementExplanationSpec
 from muster.client import Client, Connection
-from muster.client.explanations import explained
+from muster.client.explanations import Explainer
 from muster.controllers.placements.keys import Key
 from muster.errors import ApiError
 from muster.placement.explain.explanation import (
@@ -17,6 +18,7 @@ from muster.placement.explain.explanation import (
     explain_cluster,
     explain_placement,
 )
+from muster.questions.asking import commanding
 from muster.reasons import HIDDEN
 from tests.controllers.questions.answering import NOW
 from tests.hub.rest.asking import Asker, asked_hub, asked_world, wanting
@@ -38,8 +40,11 @@ def ask(
     connection = Connection(asker.hub.url, "default", headers | ({"Impersonate-User": user} if user else {}))
 
     async def asked() -> PlacementExplanation | ClusterExplanation:
+        spec = PlacementExplanationSpec("apps", name, cluster=cluster)
+        if placement is not None:
+            spec = PlacementExplanationSpec(placement=placement, cluster=cluster)
         async with Client(connection) as client:
-            return await explained(client, "apps", name, cluster, placement)
+            return await Explainer(commanding(client), print).placement(spec)
 
     return asyncio.run(asked())
 

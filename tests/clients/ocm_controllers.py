@@ -8,6 +8,7 @@ partly taken away; then it is asked what the programs have done, and their logs 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
@@ -170,7 +171,29 @@ def _condition(kind: str) -> dict[str, Any]:
     return {"status": {"conditions": [{"type": kind, "status": "True", **_SAID}]}}
 
 
-def _judge(hub: Raw, report: Report) -> None:
+def _shadowed(kubeconfig: Path) -> dict[str, Any]:
+    """What `muster shadow` says of the decisions that OCM's program wrote."""
+    command = [sys.executable, "-m", "muster", "shadow", "--kubeconfig", str(kubeconfig), "-o", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _meant(kubeconfig: Path, name: str) -> list[str]:
+    return next(each["meant"] for each in _shadowed(kubeconfig)["placements"] if each["name"] == name)
+
+
+def _dislike(hub: Raw) -> None:
+    """A cluster that is better not chosen, which OCM accepts and does not heed, and a placement of one cluster."""
+    taint = {"key": "old", "effect": "PreferNoSelect"}
+    hub.send(f"{OCM}/v1/managedclusters/c1", method="PATCH", body={"spec": {"taints": [taint]}})
+    placement = {"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "Placement"}
+    spec = {"clusterSets": ["fleet"], "numberOfClusters": 1}
+    path = f"{OCM}/v1beta1/namespaces/apps/placements"
+    hub.send(path, method="POST", body={**placement, "metadata": {"name": "one"}, "spec": spec})
+
+
+def _judge(hub: Raw, kubeconfig: Path, report: Report) -> None:
     def condition(path: str, kind: str) -> str:
         found = hub.send(path)["status"]["conditions"]
         return next((each["status"] for each in found if each["type"] == kind), "")
@@ -178,6 +201,10 @@ def _judge(hub: Raw, report: Report) -> None:
     def decided() -> set[str]:
         found = hub.send(f"{OCM}/v1beta1/namespaces/apps/placementdecisions")["items"]
         return {each["clusterName"] for item in found for each in item.get("status", {}).get("decisions", ())}
+
+    def decided_for(name: str) -> set[str]:
+        found = hub.send(f"{OCM}/v1beta1/namespaces/apps/placementdecisions/{name}-decision-1")
+        return {each["clusterName"] for each in found.get("status", {}).get("decisions", ())}
 
     def names(path: str) -> set[str]:
         return {each["metadata"]["name"] for each in hub.send(path)["items"]}
@@ -206,8 +233,10 @@ def _judge(hub: Raw, report: Report) -> None:
     report.wait("europe is chosen", lambda: decided() == {"c1", "c2"})
     placement = f"{OCM}/v1beta1/namespaces/apps/placements/in-europe"
     report.wait("the placement is satisfied", lambda: condition(placement, "PlacementSatisfied") == "True")
+    report.wait("our shadow says the same", lambda: _shadowed(kubeconfig)["same"] == 1)
     hub.send(f"{OCM}/v1/managedclusters/c3", method="PATCH", body={"metadata": {"labels": {"region": "eu"}}})
     report.wait("a cluster that moves is chosen", lambda: decided() == {"c1", "c2", "c3"})
+    report.wait("our shadow still says the same", lambda: _shadowed(kubeconfig)["same"] == 1)
     report.wait("what happened is told", lambda: hub.send("/apis/events.k8s.io/v1/namespaces/apps/events")["items"])
     _work(hub, "c2")
     addons = "/apis/addon.open-cluster-management.io/v1alpha1/namespaces/c2/managedclusteraddons"
@@ -221,6 +250,10 @@ def _judge(hub: Raw, report: Report) -> None:
     report.wait("a cluster that is deleted goes", lambda: names(f"{OCM}/v1/managedclusters") == gone)
     report.wait("its add-ons go", lambda: not hub.send(addons)["items"])
     report.wait("it is chosen no more", lambda: decided() == gone)
+    _dislike(hub)
+    report.wait("a disliked cluster is chosen", lambda: "c1" in decided_for("one"))
+    meant = ["PreferNoSelect ranks last"]
+    report.wait("our shadow says why it would not", lambda: _meant(kubeconfig, "one") == meant)
 
 
 def main() -> int:
@@ -237,7 +270,7 @@ def main() -> int:
         _set_up(hub)
         with ExitStack() as guests:
             logs = [guests.enter_context(_running(name, built, kubeconfig, folder)) for name, built in programs.items()]
-            _judge(hub, report)
+            _judge(hub, kubeconfig, report)
         complaints = 0
         for log in logs:
             lines = log.read_text().splitlines()

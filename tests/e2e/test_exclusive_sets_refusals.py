@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from muster.cli.clusterset.inventory import Inventory, ask, named
-from muster.hub.auth.set_access import move, the_user
+from muster.cli.clusterset.reviews import move_of
+from muster.cli.inputs.askers import Asked, ask
 from tests.e2e.sets_stage import DEFAULT_KEY, GROUP, a_cluster, a_set, a_stage, example
 from tests.e2e.test_kubectl import KUBECTL
 
@@ -151,12 +151,10 @@ class Client:
 
 
 def foretold_of(kubeconfig: Path, users: Iterable[str], cluster: str, wanted: str) -> set[str]:
-    """Those of whom `muster clusterset why` says yes. The server is asked once for all of them."""
+    """Those of whom `muster clusterset why` says yes."""
 
-    async def question(inventory: Inventory) -> set[str]:
-        sets, policy, found = await inventory.cluster_sets(), await inventory.policy(), await inventory.cluster(cluster)
-        target = named(sets, "cluster set", wanted)
-        return {user for user in users if move(policy, the_user(user, ()), found, target, sets).allowed}
+    async def question(asked: Asked) -> set[str]:
+        return {user for user in users if (await move_of(asked, user, (), cluster, wanted)).allowed}
 
     return ask(question, None, None, str(kubeconfig))
 

@@ -18,11 +18,11 @@ from typing import Any, Final, cast
 import msgspec
 import pytest
 
+from muster.access.policy import Policy
 from muster.api.fleet_questions import QUESTIONS
 from muster.controllers.placements.preview import world_of
 from muster.controllers.questions.kinds import Refusal
 from muster.hub.auth.rbac.authorizer import RbacAuthorizer
-from muster.hub.auth.rbac.policy import Policy
 from muster.hub.questions import Questions
 from muster.hub.requests import Target, User
 from muster.hub.status import StatusError

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muster.hub.auth.rbac import grants
-from muster.hub.auth.rbac.grants import RoleKey
-from muster.hub.auth.rbac.policy import BindingKey, Policy
-from muster.hub.auth.rbac.rules import Rule, allows, uncovered
+from muster.access import grants
+from muster.access.grants import RoleKey
+from muster.access.policy import BindingKey, Policy
+from muster.access.rules import Rule, allows, uncovered
 from muster.hub.requests import Attributes, User
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from muster.access.policy import Policy
 from muster.api.agent import Agent
 from muster.api.fleet_questions import QUESTIONS
 from muster.api.parts import PartialObject
@@ -21,7 +22,6 @@ from muster.controllers.resolutions.worker import CatalogCache, preview_of
 from muster.controllers.resolutions.world import ResolutionWorld
 from muster.controllers.runtime.mirror import Mirror
 from muster.hub.auth.rbac.authorizer import RbacAuthorizer
-from muster.hub.auth.rbac.policy import Policy
 from muster.hub.questions import Questions
 from muster.hub.requests import Target, User
 from muster.hub.status import StatusError

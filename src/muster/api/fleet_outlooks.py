@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from muster.api.fleet_parts import Count, question
+from muster.api.fleet_parts import Count, ValueCount, question
 from muster.api.parts import Node, Part
 from muster.api.struct_schemas import schema_of
 from muster.values.causes import Cause, required
@@ -36,6 +36,7 @@ class SetVerdict(Part, frozen=True, omit_defaults=False):
     member: bool
     code: Annotated[str, Meta(description="Why, in one word: docs/reference/reasons.md.")]
     reason: Annotated[str, Meta(description="Why, in words.")]
+    why: Annotated[JsonObject, Meta(description="The same as a value: docs/reference/reasons.md.")]
     namespaces: Annotated[tuple[str, ...], Meta(description="Where it is bound, as far as the asker may explain.")]
 
 
@@ -46,8 +47,10 @@ class PlacementVerdict(Part, frozen=True, omit_defaults=False):
     name: str
     selected: bool
     stage: Annotated[str, Meta(description="What it failed at; empty if it is selected.")]
+    passed: Annotated[int, Meta(description="How many stages it passed before.")]
     code: Annotated[str, Meta(description="Why, in one word: docs/reference/reasons.md.")]
     reason: Annotated[str, Meta(description="Why, in words.")]
+    why: Annotated[JsonObject, Meta(description="The same as a value: docs/reference/reasons.md.")]
 
 
 class ClusterExplanationStatus(Node, frozen=True, omit_defaults=False):
@@ -72,8 +75,10 @@ class NotMembers(Part, frozen=True, omit_defaults=False):
 
     code: str
     reason: str
+    why: Annotated[JsonObject, Meta(description="The same as a value: docs/reference/reasons.md.")]
     count: int
     examples: tuple[str, ...]
+    values: Annotated[tuple[ValueCount, ...], Meta(description="What they have instead, where it is one value.")] = ()
 
 
 class SetExplanationStatus(Node, frozen=True, omit_defaults=False):

@@ -93,7 +93,7 @@ def question(kind: str, description: str, spec: type[msgspec.Struct], status: Sc
     return Resource(
         group=GROUP,
         kind=kind,
-        plural=_plural(kind),
+        plural=plural_of(kind),
         singular=kind.lower(),
         list_kind=f"{kind}List",
         namespaced=False,
@@ -105,5 +105,6 @@ def question(kind: str, description: str, spec: type[msgspec.Struct], status: Sc
     )
 
 
-def _plural(kind: str) -> str:
+def plural_of(kind: str) -> str:
+    """How the resource of a question is called in paths and roles."""
     return kind.lower() if kind.endswith("s") else f"{kind.lower()}s"

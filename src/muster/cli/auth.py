@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from muster.access.subjects import grant_rows
 from muster.cli.completion.answers import kinds, verbs
 from muster.cli.inputs.fields import items_of
 from muster.cli.inputs.grants import live_policy, print_rows
@@ -14,7 +15,6 @@ from muster.cli.inputs.options import AllNamespaces, Context, Kubeconfig, Namesp
 from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
-from muster.hub.auth.rbac.subjects import grant_rows
 from muster.values.api_paths import collection_path
 from muster.values.json import JsonObject
 

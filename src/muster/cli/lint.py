@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ import typer
 
 from muster.cli.inputs.documents import read_objects
 from muster.cli.inputs.fields import text_in
-from muster.cli.inputs.fleets import FleetFiles, counted, gathered, in_namespace, overlaid
-from muster.cli.inputs.options import Context, Files, Kubeconfig, Report, ReportFormat
+from muster.cli.inputs.fleets import FleetFiles, counted, in_namespace, overlaid
+from muster.cli.inputs.options import Context, Files, Kubeconfig, Report, ReportFormat, with_client
 from muster.cli.inputs.positions import Positions
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
@@ -25,13 +26,16 @@ from muster.values.json import JsonObject
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from muster.api.placement import Placement
+    from muster.api.reading import Reading
     from muster.cli.inputs.documents import Document
     from muster.cli.terminal.paint import Paint
+    from muster.client import Client
+    from muster.placement import Plan, Rule, Visibility
     from muster.placement.lint.findings import Finding
     from muster.placement.lint.fleet_facts import Vocabulary
-    from muster.selection import Snapshot
 
 
 class Level(StrEnum):
@@ -44,6 +48,7 @@ class Level(StrEnum):
 
 _ORDER = tuple(Level)
 _SHADES = {Level.ERROR: Shade.BAD, Level.WARNING: Shade.UNSURE, Level.INFO: Shade.QUIET}
+_ABOUT_SETS = frozenset({"empty-sets", "no-binding", "no-such-set", "set-not-bound"})
 _JUDGED = ("Placement", "ManagedClusterSet", "ManagedClusterSetBinding")
 
 
@@ -87,13 +92,9 @@ def command(
     documents = list(read_objects(filename)) if filename else []
     if not documents and offline:
         raise InvalidObjectError("", "nothing to look at: name files, directories or - with -f")
-    others, namespace = _fleet_objects(documents, fleet, context, kubeconfig, offline=offline)
-    documents = documents or [each for each in others if each.object["kind"] in _JUDGED]
-    documents = _known(documents)
+    world, documents = _looked_at(documents, fleet, context, kubeconfig, offline=offline)
     if not documents:
         raise InvalidObjectError("", "there is nothing to look at: no placement, cluster set or binding")
-    with under_way(f"looking at {len(others) + len(documents):,} objects", len(others) + len(documents)):
-        world = _World.of([*others, *documents], namespace)
     positions = Positions()
     found: list[Located] = []
     with Progress("judged") as progress:
@@ -121,48 +122,83 @@ def _known(documents: Sequence[Document]) -> list[Document]:
     return [each for each in documents if each.object["kind"] in kinds]
 
 
-def _fleet_objects(
-    documents: Sequence[Document],
-    fleet: list[str] | None,
-    context: str | None,
-    kubeconfig: str | None,
-    *,
-    offline: bool,
-) -> tuple[list[Document], str]:
-    """What the files are judged by, beside themselves, and the namespace that is meant where none is given."""
-    from muster.cli.inputs.documents import Document
+def _looked_at(
+    documents: list[Document], fleet: list[str] | None, context: str | None, kubeconfig: str | None, *, offline: bool
+) -> tuple[_World, list[Document]]:
+    """What objects are judged by, and which are judged: those of the files, or else what the fleet has."""
     from muster.client import KubeconfigError
 
     brings_its_own = any(each.object["kind"] == "ManagedCluster" for each in documents)
-    if offline or (brings_its_own and not fleet):
-        return [], "default"
-    if fleet:
-        return counted(fleet), "default"
+    if offline or fleet or brings_its_own:
+        return _in_files(documents, [] if offline or not fleet else counted(fleet))
+    known = _known(documents)
     try:
-        objects, namespace = gathered(None, context, kubeconfig)
+        return with_client(lambda client: _on_server(client, known), context, kubeconfig)
     except KubeconfigError:
         if not documents or context or kubeconfig or os.environ.get("KUBECONFIG"):
             raise
         sys.stderr.write("muster: there is no kubeconfig, so nothing is compared with a fleet (name one: --fleet)\n")
-        return [], "default"
-    return [Document(f"{each['kind']}/{each['metadata']['name']}", each) for each in objects], namespace
+        return _in_files(documents, [])
+
+
+def _in_files(documents: list[Document], others: list[Document]) -> tuple[_World, list[Document]]:
+    from muster.placement.lint.placements import vocabulary
+    from muster.selection import Snapshot
+
+    judged = _known(documents or [each for each in others if each.object["kind"] in _JUDGED])
+    count = len(others) + len(judged)
+    with under_way(f"looking at {count:,} objects", count):
+        every = overlaid((each.object for each in [*others, *judged]), "default")
+        snapshot = Snapshot(every, datetime.now(UTC))
+        return _World(snapshot.rules, vocabulary(snapshot.fleet), "default", snapshot.compiled), judged
+
+
+async def _on_server(client: Client, documents: list[Document]) -> tuple[_World, list[Document]]:
+    """As the server has it, and the files count more. What may not be read is said, and judged as if it were not."""
+    from muster.cli.inputs.askers import warn
+    from muster.cli.inputs.documents import Document
+    from muster.controllers.placements.preview import KINDS, put
+    from muster.placement import plan_read, visible
+    from muster.placement.lint.placements import vocabulary
+    from muster.questions.local import utc_now
+    from muster.questions.local_fleet import BINDINGS, PLACING, SETS, LocalFleet
+    from muster.selectors.cel import cel_compiler
+
+    observed, namespace = LocalFleet(client, utc_now), client.connection.namespace
+    await observed.read(PLACING)
+    for sentence in observed.why_not(PLACING):
+        warn(sentence)
+    world = observed.world
+    if not documents:
+        bindings = [each for bound in world.bindings.values() for each in bound.values()]
+        found = [("Placement", each.place.name, each.plain()) for each in world.placements.values()]
+        found += [("ManagedClusterSet", each.place.name, each.plain()) for each in world.sets.values()]
+        found += [("ManagedClusterSetBinding", each.place.name, each.plain()) for each in bindings]
+        documents += [Document(f"{kind}/{name}", {"kind": kind, **obj}) for kind, name, obj in found]
+    else:
+        for document in documents:
+            obj = in_namespace(document.object, namespace)
+            if obj["kind"] in KINDS and text_in(obj["metadata"], "name"):
+                with contextlib.suppress(InvalidObjectError):  # what has no shape is for the findings
+                    put(world, obj)
+
+    def compiled(placement: Reading[Placement]) -> tuple[Plan, Visibility]:
+        plan = plan_read(placement, cel_compiler(world.fleet.scores))
+        return plan, visible(plan.cluster_sets, world.bindings.get(plan.namespace, {}), world.rules)
+
+    knows_sets = observed.unread.keys().isdisjoint((SETS, BINDINGS))
+    return _World(world.rules, vocabulary(world.fleet), namespace, compiled, knows_sets), documents
 
 
 @dataclass(frozen=True, slots=True)
 class _World:
-    """Everything that objects are judged by."""
+    """Everything that objects are judged by. `compiled` gives a placement's plan and the sets it may choose from."""
 
-    snapshot: Snapshot
+    rules: Mapping[str, Rule]
     known: Vocabulary
     namespace: str
-
-    @staticmethod
-    def of(documents: Sequence[Document], namespace: str) -> _World:
-        from muster.placement.lint.placements import vocabulary
-        from muster.selection import Snapshot
-
-        snapshot = Snapshot(overlaid((each.object for each in documents), namespace), datetime.now(UTC))
-        return _World(snapshot, vocabulary(snapshot.fleet), namespace)
+    compiled: Callable[[Reading[Placement]], tuple[Plan, Visibility]]
+    knows_sets: bool = True  # else nothing can be said of them
 
 
 def _findings(document: Document, world: _World, positions: Positions) -> Iterator[Located]:
@@ -171,6 +207,8 @@ def _findings(document: Document, world: _World, positions: Positions) -> Iterat
     name, namespace = text_in(metadata, "name") or text_in(metadata, "generateName"), text_in(metadata, "namespace")
     subject = f"{obj['kind']} {namespace}/{name}" if namespace else f"{obj['kind']} {name}"
     for finding in _judged(obj, world):
+        if finding.code in _ABOUT_SETS and not world.knows_sets:
+            continue
         file, line = positions.line(document.origin, finding.where)
         yield Located(finding, subject, file, line)
 
@@ -184,7 +222,7 @@ def _judged(obj: JsonObject, world: _World) -> list[Finding]:
     found = lint_fields(obj)
     if any(each.code == "invalid-value" for each in found):
         return found  # what has the wrong shape cannot be judged any further
-    sets = world.snapshot.rules
+    sets = world.rules
     match obj["kind"]:
         case "Placement":
             return [*found, *_judged_placement(obj, world)]
@@ -202,8 +240,8 @@ def _judged_placement(obj: JsonObject, world: _World) -> list[Finding]:
     from muster.selectors.cel import CelLimits
 
     limit, placement = CelLimits().estimate, PLACEMENTS.partly(obj)
-    plan, seen = world.snapshot.compiled(placement)
-    if not world.known.clusters and not world.snapshot.rules:
+    plan, seen = world.compiled(placement)
+    if not world.known.clusters and not world.rules:
         return lint_spec(plan, limit, placement.obj.spec)
     return lint(plan, seen, world.known, limit, placement.obj.spec)
 

@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, Lazy] = {
     ),
     "get": Lazy("muster.cli.get.command", "Show objects.", _ASK),
     "history": Lazy("muster.cli.history", "Show what moved a placement's decisions, and the specs it had.", _ASK),
+    "shadow": Lazy("muster.cli.shadow", "Compare the decisions that OCM wrote with ours.", _ASK),
     "clusterset": Lazy("muster.cli.clusterset.command", "Who is in a cluster set, who may join it, and why.", _ASK),
     "auth": Lazy("muster.cli.auth", "Who may do what.", _ASK),
     "lint": Lazy("muster.cli.lint", "Find mistakes in placements before they are applied.", _CHECK),

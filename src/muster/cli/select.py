@@ -1,16 +1,17 @@
-"""`muster select`: selection without a hub, over files, standard input or what a live server has."""
+"""`muster select`: what a server says it selects, or the same without one over files and standard input."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from muster.cli.inputs.askers import Asked, ask
 from muster.cli.inputs.documents import load_one
 from muster.cli.inputs.fields import part_of
-from muster.cli.inputs.fleets import FleetFiles, gathered
+from muster.cli.inputs.fleets import FleetFiles, counted
 from muster.cli.inputs.options import Context, Kubeconfig, Output, OutputFormat
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import TablePrinter, print_json, print_yaml
@@ -19,6 +20,9 @@ from muster.errors import InvalidObjectError
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muster.cli.selecting import Found
     from muster.selection import Selection
 
 
@@ -58,27 +62,54 @@ def command(
       muster select -l environment=prod,cloud=Amazon --fleet fleet -o table
       muster select -f examples/06-first-look/checkout.yaml --fleet fleet --why dev-eastus-00047
     """
-    from muster.selection import name_of, select
-
     if not (cel or labels or filename):
         raise InvalidObjectError("", "say what to select: a CEL expression, -l LABELS, or -f FILE")
-    objects, _ = gathered(fleet, context, kubeconfig)
-    wanted = _read_wanted(filename) if filename else {}
+    document = _read_wanted(filename) if filename else None
+    if fleet:
+        _from_files(fleet, cel, labels, document, kind, why, output)
+        return
+    from muster.cli.selecting import Wanted, objects_of, reason, selected
+
+    wanted = Wanted(cel, labels, document, kind)
+    if wanted.placement is not None and (cel or labels):
+        raise InvalidObjectError("", "a Placement says everything itself: leave out CEL, labels and selector")
+
+    async def question(asked: Asked) -> tuple[Found, dict[str, JsonObject]]:
+        if why:
+            _print_reason(why, *(await reason(asked, wanted, why)))
+        found = await selected(asked, wanted)
+        return found, {} if output is Output.NAME else await objects_of(asked, found)
+
+    found, objects = ask(question, None, context, kubeconfig)
+    _print([name for _, name in found.names], objects, output)
+    if found.failed:
+        _say_what_failed(found.failed, found.failing, found.message)
+    if not found.names:
+        raise typer.Exit(int(Exit.NO))
+
+
+def _from_files(
+    fleet: list[str], cel: str, labels: str, document: JsonObject | None, kind: str, why: str, output: Output
+) -> None:
+    """Without a server: the same functions over the objects of files, of whatever kind they are."""
+    from muster.selection import name_of, select
+
+    objects = [each.object for each in counted(fleet)]
+    wanted = document or {}
     with under_way(f"selecting among {len(objects):,} objects", len(objects)):
         if wanted.get("kind") == "Placement":
             selection = select(objects, cel or None, labels=labels or None, placement=wanted)
         else:
-            given = wanted if filename else None
-            selection = select(objects, cel or None, labels=labels or None, selector=given, kind=kind or None)
+            selection = select(objects, cel or None, labels=labels or None, selector=document, kind=kind or None)
     if why:
-        _print_reason(selection, why)
-        return
+        try:
+            _print_reason(why, why in selection.names, selection.why(why))
+        except KeyError:
+            raise InvalidObjectError("", f"there is no object {why!r} in the fleet") from None
     chosen = set(selection.names)
-    _print({name_of(obj): obj for obj in objects if name_of(obj) in chosen}, selection, output)
+    _print(selection.names, {name_of(obj): obj for obj in objects if name_of(obj) in chosen}, output)
     if selection.failed:
-        shown = ", ".join(selection.failed[:3])
-        first = selection.why(selection.failed[0])
-        sys.stderr.write(f"{len(selection.failed)} objects could not be evaluated ({shown} …): {first}\n")
+        _say_what_failed(len(selection.failed), selection.failed[:3], selection.why(selection.failed[0]))
     if not selection.names:
         _say_what_was_not_looked_at(objects, selection)
         raise typer.Exit(int(Exit.NO))
@@ -103,27 +134,25 @@ def _read_wanted(filename: str) -> JsonObject:
     return wanted
 
 
-def _print_reason(selection: Selection, name: str) -> None:
-    try:
-        reason = selection.why(name)
-    except KeyError:
-        raise InvalidObjectError("", f"there is no object {name!r} in the fleet") from None
-    selected = name in selection.names
-    sys.stdout.write(f"{name}: {'yes' if selected else 'no'}: {reason}\n")
-    if not selected:
-        raise typer.Exit(int(Exit.NO))
+def _say_what_failed(count: int, examples: Sequence[str], message: str) -> None:
+    sys.stderr.write(f"{count} objects could not be evaluated ({', '.join(examples)} …): {message}\n")
 
 
-def _print(chosen: dict[str, JsonObject], selection: Selection, output: Output) -> None:
+def _print_reason(name: str, selected: bool, why: str) -> NoReturn:
+    sys.stdout.write(f"{name}: {'yes' if selected else 'no'}: {why}\n")
+    raise typer.Exit(int(Exit.OK if selected else Exit.NO))
+
+
+def _print(names: Sequence[str], chosen: dict[str, JsonObject], output: Output) -> None:
     if output is Output.NAME:
-        sys.stdout.writelines(f"{name}\n" for name in selection.names)
+        sys.stdout.writelines(f"{name}\n" for name in names)
         return
-    objects = [chosen[name] for name in selection.names if name in chosen]
+    objects = [chosen[name] for name in names if name in chosen]
     if output in (Output.TABLE, Output.WIDE):
         shown = [part_of(obj["metadata"], "labels") for obj in objects]
         rows = [
             {"cells": [name, *(labels.get(key, "") for key in ("cloud", "region", "version"))]}
-            for name, labels in zip(selection.names, shown, strict=True)
+            for name, labels in zip((each for each in names if each in chosen), shown, strict=True)
         ]
         columns = [{"name": name} for name in ("Name", "Cloud", "Region", "Version")]
         TablePrinter(wide=True, with_namespace=False).print({"columnDefinitions": columns, "rows": rows})

@@ -1,12 +1,12 @@
 """One function for each question about the fleet: a spec in, the status of the answer out.
 
-Commands, consoles and notebooks ask a server with these; a server that does not know the kinds answers 404, as an
-ApiError. What the answer may tell is decided there.
+They ask an `Asker`: `muster.questions.asking` makes one for any server. A Client is asked as a server that knows the
+kinds; one that does not answers 404, as an ApiError. What the answer may tell is decided there.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -22,11 +22,10 @@ from muster.api.fleet_outlooks import (
     ClusterExplanationStatus,
     SetExplanationStatus,
 )
-from muster.api.fleet_parts import GROUP, VERSION
 from muster.api.fleet_resolution import RESOLUTION_PREVIEW, ResolutionPreviewStatus
-from muster.errors import ApiError
+from muster.client.asking import ServerAsker
+from muster.client.client import Client
 from muster.placement.explain.report import PlacementReport
-from muster.values.api_paths import collection_path
 
 if TYPE_CHECKING:
     from muster.api.fleet_classification import ClassificationPreviewSpec
@@ -38,62 +37,58 @@ if TYPE_CHECKING:
     from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
     from muster.api.fleet_resolution import ResolutionPreviewSpec
     from muster.api.resource import Resource
-    from muster.client.client import Client
+    from muster.client.asking import Asker
 
-_NOT_OURS: Final = 502  # of another version, or something in between
 Status = TypeVar("Status", bound=msgspec.Struct)
 
 
-async def evaluate_fleet(client: Client, spec: FleetEvaluationSpec) -> FleetEvaluationStatus:
+async def evaluate_fleet(client: Asker | Client, spec: FleetEvaluationSpec) -> FleetEvaluationStatus:
     """What an expression, a selector, predicates or a placement make of the fleet."""
     return await _asked(client, FLEET_EVALUATION, spec, FleetEvaluationStatus)
 
 
-async def fleet_facets(client: Client, spec: FleetFacetsSpec) -> FleetFacetsStatus:
+async def fleet_facets(client: Asker | Client, spec: FleetFacetsSpec) -> FleetFacetsStatus:
     """What clusters have, and how many have it."""
     return await _asked(client, FLEET_FACETS, spec, FleetFacetsStatus)
 
 
-async def complete(client: Client, spec: CompletionSpec) -> CompletionStatus:
+async def complete(client: Asker | Client, spec: CompletionSpec) -> CompletionStatus:
     """What can stand at a place in an expression."""
     return await _asked(client, COMPLETION, spec, CompletionStatus)
 
 
-async def explain_placement(client: Client, spec: PlacementExplanationSpec) -> PlacementReport:
+async def explain_placement(client: Asker | Client, spec: PlacementExplanationSpec) -> PlacementReport:
     """Why a placement selects what it does."""
     return await _asked(client, PLACEMENT_EXPLANATION, spec, PlacementReport)
 
 
-async def explain_cluster(client: Client, spec: ClusterExplanationSpec) -> ClusterExplanationStatus:
+async def explain_cluster(client: Asker | Client, spec: ClusterExplanationSpec) -> ClusterExplanationStatus:
     """Which sets have a cluster, which placements take it, and why the others do not."""
     return await _asked(client, CLUSTER_EXPLANATION, spec, ClusterExplanationStatus)
 
 
-async def explain_set(client: Client, spec: SetExplanationSpec) -> SetExplanationStatus:
+async def explain_set(client: Asker | Client, spec: SetExplanationSpec) -> SetExplanationStatus:
     """Which clusters are in a set, and who may choose from it."""
     return await _asked(client, SET_EXPLANATION, spec, SetExplanationStatus)
 
 
-async def review_join(client: Client, spec: JoinReviewSpec) -> JoinReviewStatus:
+async def review_join(client: Asker | Client, spec: JoinReviewSpec) -> JoinReviewStatus:
     """What a user may do with cluster sets, and who may."""
     return await _asked(client, JOIN_REVIEW, spec, JoinReviewStatus)
 
 
-async def preview_classification(client: Client, spec: ClassificationPreviewSpec) -> ClassificationPreviewStatus:
+async def preview_classification(
+    client: Asker | Client, spec: ClassificationPreviewSpec
+) -> ClassificationPreviewStatus:
     """What a query or a classification makes of hosts, and which labels they would get."""
     return await _asked(client, CLASSIFICATION_PREVIEW, spec, ClassificationPreviewStatus)
 
 
-async def preview_resolution(client: Client, spec: ResolutionPreviewSpec) -> ResolutionPreviewStatus:
+async def preview_resolution(client: Asker | Client, spec: ResolutionPreviewSpec) -> ResolutionPreviewStatus:
     """Which operators a resolution would install, or why there is no plan and what would help."""
     return await _asked(client, RESOLUTION_PREVIEW, spec, ResolutionPreviewStatus)
 
 
-async def _asked(client: Client, kind: Resource, spec: msgspec.Struct, status: type[Status]) -> Status:
-    body = {"apiVersion": f"{GROUP}/{VERSION}", "kind": kind.kind, "spec": msgspec.to_builtins(spec)}
-    reply = await client.request("POST", collection_path(GROUP, VERSION, kind.plural), body=body)
-    try:
-        answer = msgspec.json.decode(reply.body, type=dict[str, msgspec.Raw])
-        return msgspec.json.decode(answer["status"], type=status)
-    except (msgspec.MsgspecError, KeyError) as error:
-        raise ApiError(_NOT_OURS, "", f"the server answers in another way than this client knows: {error}") from None
+async def _asked(client: Asker | Client, kind: Resource, spec: msgspec.Struct, status: type[Status]) -> Status:
+    asker = ServerAsker(client) if isinstance(client, Client) else client
+    return (await asker.ask(kind.kind, spec)).read(status)

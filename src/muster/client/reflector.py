@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -23,7 +24,7 @@ from muster.errors import ApiError
 from muster.values.api_paths import by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from muster.client.client import Client
     from muster.client.discovery import ServedResource
@@ -57,7 +58,7 @@ class _ListMeta(msgspec.Struct):
 
 class _Page(msgspec.Struct):
     metadata: _ListMeta
-    items: list[msgspec.Raw]
+    items: list[msgspec.Raw] | None  # a server may say nothing where there is nothing
 
 
 class _Event(msgspec.Struct):
@@ -88,22 +89,27 @@ class Reflector:
         accept: tuple[str, str] = (JSON, JSON),
         one: tuple[str, str] | None = None,
         labels: str = "",
+        namespace: str = "",
+        since: str = "",
     ) -> None:
         """`accept` are the media types of lists and of watches, for those who need only metadata.
 
         `one` is the namespace and name of the only object wanted; permission for that object is enough. `labels`
-        is a selector: other objects are never sent.
+        is a selector: other objects are never sent. `namespace` is where to look, if not everywhere. `since` is the
+        revision of a list that the handlers have been told already.
         """
         self._client = client
         self._accept_list, self._accept_watch = accept
-        self._path = resource.path(one[0] if one else "")
+        self._path = resource.path(one[0] if one else namespace)
         self._narrowed = by_name(one[1]) if one else {}
         self._narrowed |= {"labelSelector": labels} if labels else {}
         self.kind = resource.plural
         self._handlers = handlers
-        self._revision = ""
+        self._revision = since
         self._told = 0  # events of this watch
         self.synced = asyncio.Event()
+        if since:
+            self.synced.set()
 
     @property
     def revision(self) -> str:
@@ -143,18 +149,10 @@ class Reflector:
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come back at once
 
     async def _list(self) -> None:
-        objects: list[bytes] = []
-        params = {"limit": str(_PAGE), **self._narrowed}
-        while True:
-            reply = await self._client.request("GET", self._path, params=params, accept=self._accept_list)
-            page = _page_of(reply.body)
-            objects += [bytes(item) for item in page.items]
-            if not page.metadata.continue_:
-                break
-            params["continue"] = page.metadata.continue_
+        objects, revision = await listed(self._client, self._path, self._narrowed, self._accept_list)
         for handler in self._handlers:
-            handler.replace(objects, page.metadata.resourceVersion)
-        self._revision = page.metadata.resourceVersion
+            handler.replace(objects, revision)
+        self._revision = revision
 
     async def _watch(self) -> None:
         params = {
@@ -186,6 +184,20 @@ class Reflector:
                 # What handlers do not contain is a bug of ours. The events after this one must not wait for it.
                 _LOGGER.exception("%s %s could not be taken in", self.kind, head_of(encoded))
         return revision
+
+
+async def listed(
+    client: Client, path: str, params: Mapping[str, str] = MappingProxyType({}), accept: str = JSON
+) -> tuple[list[bytes], str]:
+    """All objects of a collection as the server has them, and its revision. Raises ApiError."""
+    objects: list[bytes] = []
+    wanted = {"limit": str(_PAGE), **params}
+    while True:
+        page = _page_of((await client.request("GET", path, params=wanted, accept=accept)).body)
+        objects += [bytes(item) for item in page.items or ()]
+        if not page.metadata.continue_:
+            return objects, page.metadata.resourceVersion
+        wanted["continue"] = page.metadata.continue_
 
 
 def _page_of(body: bytes) -> _Page:

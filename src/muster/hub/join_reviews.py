@@ -8,27 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from muster.api.fleet_joining import Joiner, JoinReviewStatus, MoveReview, NeedReview, SetAccess
-from muster.clustersets.permissions import bind, join, role_rules
+from muster.access.reviewing import exclusive_key, move_review, who_may_join
+from muster.access.set_access import move, the_user
+from muster.api.fleet_joining import Joiner, JoinReviewStatus, MoveReview, SetAccess
+from muster.clustersets.permissions import bind, join
 from muster.errors import InvalidObjectError
 from muster.hub import status
-from muster.hub.auth.set_access import changers, joiners, move, the_user
 from muster.hub.auth.tokens import SYSTEM_MASTERS
 from muster.hub.objects import decode
 from muster.hub.redaction import GROUP
 from muster.hub.requests import Attributes
 from muster.hub.storage import Key
 from muster.hub.write_checks import require
-from muster.selectors.membership import ExclusiveMembership, membership
 from muster.values.causes import invalid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
+    from muster.access.policy import Policy
     from muster.api.fleet_joining import JoinReviewSpec
     from muster.clustersets.permissions import Permission
-    from muster.hub.auth.rbac.policy import Policy
-    from muster.hub.auth.set_access import MoveAnswer
     from muster.hub.requests import Authorizer, User
     from muster.hub.storage import Store
     from muster.values.json import JsonMapping, JsonObject
@@ -80,7 +79,7 @@ class JoinReviews:
         return decode(record.value)
 
     def _access(self, about: User, cluster_set: JsonMapping) -> SetAccess:
-        name, key = str(cluster_set["metadata"]["name"]), _key_of(cluster_set)
+        name, key = str(cluster_set["metadata"]["name"]), exclusive_key(cluster_set)
         # Members of a set by label selector are whatever has the labels: who may change these puts clusters in.
         may_join = self._may(about, join(name, "")) if key else self._may_change(about)
         return SetAccess(name, key, may_join, self._may(about, bind(name)))
@@ -108,36 +107,10 @@ class JoinReviews:
         except InvalidObjectError as error:
             causes = [invalid("spec.set", wanted["metadata"]["name"], f"nobody can tell who is in it: {error}")]
             raise status.invalid("fleet.muster.dev", "JoinReview", "", causes) from None
-        return MoveReview(
-            found.allowed,
-            "into" if found.enters else "out of",
-            found.change,
-            found.note,
-            tuple(_needs(found)),
-            tuple(role_rules(found.missing)),
-        )
+        return move_review(found)
 
     async def _who(self, user: User, cluster_set: JsonMapping) -> tuple[tuple[Joiner, ...], bool]:
         for resource in _ROLES:
             if await self._authorizer.missing(user, "list", resource, ("",)):
                 return (), True
-        name = str(cluster_set["metadata"]["name"])
-        policy = self._policy()
-        rows = joiners(policy, name) if _key_of(cluster_set) else changers(policy)
-        return tuple(Joiner(**row) for row in rows), False
-
-
-def _key_of(cluster_set: JsonMapping) -> str:
-    """The key of an exclusive set; empty for others, and for those that cannot be used."""
-    try:
-        rule = membership(cluster_set)
-    except InvalidObjectError:
-        return ""
-    return rule.key if isinstance(rule, ExclusiveMembership) else ""
-
-
-def _needs(found: MoveAnswer) -> Iterator[NeedReview]:
-    for need in found.needs:
-        yield NeedReview(
-            tuple(str(each) for each in need.any_of), need.any_of[0].reason, need.is_met, dict(need.granted)
-        )
+        return who_may_join(self._policy(), cluster_set), False

@@ -32,13 +32,14 @@ from muster.hub.requests import Attributes, ObjectBody, Target, WriteOptions
 from muster.hub.write_checks import require
 from muster.placement.explain.report import Window
 from muster.questions.asked import CLUSTERS, Question, Scope, seconds_of
+from muster.questions.rules import causes_in, namespace_of
 from muster.values.causes import Cause, invalid, required
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from muster.access.policy import Policy
     from muster.controllers.questions.asking import Controllers
-    from muster.hub.auth.rbac.policy import Policy
     from muster.hub.explanations import Explanations
     from muster.hub.question_scopes import RevisedAuthorizer
     from muster.hub.requests import User
@@ -86,14 +87,16 @@ class Questions:
             asked = msgspec.convert(spec, _SPECS[kind])
         except msgspec.ValidationError as error:
             raise _invalid(target, [invalid("spec", "", str(error))]) from None
+        if causes := causes_in(kind, spec):
+            raise _invalid(target, causes)
         places = Scope()
         match asked:
             case PlacementExplanationSpec():
-                return await self._explained(user, target, asked)
+                return await self._explained(user, asked)
             case JoinReviewSpec():
                 return msgspec.Raw(msgspec.json.encode(await self._joining.answer(user, asked))), ()
             case FleetEvaluationSpec():
-                scope = await self._evaluation_scope(user, target, asked)
+                scope = await self._evaluation_scope(user, asked)
             case ClusterExplanationSpec():
                 await require(self._authorizer, user, Attributes("get", GROUP, "v1", CLUSTERS, name=asked.name))
                 scope, places = await self._scopes.of_clusters(user), await self._scopes.of_explanations(user)
@@ -109,14 +112,12 @@ class Questions:
         question = Question(kind, msgspec.Raw(msgspec.json.encode(spec)), user.name, scope, places)
         return await self._asked(question), _warnings(asked, scope)
 
-    async def _evaluation_scope(self, user: User, target: Target, asked: FleetEvaluationSpec) -> Scope:
+    async def _evaluation_scope(self, user: User, asked: FleetEvaluationSpec) -> Scope:
         if asked.resource != CLUSTERS:
             return await self._scopes.of_objects(user, asked.resource, asked.namespace)
         namespace = asked.namespace
         if asked.placement is not None:
-            namespace = _namespace_of(target, asked.placement)
-            if asked.namespace not in ("", namespace):
-                raise _invalid(target, [invalid("spec.namespace", asked.namespace, "is not the placement's")])
+            namespace = namespace_of(asked.placement)
         return await self._scopes.of_clusters(user, namespace)
 
     async def _classification_scopes(
@@ -154,11 +155,9 @@ class Questions:
         except Refusal as refusal:
             raise _refused(question.kind, refusal) from None
 
-    async def _explained(
-        self, user: User, target: Target, asked: PlacementExplanationSpec
-    ) -> tuple[msgspec.Raw, tuple[str, ...]]:
+    async def _explained(self, user: User, asked: PlacementExplanationSpec) -> tuple[msgspec.Raw, tuple[str, ...]]:
         """What GET and POST placements/NAME/explain answer, to those who may ask that."""
-        options = ExplainOptions(Window(_offset(target, asked.continue_), max(asked.limit, 1)), asked.cluster)
+        options = ExplainOptions(Window(int(asked.continue_ or 0), max(asked.limit, 1)), asked.cluster)
         version = PLACEMENT.storage_version
         warnings: tuple[str, ...] = ()
         if asked.placement is None:
@@ -166,7 +165,7 @@ class Questions:
             await require(self._authorizer, user, _explaining("get", asked.namespace, asked.name))
             report = await self._explanations.explain(user, placement, options)
         else:
-            namespace = _namespace_of(target, asked.placement)
+            namespace = namespace_of(asked.placement)
             metadata = asked.placement["metadata"]
             name = metadata.get("name") if isinstance(metadata.get("name"), str) else "unsaved"
             await require(self._authorizer, user, _explaining("create", namespace, name))
@@ -178,23 +177,6 @@ class Questions:
 
 def _explaining(verb: str, namespace: str, name: str) -> Attributes:
     return Attributes(verb, GROUP, "v1beta1", "placements", "explain", namespace, name)
-
-
-def _offset(target: Target, token: str) -> int:
-    if not token:
-        return 0
-    if not (token.isascii() and token.isdigit() and len(token) < 9):
-        raise _invalid(target, [invalid("spec.continue", token, "is not from status.metadata.continue")])
-    return int(token)
-
-
-def _namespace_of(target: Target, placement: JsonObject) -> str:
-    """Where a placement is that need not be saved."""
-    metadata = placement.get("metadata")
-    namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
-    if not isinstance(namespace, str) or not namespace:
-        raise _invalid(target, [required("spec.placement.metadata.namespace", "its sets are those bound there")])
-    return namespace
 
 
 def _warnings(asked: msgspec.Struct, scope: Scope) -> tuple[str, ...]:

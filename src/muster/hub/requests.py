@@ -7,32 +7,24 @@ Nothing here knows HTTP, storage or a kind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
 
+from muster.access.attributes import Attributes as Attributes  # noqa: TC001 - the hub has both from here
+from muster.access.attributes import User as User  # noqa: TC001
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from muster.api.resource import Resource, Version
     from muster.hub.storage import Guard
 
 
 # --- Who asks, and for what ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """The authenticated asker, groups included (`system:authenticated` too)."""
-
-    name: str
-    uid: str = ""
-    groups: tuple[str, ...] = ()
-    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,20 +272,6 @@ class WatchStream(Protocol):
 
 
 # --- Authorization and admission ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Attributes:
-    """What a permission is asked for; `path` alone for requests that are not about a resource."""
-
-    verb: str
-    group: str = ""
-    version: str = ""
-    resource: str = ""
-    subresource: str = ""
-    namespace: str = ""
-    name: str = ""
-    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from muster.api.fleet_outlooks import (
@@ -18,11 +19,13 @@ from muster.api.fleet_outlooks import (
     SetExplanationStatus,
     SetVerdict,
 )
+from muster.api.fleet_parts import ValueCount
 from muster.controllers.placements.keys import SetKey
 from muster.controllers.questions.kinds import Refusal
 from muster.placement.explain.across_placements import described_rule
+from muster.placement.explain.clauses import common_values
 from muster.placement.explain.explanation import explain_cluster
-from muster.placement.explain.funnel import SETS
+from muster.placement.explain.funnel import SETS, all_stages, stage_names
 from muster.placement.schedule.pipeline import objection_before_scores
 from muster.reasons import Code, Reader, Reason, Subject, redacted, sentence
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from muster.controllers.placements.keys import Key
     from muster.controllers.placements.world import PlacementWorld
     from muster.fleet import Fleet
+    from muster.placement.explain.explained import ValueCount as CommonValue
     from muster.questions.asked import Scope
     from muster.questions.sharing import Work
     from muster.questions.universe import ClusterUniverse
@@ -92,7 +96,16 @@ def cluster_explained(
         if told is not None:
             why = redacted(told.why, reader, spec.name)
             found.append(
-                PlacementVerdict(key.namespace, key.name, told.selected, told.stage, str(why.code), sentence(why))
+                PlacementVerdict(
+                    key.namespace,
+                    key.name,
+                    told.selected,
+                    told.stage,
+                    told.passed,
+                    str(why.code),
+                    sentence(why),
+                    to_builtins(why),
+                )
             )
         yield False
     return ClusterExplanationStatus(spec.name, tuple(sets), tuple(found), len(keys))
@@ -103,6 +116,7 @@ class _Told(NamedTuple):
 
     selected: bool
     stage: str
+    passed: int  # stages before that one
     why: Reason
 
 
@@ -114,12 +128,13 @@ def _told(world: PlacementWorld, key: Key, cluster: str, now: datetime) -> _Told
         return None
     against = objection_before_scores(cycle, cluster)
     if against is not None:
-        return _Told(False, against.subject.stage or SETS, against)
+        stage = against.subject.stage or SETS
+        return _Told(False, stage, all_stages().index(stage), against)
     result = world.decide(key, now)
     if result is None:
         return None
     way = explain_cluster(result, cluster)
-    return _Told(way.selected, way.stage, way.why)
+    return _Told(way.selected, way.stage, stage_names(result).index(way.stage) if way.stage else 0, way.why)
 
 
 def _set_verdicts(
@@ -137,7 +152,9 @@ def _set_verdicts(
             match = rule.membership.match(obj)
             why, member = match.why.about(cluster_set=name), bool(match)
         told = redacted(why, reader, cluster)
-        yield SetVerdict(name, member, str(told.code), sentence(told), _bound_to(world, places, name))
+        yield SetVerdict(
+            name, member, str(told.code), sentence(told), to_builtins(told), _bound_to(world, places, name)
+        )
 
 
 def set_explained(
@@ -164,9 +181,12 @@ def set_explained(
     rows = universe.only_shown()
     inside = rows[selected[rows] & present[rows]]
     described, name = described_rule(rule.membership), universe.snapshot.name
+    outside = rows[~selected[rows] & present[rows]]
+    reads = list(rule.membership.reads)
+    values = common_values(world.fleet, reads[0], outside) if len(reads) == 1 and len(outside) else ()
     others = (
         _others(Reason(Code.CLUSTER_DELETING), rows[~present[rows]], name),
-        _others(Reason(Code.NOT_BY_RULE, parameters={"rule": described}), rows[~selected[rows] & present[rows]], name),
+        _others(Reason(Code.NOT_BY_RULE, parameters={"rule": described}), outside, name, values),
     )
     return replace(
         found,
@@ -178,8 +198,12 @@ def set_explained(
     )
 
 
-def _others(why: Reason, rows: NDArray[np.intp], name: Callable[[int], str]) -> NotMembers:
-    return NotMembers(str(why.code), sentence(why), len(rows), tuple(name(row) for row in rows[:_EXAMPLES].tolist()))
+def _others(
+    why: Reason, rows: NDArray[np.intp], name: Callable[[int], str], values: tuple[CommonValue, ...] = ()
+) -> NotMembers:
+    examples = tuple(name(row) for row in rows[:_EXAMPLES].tolist())
+    counted = tuple(ValueCount(each.value, each.count) for each in values)
+    return NotMembers(str(why.code), sentence(why), to_builtins(why), len(rows), examples, counted)
 
 
 def _unusable(name: str, fault: str) -> Reason:

@@ -59,7 +59,7 @@ def test_a_placement_in_a_file_is_tried_out(asker: Asker, tmp_path: Path) -> Non
     [
         ("nobody", ("p1",), 4, 'User "nobody" cannot list resource "managedclusters"'),
         ("dora", ("p1", "--cluster", "secret-1"), 4, 'User "dora" cannot get resource "managedclusters"'),
-        ("dora", ("nowhere",), 1, '"nowhere" not found'),
+        ("dora", ("nowhere",), 2, "there is no Placement 'nowhere'"),
     ],
 )
 def test_a_refusal_is_the_one_that_helps(

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from muster.cli.clusterset.inventory import Inventory, ask, named
+from muster.cli.clusterset.inventory import FileInventory, Inventory, ask, ask_files, named
 from muster.cli.completion.answers import names_of
+from muster.cli.inputs.askers import Asked
+from muster.cli.inputs.askers import ask as ask_server
 from muster.cli.inputs.fleets import FleetFiles  # noqa: TC001 - typer reads annotations at run time
 from muster.cli.inputs.grants import print_rows
 from muster.cli.inputs.options import Context, Kubeconfig, Report, ReportFormat
@@ -19,8 +21,8 @@ from muster.cli.terminal.output import print_report
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
+    from muster.access.set_access import MoveAnswer
     from muster.cli.clusterset.membership import Members, SetsOfCluster
-    from muster.hub.auth.set_access import MoveAnswer
 
 app = App()
 SetName = Annotated[
@@ -116,16 +118,24 @@ def who_can_join(
       muster clusterset who-can-join prod-clusters
       muster clusterset who-can-join prod-clusters -o yaml
     """
-    from muster.hub.auth.set_access import changers, joiners
+    from muster.access.set_access import changers, joiners
     from muster.selectors.membership import ExclusiveMembership, membership
 
-    async def question(inventory: Inventory) -> tuple[bool, list[dict[str, str]]]:
+    async def in_files(inventory: FileInventory) -> tuple[bool, list[dict[str, str]]]:
         wanted = named(await inventory.cluster_sets(), "cluster set", cluster_set)
         guarded = isinstance(membership(wanted), ExclusiveMembership)
         policy = await inventory.policy()
         return guarded, joiners(policy, cluster_set) if guarded else changers(policy)
 
-    guarded, rows = ask(question, fleet, context, kubeconfig)
+    async def of_server(asked: Asked) -> tuple[bool, list[dict[str, str]]]:
+        from muster.cli.clusterset.reviews import joiners_of
+
+        return await joiners_of(asked, cluster_set)
+
+    if fleet:
+        guarded, rows = ask_files(in_files, fleet)
+    else:
+        guarded, rows = ask_server(of_server, None, context, kubeconfig)
     if output is not Report.TEXT:
         print_report(rows, output)
     else:
@@ -156,22 +166,27 @@ def why(
 ) -> None:
     """Whether a user may move a cluster into a set, or out of it when it is in there, and what that needs.
 
-    Shows each permission with the binding that grants it, and rules for those that are missing. Needs the right to
-    list roles and bindings. Exits with 0 for yes and 1 for no.
+    Shows each permission with the binding that grants it, and rules for those that are missing. To ask about others
+    needs the right to create subjectaccessreviews. Exits with 0 for yes and 1 for no.
 
     Examples:
       muster clusterset why dana prod-eu-central-1-00023 dev-clusters
       muster clusterset why dana prod-eu-central-1-00023 prod-clusters --group operators
     """
-    from muster.hub.auth.set_access import move, the_user
+    from muster.access.set_access import move, the_user
 
-    async def question(inventory: Inventory) -> MoveAnswer:
+    async def in_files(inventory: FileInventory) -> MoveAnswer:
         sets = await inventory.cluster_sets()
         wanted = named(sets, "cluster set", cluster_set)
-        asked = the_user(user, groups or await inventory.groups_of(user))
+        asked = the_user(user, groups or ())
         return move(await inventory.policy(), asked, await inventory.cluster(cluster), wanted, sets)
 
-    answer = ask(question, fleet, context, kubeconfig)
+    async def of_server(asked: Asked) -> MoveAnswer:
+        from muster.cli.clusterset.reviews import move_of
+
+        return await move_of(asked, user, tuple(groups or ()), cluster, cluster_set)
+
+    answer = ask_files(in_files, fleet) if fleet else ask_server(of_server, None, context, kubeconfig)
     if output is not Report.TEXT:
         print_report(_as_object(answer), output)
     else:

@@ -9,8 +9,7 @@ from muster.api import RESOURCES
 from muster.api.managed_cluster import GROUP
 from muster.api.validation import decode_problem, prepare
 from muster.cli.inputs.documents import read_documents
-from muster.cli.inputs.fields import items_of
-from muster.cli.inputs.grants import live_policy, policy_of
+from muster.cli.inputs.grants import policy_of
 from muster.cli.inputs.options import with_client
 from muster.errors import ApiError, InvalidObjectError
 from muster.values.api_paths import by_label
@@ -20,16 +19,16 @@ from muster.values.json import JsonObject
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from muster.access.policy import Policy
     from muster.cli.inputs.documents import Document
     from muster.client import Client, Discovery
-    from muster.hub.auth.rbac.policy import Policy
 
 Result = TypeVar("Result")
 _NOT_FOUND = 404
 
 
 class Inventory(Protocol):
-    """Clusters, sets, roles and bindings. What is not there raises InvalidObjectError."""
+    """Clusters and sets. What is not there raises InvalidObjectError."""
 
     async def cluster(self, name: str) -> JsonObject: ...
 
@@ -37,11 +36,6 @@ class Inventory(Protocol):
         """Those that carry a label with this key; all without a key."""
 
     async def cluster_sets(self) -> Sequence[JsonObject]: ...
-
-    async def policy(self) -> Policy: ...
-
-    async def groups_of(self, user: str) -> Sequence[str]:
-        """The groups of a user, as far as they are known."""
 
 
 def ask(
@@ -52,12 +46,7 @@ def ask(
 ) -> Result:
     """Answer a question from files, or from the server of the kubeconfig if there are none."""
     if files:
-        inventory = _Files([_shaped(document) for document in read_documents(files)])
-
-        async def from_files() -> Result:
-            return await question(inventory)
-
-        return asyncio.run(from_files())
+        return ask_files(question, files)
 
     async def from_server(client: Client) -> Result:
         return await question(_Server(client, await client.discover()))
@@ -65,7 +54,19 @@ def ask(
     return with_client(from_server, context, kubeconfig)
 
 
-class _Files:
+def ask_files(question: Callable[[FileInventory], Awaitable[Result]], files: list[str]) -> Result:
+    """Answer a question from files, which may be about roles and bindings too."""
+    inventory = FileInventory([_shaped(document) for document in read_documents(files)])
+
+    async def answered() -> Result:
+        return await question(inventory)
+
+    return asyncio.run(answered())
+
+
+class FileInventory:
+    """Clusters, sets, roles and bindings of files."""
+
     def __init__(self, objects: Sequence[JsonObject]) -> None:
         self._objects = objects
 
@@ -81,10 +82,6 @@ class _Files:
 
     async def policy(self) -> Policy:
         return policy_of(self._objects)
-
-    async def groups_of(self, user: str) -> Sequence[str]:
-        del user  # files know no users
-        return ()
 
     def _kind(self, kind: str) -> list[JsonObject]:
         return [each for each in self._objects if each["kind"] == kind]
@@ -117,16 +114,6 @@ class _Server:
         async for page in self._client.pages(served.path(), params=params):
             items += page["items"]
         return items
-
-    async def policy(self) -> Policy:
-        return await live_policy(self._client)
-
-    async def groups_of(self, user: str) -> Sequence[str]:
-        """Only the asker's own are known to the server."""
-        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-        info: JsonObject = (await self._client.request("POST", path, body=body)).json()["status"]["userInfo"]
-        return items_of(info, "groups") if info.get("username") == user else ()
 
 
 def _shaped(document: Document) -> JsonObject:

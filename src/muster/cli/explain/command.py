@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
+import msgspec
 import typer
 
 from muster.cli.completion.answers import names_of
-from muster.cli.explain import by_hub as explain_hub
 from muster.cli.explain import classification as explain_classification
+from muster.cli.inputs.askers import Asked, ask, warn
 from muster.cli.inputs.documents import read_documents
-from muster.cli.inputs.fleets import FleetFiles, gathered, in_namespace, overlaid
+from muster.cli.inputs.fleets import FleetFiles, in_namespace
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat
 from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.errors import ApiError, InvalidObjectError
-from muster.values.json import Json
+from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from muster.api.placement import Placement
-    from muster.api.reading import Reading
+    from muster.api.fleet_explanations import PlacementExplanationSpec
     from muster.cli.terminal.paint import Paint
-    from muster.selection import Snapshot
+    from muster.errors import MusterError
 
+_NOT_FOUND: Final = 404
+_KINDS: Final = {
+    "managedclusters": "ManagedCluster",
+    "managedclustersets": "ManagedClusterSet",
+    "placements": "Placement",
+}
 app = App()
 app.command("classification")(explain_classification.command)
 
@@ -73,8 +78,8 @@ def placement(
 ) -> None:
     """The funnel: how many clusters each stage removed, and why; or the whole way of one cluster.
 
-    With --cluster, exits with 1 when the cluster is not selected. Who may not list the clusters of a hub is told what
-    the hub explains to them.
+    With --cluster, exits with 1 when the cluster is not selected. The server is asked; where it answers no questions,
+    the same is worked out here from what may be listed, and what could not be read is said.
 
     Examples:
       muster explain placement checkout -n apps
@@ -82,34 +87,22 @@ def placement(
       muster explain placement -f examples/06-first-look/checkout.yaml --fleet fleet
     """
     from muster.cli.explain.text import cluster_lines, placement_lines
-    from muster.placement.explain.explanation import explain_cluster, explain_placement
 
-    try:
-        snapshot, default, unsaved = _snapshot(fleet, context, kubeconfig, filename)
-    except ApiError as refusal:
-        if refusal.code != explain_hub.FORBIDDEN:
-            raise
-        found = explain_hub.asked(refusal, name, cluster, filename, namespace, context, kubeconfig)
-        _show(found, cluster_lines if cluster else placement_lines, output)
-        if cluster and not found.selected:
-            raise typer.Exit(int(Exit.NO)) from None
-        return
-    if not name and len(unsaved) == 1:
-        wanted = unsaved[0]
-    elif name:
-        wanted = _named(unsaved or snapshot.placements, name, namespace, default)
-    else:
-        raise InvalidObjectError("", "say which placement: by name, or with -f FILE that has one Placement in it")
-    result = snapshot.schedule(wanted)
-    if not cluster:
-        _show(explain_placement(result, snapshot.profile), placement_lines, output)
-        return
-    try:
-        way = explain_cluster(result, cluster, snapshot.profile, snapshot.rules)
-    except KeyError:
-        raise _no_cluster(snapshot, cluster) from None
-    _show(way, cluster_lines, output)
-    if not way.selected:
+    unsaved = [each.object for each in read_documents([filename])] if filename else []
+
+    async def question(asked: Asked) -> Json:
+        from muster.client.explanations import Explainer
+
+        explainer = Explainer(asked.asker, warn)
+        spec = await _wanted(asked, unsaved, name, namespace, is_file=bool(filename))
+        try:
+            return await explainer.placement(msgspec.structs.replace(spec, cluster=cluster))
+        except ApiError as error:
+            raise await _not_there(asked, error, name, namespace) from None
+
+    found = ask(question, fleet, context, kubeconfig, unsaved)
+    _show(found, cluster_lines if cluster else placement_lines, output)
+    if cluster and not found.selected:
         raise typer.Exit(int(Exit.NO))
 
 
@@ -130,15 +123,18 @@ def one_cluster(
       muster explain cluster prod-eu-central-1-00023 --fleet fleet -o yaml
     """
     from muster.cli.explain.text import outlook_lines
-    from muster.placement.explain.across_placements import explain_everywhere
 
-    snapshot, *_ = _snapshot(fleet, context, kubeconfig)
-    results = map(snapshot.schedule, snapshot.placements)
-    try:
-        found = explain_everywhere(name, results, snapshot.rules, snapshot.bindings, snapshot.fleet, snapshot.profile)
-    except KeyError:
-        raise _no_cluster(snapshot, name) from None
-    _show(found, outlook_lines, output)
+    async def question(asked: Asked) -> Json:
+        from muster.client.explanations import Explainer
+
+        try:
+            found = await Explainer(asked.asker, warn).cluster(name)
+        except ApiError as error:
+            raise await _not_there(asked, error, name) from None
+        # Sets that stand for everything there is are not the user's.
+        return msgspec.structs.replace(found, sets=()) if asked.is_bare else found
+
+    _show(ask(question, fleet, context, kubeconfig), outlook_lines, output)
 
 
 @app.command("set")
@@ -158,27 +154,16 @@ def one_set(
       muster explain set prod-clusters --fleet fleet
     """
     from muster.cli.explain.text import set_lines
-    from muster.placement.explain.across_placements import explain_set
 
-    snapshot, *_ = _snapshot(fleet, context, kubeconfig)
-    if name not in snapshot.rules:
-        raise InvalidObjectError("", f"there is no ManagedClusterSet {name!r}{_meant(name, list(snapshot.rules))}")
-    placements = (each.obj for each in snapshot.placements)
-    found = explain_set(name, snapshot.rules[name], snapshot.fleet, snapshot.bindings, placements)
-    _show(found, set_lines, output)
+    async def question(asked: Asked) -> Json:
+        from muster.client.explanations import Explainer
 
+        try:
+            return await Explainer(asked.asker, warn).cluster_set(name)
+        except ApiError as error:
+            raise await _not_there(asked, error, name) from None
 
-def _snapshot(
-    fleet: list[str] | None, context: str | None, kubeconfig: str | None, filename: str = ""
-) -> tuple[Snapshot, str, list[Reading[Placement]]]:
-    """What explanations look at, the usual namespace, and the placements of the file, which count more."""
-    from muster.placement.schedule.plan import PLACEMENTS
-    from muster.selection import Snapshot
-
-    objects, default = gathered(fleet, context, kubeconfig)
-    unsaved = [in_namespace(each.object, default) for each in read_documents([filename])] if filename else []
-    snapshot = Snapshot(overlaid([*objects, *unsaved], default), datetime.now(UTC))
-    return snapshot, default, [PLACEMENTS.partly(each) for each in unsaved if each["kind"] == "Placement"]
+    _show(ask(question, fleet, context, kubeconfig), set_lines, output)
 
 
 def _show(found: Json, lines: Callable[[Json, Paint], Iterator[str]], output: Report) -> None:
@@ -191,27 +176,78 @@ def _show(found: Json, lines: Callable[[Json, Paint], Iterator[str]], output: Re
         print_report(document(found), output)
 
 
-def _named(
-    placements: Sequence[Reading[Placement]], name: str, namespace: str | None, default: str
-) -> Reading[Placement]:
-    """The one of that name: in the namespace that was asked for, else the usual one, else the only one there is."""
-    found = {each.obj.metadata.namespace: each for each in placements if each.obj.metadata.name == name}
+async def _wanted(
+    asked: Asked, unsaved: Sequence[JsonObject], name: str, namespace: str | None, *, is_file: bool
+) -> PlacementExplanationSpec:
+    """Which placement: the one in the file, or the stored one of that name."""
+    from muster.api.fleet_explanations import PlacementExplanationSpec
+
+    given = [in_namespace(each, asked.namespace) for each in unsaved if each["kind"] == "Placement"]
+    if not name and len(given) == 1:
+        return PlacementExplanationSpec(placement=_bare(given[0]))
+    if not name:
+        raise InvalidObjectError("", "say which placement: by name, or with -f FILE that has one Placement in it")
+    if given:
+        places = [(each["metadata"]["namespace"], each["metadata"].get("name", "")) for each in given]
+        place = _place(places, name, namespace, asked.namespace)
+        wanted = next(each for each, found in zip(given, places, strict=True) if found == (place, name))
+        return PlacementExplanationSpec(placement=_bare(wanted))
+    if is_file or namespace:
+        return PlacementExplanationSpec(namespace or asked.namespace, name)
+    return PlacementExplanationSpec(await _namespace_of(asked, name), name)
+
+
+def _bare(placement: JsonObject) -> JsonObject:
+    """As much of a placement as a question takes."""
+    return {"metadata": placement["metadata"], "spec": placement.get("spec", {})}
+
+
+async def _namespace_of(asked: Asked, name: str) -> str:
+    """The usual namespace, if the placement is in there; else the only one that it is in."""
+    if asked.client is not None:
+        from muster.questions.local_fleet import served
+
+        try:
+            await asked.client.request("GET", served("placements").object_path(asked.namespace, name))
+        except ApiError as error:
+            if error.code != _NOT_FOUND:
+                return asked.namespace  # to be said by whoever answers the question
+        else:
+            return asked.namespace
+    return _place(await asked.names("placements"), name, None, asked.namespace)
+
+
+def _place(known: Sequence[tuple[str, str]], name: str, namespace: str | None, default: str) -> str:
+    """Where the placement of that name is: in the namespace that was asked for, else the usual one, else the only one
+    there is. Raises InvalidObjectError."""
+    found = {place for place, each in known if each == name}
     for wanted in (namespace,) if namespace else (default, ""):
         if wanted in found:
-            return found[wanted]
+            return wanted
     if len(found) == 1 and not namespace:
-        return next(iter(found.values()))
+        return found.pop()
     where = f" in namespace {namespace or default}" if namespace or default else ""
     if found:
         hint = f"; it is in {', '.join(sorted(found))}: name one with -n"
     else:
-        hint = _meant(name, [each.obj.metadata.name for each in placements])
+        hint = _meant(name, [each for _, each in known])
     raise InvalidObjectError("", f"there is no Placement {name!r}{where}{hint}")
 
 
-def _no_cluster(snapshot: Snapshot, name: str) -> InvalidObjectError:
-    known = snapshot.fleet.names(snapshot.fleet.rows().tolist())
-    return InvalidObjectError("", f"there is no ManagedCluster {name!r}{_meant(name, known)}")
+async def _not_there(asked: Asked, error: ApiError, name: str, namespace: str | None = None) -> MusterError:
+    """What to say of a name that is not there: which was meant."""
+    if error.code != _NOT_FOUND or error.kind not in _KINDS:
+        return error
+    known = await asked.names(error.kind)
+    if error.kind == "placements":
+        try:
+            _place(known, name, namespace, asked.namespace)
+        except InvalidObjectError as better:
+            return better
+        return error
+    return InvalidObjectError(
+        "", f"there is no {_KINDS[error.kind]} {error.name!r}{_meant(error.name, [each for _, each in known])}"
+    )
 
 
 def _meant(name: str, known: Sequence[str]) -> str:

@@ -14,8 +14,8 @@ from muster.values.json import JsonMapping
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from muster.access.policy import Policy
     from muster.client import Client
-    from muster.hub.auth.rbac.policy import Policy
 
 _RBAC = "rbac.authorization.k8s.io"
 _ROLES, _BINDINGS = ("ClusterRole", "Role"), ("ClusterRoleBinding", "RoleBinding")
@@ -32,7 +32,7 @@ async def live_policy(client: Client) -> Policy:
 
 def policy_of(objects: Iterable[JsonMapping]) -> Policy:
     """The roles and bindings among the objects."""
-    from muster.hub.auth.rbac.policy import Policy
+    from muster.access.policy import Policy
 
     policy = Policy()
     for each in objects:

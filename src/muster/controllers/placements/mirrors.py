@@ -5,7 +5,7 @@ The manager hangs them on reflectors; controllers give them the answers to their
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from muster.api.addon_placement_score import AddOnPlacementScore
 from muster.api.lease import Lease
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from muster.api.managed_cluster import ClusterHealth
-    from muster.controllers.clusters import ClusterController
     from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.runtime.containment import Unreadable
     from muster.controllers.runtime.mirror import AnyMirror, Stored
@@ -37,13 +36,23 @@ PLACEMENTS: Final = Reader(Placement)
 LEASES: Final = Reader(Lease)
 
 
+class ClusterWatcher(Protocol):
+    """Whoever looks after the health of clusters, as the cluster controller does."""
+
+    def look_at(self, new: Stored[ClusterHealth]) -> Fault | None: ...
+
+    def put_lease(self, new: Stored[Lease]) -> Fault | None: ...
+
+    def remove_lease(self, place: Place) -> None: ...
+
+
 class PlacementMirrors:
     """One mirror for each kind that placements depend on."""
 
     def __init__(
         self,
         world: PlacementWorld,
-        clusters: ClusterController,
+        clusters: ClusterWatcher,
         wake: Callable[[Iterable[Key | SetKey]], None],
         wake_binding: Callable[[Place], None],
         unreadable: Unreadable,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from muster.access.attributes import service_account_groups
 from muster.hub import status
 from muster.hub.auth.tokens import ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED
 from muster.hub.requests import Attributes, User
@@ -48,11 +49,6 @@ class Impersonated:
             return None
         namespace, _, name = self.name.removeprefix(_SERVICE_ACCOUNT).partition(":")
         return (namespace, name) if namespace and name and ":" not in name else None
-
-
-def service_account_groups(namespace: str) -> tuple[str, ...]:
-    """The groups every service account of a namespace is in."""
-    return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
 
 
 async def acting_user(

@@ -21,8 +21,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 
+from muster.access.attributes import service_account_groups
 from muster.hub.auth.files import write_private
-from muster.hub.auth.impersonation import service_account_groups
 from muster.hub.auth.tokens import AUTHENTICATED, TokenFileError, digest
 from muster.hub.requests import API_AUDIENCE, User
 from muster.hub.storage import Key

@@ -13,6 +13,8 @@ import secrets
 import stat
 from typing import TYPE_CHECKING
 
+from muster.access.attributes import AUTHENTICATED as AUTHENTICATED
+from muster.access.attributes import SYSTEM_MASTERS as SYSTEM_MASTERS
 from muster.errors import MusterError
 from muster.hub.requests import API_AUDIENCE, User
 
@@ -22,9 +24,7 @@ if TYPE_CHECKING:
 
     from muster.hub.requests import Authenticator
 
-AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
-SYSTEM_MASTERS = "system:masters"
 ANONYMOUS = User("system:anonymous", groups=(UNAUTHENTICATED,))
 ADMINISTRATOR = User("muster:admin", uid="muster:admin", groups=(SYSTEM_MASTERS, AUTHENTICATED))
 

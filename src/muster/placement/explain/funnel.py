@@ -79,6 +79,11 @@ def stage_names(result: ScheduleResult, profile: Profile = STANDARD) -> tuple[st
     """The stages of the funnel in order."""
     if result.fault is not None:
         return (SETS, MISCONFIGURED)
+    return all_stages(profile)
+
+
+def all_stages(profile: Profile = STANDARD) -> tuple[str, ...]:
+    """The stages that a placement without a fault has."""
     return (SETS, *(stage.name for stage in profile.filters), PICK)
 
 

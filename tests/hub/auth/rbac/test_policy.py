@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from muster.hub.auth.rbac.grants import RoleKey
-from muster.hub.auth.rbac.policy import BindingKey, Policy
-from muster.hub.auth.rbac.rules import Rule, compacted, uncovered
+from muster.access.grants import RoleKey
+from muster.access.policy import BindingKey, Policy
+from muster.access.rules import Rule, compacted, uncovered
 from muster.hub.requests import Attributes, User
 
 Object = dict[str, Any]

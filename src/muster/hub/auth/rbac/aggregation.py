@@ -18,9 +18,9 @@ from muster.hub.requests import ObjectBody, PatchType, Target, WriteOptions
 from muster.hub.status import StatusError
 
 if TYPE_CHECKING:
+    from muster.access.rules import Rule
     from muster.hub.api import Api
     from muster.hub.auth.rbac.authorizer import RbacAuthorizer
-    from muster.hub.auth.rbac.rules import Rule
 
 _log = logging.getLogger(__name__)
 _OPTIONS = WriteOptions(field_manager="clusterrole-aggregation-controller")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from muster.access.grants import RoleKey
+from muster.access.policy import GROUP, BindingKey, Policy, aggregate_text, missing_role_text
 from muster.errors import StorageError
-from muster.hub.auth.rbac.grants import RoleKey
-from muster.hub.auth.rbac.policy import GROUP, BindingKey, Policy, aggregate_text, missing_role_text
 from muster.hub.auth.tokens import SYSTEM_MASTERS
 from muster.hub.requests import AccessRules, Attributes, Decision
 from muster.hub.storage import EventType, Unchanged

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from muster.access.policy import GROUP
+from muster.access.rules import rules_of, uncovered
 from muster.api import RESOURCES
 from muster.api.fleet_parts import GROUP as FLEET
 from muster.api.fleet_questions import QUESTIONS
 from muster.api.metadata import annotations_of, labels_of
 from muster.api.rbac import read_role
 from muster.controllers.permissions import roles as controller_roles
-from muster.hub.auth.rbac.policy import GROUP
-from muster.hub.auth.rbac.rules import rules_of, uncovered
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED
 from muster.hub.namespaces import SERVER
 from muster.hub.objects import decode

@@ -10,13 +10,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from muster.api.metadata import name_of
-from muster.api.rbac import read_binding, read_role
-from muster.hub import status
-from muster.hub.auth.rbac.authorizer import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
-from muster.hub.auth.rbac.grants import RoleKey
-from muster.hub.auth.rbac.policy import GROUP, aggregate_text, missing_role_text
-from muster.hub.auth.rbac.rules import (
+from muster.access.grants import RoleKey
+from muster.access.policy import GROUP, aggregate_text, missing_role_text
+from muster.access.rules import (
     ALL,
     Rule,
     TooManyPartsError,
@@ -25,6 +21,10 @@ from muster.hub.auth.rbac.rules import (
     rules_of,
     uncovered,
 )
+from muster.api.metadata import name_of
+from muster.api.rbac import read_binding, read_role
+from muster.hub import status
+from muster.hub.auth.rbac.authorizer import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 from muster.hub.auth.tokens import SYSTEM_MASTERS
 from muster.hub.heavy_work import HEAVY, HeavyWork
 from muster.hub.requests import Admitted, Attributes

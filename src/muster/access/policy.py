@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from muster.access.grants import Holdings, Question, RoleKey, RoleTable
+from muster.access.rules import Rule, rules_of
 from muster.api.rbac import read_binding, read_role
-from muster.hub.auth.rbac.grants import Holdings, Question, RoleKey, RoleTable
-from muster.hub.auth.rbac.rules import Rule, rules_of
 from muster.values.json import JsonMapping
 from muster.values.labels import InvalidSelectorError, object_selector
 from muster.values.quoting import go_quote
@@ -22,9 +22,9 @@ from muster.values.quoting import go_quote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from muster.access.attributes import Attributes, User
     from muster.api.rbac import Role
     from muster.api.rbac import Subject as NamedSubject
-    from muster.hub.requests import Attributes, User
     from muster.values.labels import Selector
 
 GROUP = "rbac.authorization.k8s.io"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from muster.hub.auth.rbac.rules import ALL, Rule, allows_some, resource_forms, url_covers
+from muster.access.rules import ALL, Rule, allows_some, resource_forms, url_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from muster.hub.requests import Attributes
+    from muster.access.attributes import Attributes
 
 # A rule that names more combinations than this is compared member by member instead of being looked up.
 _MOST_KEYS = 4096

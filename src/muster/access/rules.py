@@ -15,8 +15,8 @@ from muster.values.quoting import go_quote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from muster.access.attributes import Attributes
     from muster.api.rbac import Role
-    from muster.hub.requests import Attributes
 
 ALL = "*"
 

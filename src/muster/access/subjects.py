@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from muster.hub.auth.rbac.policy import Binding
+    from muster.access.policy import Binding
 
 
 def grant_rows(binding: Binding) -> Iterator[dict[str, str]]:

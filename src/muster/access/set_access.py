@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from muster.access.attributes import AUTHENTICATED, SYSTEM_MASTERS, Attributes, User, service_account_groups
+from muster.access.subjects import grant_rows
 from muster.api.managed_cluster import GROUP
 from muster.clustersets.moves import join_permissions, moves_between_sets, possible_moves
 from muster.clustersets.permissions import Permission, join
-from muster.hub.auth.impersonation import service_account_groups
-from muster.hub.auth.rbac.subjects import grant_rows
-from muster.hub.auth.tokens import AUTHENTICATED, SYSTEM_MASTERS
-from muster.hub.requests import Attributes, User
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET, SETS, ExclusiveMembership, membership
 from muster.values.json import JsonMapping
@@ -23,8 +21,8 @@ from muster.values.json import JsonMapping
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muster.hub.auth.rbac.policy import Policy
-    from muster.hub.auth.rbac.rules import Rule
+    from muster.access.policy import Policy
+    from muster.access.rules import Rule
 
 _CHANGES: Final = ("update", "patch")
 _ACCOUNT: Final = "system:serviceaccount:"
@@ -122,9 +120,31 @@ class MoveAnswer:
         return [each for need in self.needs if not need.is_met for each in need.any_of]
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What moving a cluster into a set takes, or out of it if it is in there, whoever does it."""
+
+    cluster: str
+    set: str
+    enters: bool
+    change: str
+    needs: tuple[tuple[Permission, ...], ...]  # of each one permission will do
+    note: str = ""
+
+    def answer(self, user: str, needs: tuple[Need, ...]) -> MoveAnswer:
+        """Whether a user may, who has so much of what is needed."""
+        return MoveAnswer(user, self.cluster, self.set, self.enters, self.change, needs, self.note)
+
+
 def move(
     policy: Policy, user: User, cluster: JsonMapping, wanted: JsonMapping, sets: Sequence[JsonMapping]
 ) -> MoveAnswer:
+    """Whether the user may move the cluster. Raises InvalidObjectError if the wanted set cannot be evaluated."""
+    planned = planned_move(cluster, wanted, sets)
+    return planned.answer(user.name, tuple(_need(policy, user, each) for each in planned.needs))
+
+
+def planned_move(cluster: JsonMapping, wanted: JsonMapping, sets: Sequence[JsonMapping]) -> Move:
     """What moving the cluster needs. Raises InvalidObjectError if the wanted set cannot be evaluated."""
     name, set_name = str(cluster["metadata"]["name"]), str(wanted["metadata"]["name"])
     rule = membership(wanted)
@@ -132,20 +152,18 @@ def move(
     change_it = tuple(_change(verb, name) for verb in _CHANGES)
     if not isinstance(rule, ExclusiveMembership):
         note = "the set has a label selector: whoever may change the cluster's labels decides whether it is a member"
-        needs = (_need(policy, user, change_it),)
-        return MoveAnswer(user.name, name, set_name, enters, "labels as the selector asks for", needs, note)
+        return Move(name, set_name, enters, "labels as the selector asks for", (change_it,), note)
     before = dict(labels_of(cluster))
     after = {**before, rule.key: set_name} if enters else {key: before[key] for key in before if key != rule.key}
     if rule.key == DEFAULT_KEY:
         after.setdefault(DEFAULT_KEY, DEFAULT_SET)
     if after == before:
         note = f"a cluster leaves {DEFAULT_SET} only into another set of the key {DEFAULT_KEY}"
-        return MoveAnswer(user.name, name, set_name, enters, "", (), note)
+        return Move(name, set_name, enters, "", (), note)
     known = {each.obj.metadata.name: each for each in map(SETS.partly, sets)}
     moves = moves_between_sets(possible_moves(before, after), known)
-    needed = [change_it, *((each,) for each in join_permissions(moves))]
     change = f"label {rule.key}: {before.get(rule.key, '(none)')} → {after.get(rule.key, '(none)')}"
-    return MoveAnswer(user.name, name, set_name, enters, change, tuple(_need(policy, user, each) for each in needed))
+    return Move(name, set_name, enters, change, (change_it, *((each,) for each in join_permissions(moves))))
 
 
 def _change(verb: str, cluster: str) -> Permission:
@@ -153,9 +171,14 @@ def _change(verb: str, cluster: str) -> Permission:
     return Permission(verb, "managedclusters", "", cluster, "the cluster's labels change", refusal)
 
 
+def master_need(any_of: tuple[Permission, ...]) -> Need:
+    """Met, by a membership that no role is needed for."""
+    return Need(any_of, {each.verb: f"membership of {SYSTEM_MASTERS}" for each in any_of})
+
+
 def _need(policy: Policy, user: User, any_of: tuple[Permission, ...]) -> Need:
     if SYSTEM_MASTERS in user.groups:
-        return Need(any_of, {each.verb: f"membership of {SYSTEM_MASTERS}" for each in any_of})
+        return master_need(any_of)
     bindings = {each.verb: policy.decide(user, _attributes(each)) for each in any_of}
     granted = {verb: policy.granted_by(user, binding) for verb, binding in bindings.items() if binding is not None}
     return Need(any_of, granted)

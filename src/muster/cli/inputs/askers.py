@@ -1,0 +1,141 @@
+"""Whom a command asks about the fleet: the server of the kubeconfig, an observer where none answers, or files.
+
+One road for all of them: questions go to an asker, and commands show what it says. Nothing is computed here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from muster.cli.inputs.fleets import counted, in_namespace, overlaid
+from muster.cli.inputs.options import with_client
+from muster.errors import ApiError
+from muster.values.json import JsonMapping, JsonObject
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from muster.client import Client
+    from muster.client.asking import Asker
+
+Result = TypeVar("Result")
+EVERYTHING: Final = "everything"  # the set that files without sets are taken to be in
+_MOST_NAMES: Final = 10_000  # that a name is compared with
+_KINDS: Final = {
+    "managedclusters": "ManagedCluster",
+    "managedclustersets": "ManagedClusterSet",
+    "placements": "Placement",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who is asked. `namespace` is the one that is meant where none is given."""
+
+    asker: Asker
+    namespace: str
+    client: Client | None = None
+    objects: Sequence[JsonObject] = ()  # of files
+    is_bare: bool = False  # files without sets: every cluster counts as visible
+
+    async def names(self, resource: str) -> list[tuple[str, str]]:
+        """Namespaces and names of what there is, as far as it may be listed: for hints about names that are not."""
+        if self.client is None:
+            found = (each["metadata"] for each in self.objects if each["kind"] == _KINDS[resource])
+            return [(str(each.get("namespace", "")), str(each["name"])) for each in found]
+        return await _listed(self.client, resource)
+
+
+def ask(
+    work: Callable[[Asked], Awaitable[Result]],
+    files: list[str] | None,
+    context: str | None,
+    kubeconfig: str | None,
+    unsaved: Sequence[JsonMapping] = (),
+) -> Result:
+    """What comes of asking. `unsaved` are objects that count more than those that are there."""
+    if files:
+        return asyncio.run(_ask_files(work, [each.object for each in counted(files)], unsaved))
+
+    async def from_server(client: Client) -> Result:
+        from muster.questions.asking import commanding
+
+        namespace = client.connection.namespace
+        others = [in_namespace(dict(each), namespace) for each in unsaved if each["kind"] != "Placement"]
+        asker = await _overlaid(client, others) if others else commanding(client)
+        return await work(Asked(asker, namespace, client))
+
+    return with_client(from_server, context, kubeconfig)
+
+
+def warn(sentence: str) -> None:
+    """Said beside an answer, where it does not disturb who reads that."""
+    sys.stderr.write(f"muster: {sentence}\n")
+
+
+async def _overlaid(client: Client, objects: Sequence[JsonObject]) -> Asker:
+    """Clusters, sets and bindings of a file count as if they were there, which only an observer can think of."""
+    from muster.controllers.placements.preview import put
+    from muster.questions.local import LocalAsker, utc_now
+    from muster.questions.local_fleet import PLACING, LocalFleet
+
+    fleet = LocalFleet(client, utc_now)
+    await fleet.read(PLACING)
+    for each in objects:
+        put(fleet.world, each)
+    return LocalAsker(fleet)
+
+
+async def _ask_files(
+    work: Callable[[Asked], Awaitable[Result]], objects: Iterable[JsonObject], unsaved: Sequence[JsonMapping]
+) -> Result:
+    from muster.questions.local import FileFleet, LocalAsker, utc_now
+
+    every = overlaid([*objects, *(dict(each) for each in unsaved)], "default")
+    is_bare = not any(each["kind"] in ("ManagedClusterSet", "ManagedClusterSetBinding") for each in every)
+    shown = [*every, *_sets_of_everything(every)] if is_bare else every
+    now = utc_now()
+    asker = LocalAsker(FileFleet(shown, now), lambda: now)
+    return await work(Asked(asker, "default", None, every, is_bare))
+
+
+def _sets_of_everything(objects: Iterable[JsonObject]) -> list[JsonObject]:
+    """Without any sets and bindings every cluster counts as visible: a directory of clusters is a fleet."""
+    selector = {"selectorType": "LabelSelector", "labelSelector": {}}
+    found: dict[tuple[str, str], JsonObject] = {}
+    for each in objects:
+        if each["kind"] != "Placement":
+            continue
+        spec = each.get("spec")
+        wanted = spec.get("clusterSets") if isinstance(spec, dict) else None
+        for name in wanted if isinstance(wanted, list) and wanted else [EVERYTHING]:
+            metadata = {"name": str(name)}
+            found["", str(name)] = {
+                "kind": "ManagedClusterSet",
+                "metadata": metadata,
+                "spec": {"clusterSelector": selector},
+            }
+            place = each["metadata"]["namespace"]
+            found[place, str(name)] = {
+                "kind": "ManagedClusterSetBinding",
+                "metadata": {**metadata, "namespace": place},
+                "spec": {"clusterSet": str(name)},
+            }
+    return list(found.values())
+
+
+async def _listed(client: Client, resource: str) -> list[tuple[str, str]]:
+    from muster.questions.local_fleet import served
+
+    found: list[tuple[str, str]] = []
+    try:
+        async for page in client.pages(served(resource).path()):
+            found += [(each["metadata"].get("namespace", ""), each["metadata"]["name"]) for each in page["items"]]
+            if len(found) >= _MOST_NAMES:
+                break
+    except ApiError:
+        return []  # without a hint, then
+    return found

@@ -1,0 +1,198 @@
+"""The local observer: answers questions in this process, from what a user can read of a server, or from files.
+
+`asking` makes it where no server answers. The same world, observer and functions as in the controllers' process: the
+answers are those that a server would give to somebody who may get everything that was read. What could not be read is
+said in the answer's notes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Protocol
+
+import msgspec
+
+from muster.api.fleet_explanations import PlacementExplanationSpec
+from muster.api.fleet_joining import JoinReviewSpec
+from muster.api.managed_cluster import GROUP
+from muster.client.asking import LOCAL, Answer
+from muster.controllers.placements.keys import Key
+from muster.controllers.placements.preview import world_of
+from muster.controllers.questions.answering import QuestionService
+from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion, Refusal
+from muster.errors import ApiError
+from muster.placement.explain.report import Window
+from muster.questions.asked import CLUSTERS, Question, Scope
+from muster.questions.checking import checked_placement, checked_spec
+from muster.questions.local_fleet import PLACEMENTS, PLACING, SECONDS, SETS, LocalFleet, served
+from muster.questions.observer import Observer
+from muster.questions.rules import namespace_of
+from muster.values.json import JsonMapping, JsonObject
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable
+
+    from muster.client import Client
+    from muster.controllers.placements.world import PlacementWorld
+
+_EVERYTHING: Final = Scope(everything=True, sets=None)
+_NEEDS: Final = {
+    "FleetFacets": (CLUSTERS, SETS),
+    "Completion": (CLUSTERS,),
+    "SetExplanation": (CLUSTERS, SETS, "managedclustersetbindings", PLACEMENTS),
+    "JoinReview": (SETS,),
+}
+_REASONS: Final = {404: "NotFound", 409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 504: "Timeout"}
+_ADVICE: Final = 1.0  # seconds that a dry run waits for what lint has to say
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class ReadFleet(Protocol):
+    """What has been read, and may have to be read."""
+
+    @property
+    def world(self) -> PlacementWorld: ...
+
+    @property
+    def observer(self) -> Observer: ...
+
+    async def read(self, resources: Iterable[str], namespaces: Iterable[str] = ()) -> None:
+        """Have these resources. Raises ApiError when that is in vain."""
+
+    def why_not(self, resources: Iterable[str]) -> tuple[str, ...]:
+        """What of them could not be read, in words."""
+
+
+class FileFleet:
+    """A fleet of objects that are at hand."""
+
+    def __init__(self, objects: Iterable[JsonMapping], now: datetime) -> None:
+        self.world = world_of(objects, now)
+        self.observer = Observer(self.world, lambda: now, SECONDS)
+        self.observer.ready = True
+
+    async def read(self, resources: Iterable[str], namespaces: Iterable[str] = ()) -> None:
+        """All of them are there."""
+
+    def why_not(self, resources: Iterable[str]) -> tuple[str, ...]:
+        del resources
+        return ()
+
+
+class LocalAsker:
+    """Answers from a fleet. What a question needs is read when it is asked for the first time."""
+
+    def __init__(self, fleet: ReadFleet, clock: Callable[[], datetime] = utc_now) -> None:
+        self._fleet = fleet
+        self._clock = clock
+        self._explaining = QuestionService(fleet.world, clock, SECONDS)
+        self._explaining.ready = True
+
+    async def ask(self, kind: str, spec: msgspec.Struct | JsonMapping) -> Answer:
+        given = msgspec.to_builtins(spec) if isinstance(spec, msgspec.Struct) else spec
+        asked, warnings = checked_spec(kind, given)
+        needs = _needs(kind, asked)
+        await self._fleet.read(needs, _namespaces(asked))
+        try:
+            status, more = await self._answered(kind, asked)
+        except Refusal as refusal:
+            raise _refused(kind, asked, refusal) from None
+        return Answer(msgspec.Raw(status), (*warnings, *more), LOCAL, self._fleet.why_not(needs))
+
+    async def _answered(self, kind: str, asked: JsonObject) -> tuple[bytes, tuple[str, ...]]:
+        match kind:
+            case "PlacementExplanation":
+                return await self._explained(msgspec.convert(asked, PlacementExplanationSpec))
+            case "JoinReview":
+                return msgspec.json.encode(await self._joining(msgspec.convert(asked, JoinReviewSpec))), ()
+            case _:
+                spec = msgspec.Raw(msgspec.json.encode(asked))
+                question = Question(kind, spec, "", _EVERYTHING, _EVERYTHING)
+                return await self._fleet.observer.answer(msgspec.json.encode(question)), ()
+
+    async def _joining(self, asked: JoinReviewSpec) -> msgspec.Struct:
+        from muster.questions.local_joining import join_reviewed
+
+        if not isinstance(self._fleet, LocalFleet):
+            raise Refusal(409, "files say nothing of who asks: JoinReview needs a server")
+        return await join_reviewed(asked, self._fleet)
+
+    async def _explained(self, asked: PlacementExplanationSpec) -> tuple[bytes, tuple[str, ...]]:
+        warnings: tuple[str, ...] = ()
+        if asked.placement is None:
+            placement = await self._stored(Key(asked.namespace, asked.name))
+        else:
+            placement, warnings = await asyncio.to_thread(checked_placement, asked.placement, self._clock())
+            with contextlib.suppress(Refusal):
+                advice = await self._explaining.advise(AdviceQuestion(placement, _ADVICE))
+                warnings += tuple(map(str, advice.findings))
+        sent = {"metadata": placement["metadata"], "spec": placement.get("spec", {})}
+        window = Window(int(asked.continue_ or 0), max(asked.limit, 1))
+        question = ExplainQuestion(sent, asked.placement is not None, window, asked.cluster, all_sets=True, values=True)
+        return msgspec.json.encode(await self._explaining.explain(question)), warnings
+
+    async def _stored(self, key: Key) -> JsonObject:
+        """The placement as it is. Raises ApiError, as the server says it, when there is none or it may not be read."""
+        known = self._fleet.world.placements.get(key)
+        if known is not None:
+            return known.plain()
+        if isinstance(self._fleet, LocalFleet):
+            path = served(PLACEMENTS).object_path(*key)
+            found: JsonObject = (await self._fleet.client.request("GET", path)).json()
+            return found
+        raise _not_found(PLACEMENTS, key.name)
+
+
+def _needs(kind: str, asked: JsonObject) -> tuple[str, ...]:
+    """What must have been read for an answer."""
+    if kind != "FleetEvaluation":
+        return _NEEDS.get(kind, PLACING)
+    resource = asked.get("resource", CLUSTERS)
+    if resource != CLUSTERS:
+        return (resource,)
+    return PLACING if asked.get("placement") is not None else (CLUSTERS, "addonplacementscores")
+
+
+def _namespaces(asked: JsonObject) -> set[str]:
+    """The namespaces that are asked about."""
+    placement = asked.get("placement")
+    return {asked.get("namespace", ""), namespace_of(placement) if isinstance(placement, dict) else ""}
+
+
+def _refused(kind: str, asked: JsonObject, refusal: Refusal) -> ApiError:
+    if refusal.code == 404:
+        resource = SETS if kind == "SetExplanation" else CLUSTERS
+        return _not_found(resource, str(asked.get("cluster" if kind == "PlacementExplanation" else "name")))
+    return ApiError(refusal.code, _REASONS.get(refusal.code, "ServiceUnavailable"), refusal.message)
+
+
+def _not_found(resource: str, name: str) -> ApiError:
+    return ApiError(404, "NotFound", f'{resource}.{GROUP} "{name}" not found', resource, name)
+
+
+@contextlib.asynccontextmanager
+async def watching(client: Client, namespaces: Iterable[str] = ()) -> AsyncIterator[LocalAsker]:
+    """An observer that lists everything now and keeps it up to date until the block ends. Raises ApiError."""
+    async with observed(client, namespaces) as fleet:
+        yield LocalAsker(fleet)
+
+
+@contextlib.asynccontextmanager
+async def observed(client: Client, namespaces: Iterable[str] = ()) -> AsyncIterator[LocalFleet]:
+    """The same as the fleet itself, for those who ask it other things. Raises ApiError."""
+    fleet = LocalFleet(client, utc_now)
+    places = tuple(namespaces)
+    await fleet.read((*PLACING, "clusterprofiles", "clusters", "clusterrequests"), places)
+    # Tasks, not a group: whoever closes may be another task than whoever opened.
+    tasks = [asyncio.create_task(fleet.watch(places)), asyncio.create_task(fleet.observer.run())]
+    try:
+        yield fleet
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

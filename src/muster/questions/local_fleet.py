@@ -1,0 +1,220 @@
+"""The fleet as one user can read it: lists, and watches if it stays, of everything that questions are answered from.
+
+`local` answers from it. It reads with the user's own rights and nothing else: what he may not list is not there, and
+it says what that is. Servers differ in what they have: a kind that is missing is one that could not be read. Writes
+nothing, and knows no kind of question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from muster.api.managed_cluster import GROUP
+from muster.client.discovery import ServedResource
+from muster.client.errors import UnreachableError
+from muster.client.reflector import Reflector, listed
+from muster.client.rights import names_in_roles
+from muster.controllers.placements.mirrors import PlacementMirrors
+from muster.controllers.placements.world import PlacementWorld
+from muster.controllers.runtime.containment import Unreadable
+from muster.errors import ApiError
+from muster.questions.asked import CLUSTERS, OTHERS
+from muster.questions.observer import Observer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from muster.api.lease import Lease
+    from muster.api.managed_cluster import ClusterHealth
+    from muster.client import Client
+    from muster.client.heads import Place
+    from muster.client.reflector import Handler
+    from muster.controllers.runtime.mirror import AnyMirror, Stored
+
+_LOGGER = logging.getLogger(__name__)
+SETS, BINDINGS, PLACEMENTS = "managedclustersets", "managedclustersetbindings", "placements"
+DECISIONS, SCORES = "placementdecisions", "addonplacementscores"
+PLACING: Final = (CLUSTERS, SETS, BINDINGS, SCORES, DECISIONS, PLACEMENTS)
+"""What decisions are made from."""
+# The versions are those that the structs of `muster.api` read; a server that prefers another one serves them too.
+_VERSIONS: Final = {CLUSTERS: "v1", SETS: "v1beta2", BINDINGS: "v1beta2", SCORES: "v1alpha1"}
+_PLACED: Final = frozenset({BINDINGS, SCORES, DECISIONS, PLACEMENTS, *OTHERS})  # in namespaces
+SECONDS: Final = 60.0  # for one question: nobody else is kept waiting here
+_AGAIN: Final = 60.0  # seconds after which what could not be read is tried again, by those who stay
+_MOST_NAMED: Final = 200  # clusters that are read one by one
+_FORBIDDEN, _NOT_FOUND = 403, 404
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A resource that could not be read, or not all of it, and why."""
+
+    resource: str
+    error: ApiError
+    instead: str = ""  # what was read of it nevertheless
+
+    def __str__(self) -> str:
+        if self.error.code == _NOT_FOUND:
+            return f"the server has no {self.resource}: the answer is as if there were none"
+        known = f"only {self.instead} known" if self.instead else "none of them is known"
+        return f"{self.resource}: {known}, and how many others there are is not: {self.error}"
+
+
+class LocalFleet:
+    """One world, read from a server. `observer` answers from it; `changed` is told when a decision may have moved."""
+
+    def __init__(self, client: Client, clock: Callable[[], datetime]) -> None:
+        self.client = client
+        self.world = PlacementWorld()
+        self.world.advance(clock())
+        self.observer = Observer(self.world, clock, SECONDS)
+        self.observer.ready = True
+        self.changed = asyncio.Event()
+        self.unread: dict[str, Unread] = {}
+        self._clock = clock
+        self._read: dict[tuple[str, str], str] = {}  # revisions of lists: of resources, and a namespace if not of all
+        self._handlers: dict[tuple[str, str], Handler] = {}
+        self._reading = asyncio.Lock()
+
+    async def read(self, resources: Iterable[str], namespaces: Iterable[str] = ()) -> None:
+        """List what has not been listed yet. What may not be listed everywhere is listed in these namespaces.
+
+        Raises ApiError when nothing at all can be read of the clusters, and UnreachableError.
+        """
+        async with self._reading:
+            self.world.advance(self._clock())
+            places = sorted({*namespaces, self.client.connection.namespace} - {""})
+            await asyncio.gather(*(self._read_one(each, places) for each in resources))
+
+    def why_not(self, resources: Iterable[str]) -> tuple[str, ...]:
+        """What could not be read of these resources, in words."""
+        return tuple(str(self.unread[each]) for each in resources if each in self.unread)
+
+    async def watch(self, namespaces: Iterable[str] = ()) -> None:
+        """Keep all that can be read up to date, until cancelled. What cannot be is tried again now and then."""
+        wanted = [*PLACING, *OTHERS]
+        places = sorted({*namespaces, self.client.connection.namespace} - {""})
+        running: dict[tuple[str, str], asyncio.Task[None]] = {}
+        try:
+            while True:
+                for resource, namespace in sorted(self._read.keys() - running.keys()):
+                    running[resource, namespace] = asyncio.create_task(self._follow(resource, namespace))
+                await asyncio.sleep(_AGAIN)
+                for resource in wanted:
+                    if (resource, "") not in self._read:
+                        await self._tried_again(resource, places)
+                if self.world.advance(self._clock()):
+                    self.changed.set()
+        finally:
+            for task in running.values():
+                task.cancel()
+            await asyncio.gather(*running.values(), return_exceptions=True)
+
+    async def _follow(self, resource: str, namespace: str) -> None:
+        handler, since = self._handler(resource, namespace), self._read[resource, namespace]
+        await Reflector(self.client, served(resource), handler, namespace=namespace, since=since).run()
+
+    async def _tried_again(self, resource: str, places: list[str]) -> None:
+        try:
+            await self._read_one(resource, places)
+        except (ApiError, UnreachableError) as error:
+            _LOGGER.info("reading %s: %s", resource, error)
+
+    async def _read_one(self, resource: str, places: list[str]) -> None:
+        if (resource, "") in self._read:
+            return
+        try:
+            await self._list(resource, "")
+            self.unread.pop(resource, None)
+        except ApiError as error:
+            if error.code not in (_FORBIDDEN, _NOT_FOUND):
+                raise
+            await self._read_part(resource, places, error)
+
+    async def _list(self, resource: str, namespace: str) -> None:
+        objects, revision = await listed(self.client, served(resource).path(namespace))
+        self._handler(resource, namespace).replace(objects, revision)
+        self._read[resource, namespace] = revision
+
+    async def _read_part(self, resource: str, places: list[str], error: ApiError) -> None:
+        """As much as can be had of what may not be listed."""
+        if error.code == _NOT_FOUND:
+            self.unread[resource] = Unread(resource, error)
+        elif resource in _PLACED:
+            known = [place for place in places if await self._listed_in(resource, place)]
+            self.unread[resource] = Unread(resource, error, f"those in {', '.join(known)} are" if known else "")
+        else:
+            named = await self._named(resource)
+            if not named and resource == CLUSTERS:
+                raise error
+            self.unread[resource] = Unread(resource, error, f"{named} that roles name are" if named else "")
+
+    async def _listed_in(self, resource: str, namespace: str) -> bool:
+        if (resource, namespace) in self._read:
+            return True
+        try:
+            await self._list(resource, namespace)
+        except ApiError as error:
+            if error.code not in (_FORBIDDEN, _NOT_FOUND):
+                raise
+            return False
+        return True
+
+    async def _named(self, resource: str) -> int:
+        """Read the objects that roles let the user get by name; how many these are."""
+        found: list[bytes] = []
+        for name in sorted(await names_in_roles(self.client, GROUP, resource))[:_MOST_NAMED]:
+            try:
+                found.append((await self.client.request("GET", served(resource).object_path("", name))).body)
+            except ApiError as error:
+                if error.code not in (_FORBIDDEN, _NOT_FOUND):
+                    raise
+        self._handler(resource, "").replace(found, "")
+        return len(found)
+
+    def _handler(self, resource: str, namespace: str) -> Handler:
+        """Who listens: one for each list, because a list says what is no more."""
+        known = self._handlers.get((resource, namespace))
+        if known is None:
+            known = self._handlers[resource, namespace] = self._new_handler(resource)
+        return known
+
+    def _new_handler(self, resource: str) -> Handler:
+        if resource in OTHERS:
+            return self.observer.handlers()[OTHERS[resource]]
+
+        def tell(_: object) -> None:
+            self.changed.set()
+
+        mirrors = PlacementMirrors(self.world, _Nobody(), tell, tell, Unreadable())
+        of_resource: dict[str, AnyMirror] = {
+            CLUSTERS: mirrors.clusters,
+            SETS: mirrors.sets,
+            BINDINGS: mirrors.bindings,
+            SCORES: mirrors.scores,
+            DECISIONS: mirrors.decisions,
+            PLACEMENTS: mirrors.placements,
+        }
+        return of_resource[resource]
+
+
+class _Nobody:
+    """Nobody looks after clusters here: that is for controllers."""
+
+    def look_at(self, new: Stored[ClusterHealth]) -> None: ...
+
+    def put_lease(self, new: Stored[Lease]) -> None: ...
+
+    def remove_lease(self, place: Place) -> None: ...
+
+
+def served(resource: str) -> ServedResource:
+    """Where a server has a resource, if it has it."""
+    group, version = GROUP, _VERSIONS.get(resource, "v1beta1")
+    if resource in OTHERS:
+        group, version = OTHERS[resource].partition(".")[2], "v1alpha1"
+    return ServedResource(group, version, resource, resource, resource, namespaced=resource in _PLACED)

@@ -1,0 +1,43 @@
+"""What the schema of a question cannot say: of the placement that comes with it, and of the page that is asked for.
+
+The hub and observers refuse by the same rules. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from muster.values.causes import invalid, required
+from muster.values.json import JsonMapping
+
+if TYPE_CHECKING:
+    from muster.values.causes import Cause
+
+_LONGEST: Final = 8  # digits of a continue token
+
+
+def causes_in(kind: str, spec: JsonMapping) -> list[Cause]:
+    """What is wrong with the spec of a question that fits its schema."""
+    causes: list[Cause] = []
+    placement = spec.get("placement")
+    if isinstance(placement, dict):
+        namespace = namespace_of(placement)
+        if not namespace:
+            causes.append(required("spec.placement.metadata.namespace", "its sets are those bound there"))
+        elif kind == "FleetEvaluation" and spec.get("namespace", "") not in ("", namespace):
+            causes.append(invalid("spec.namespace", spec["namespace"], "is not the placement's"))
+    token = spec.get("continue", "")
+    if kind == "PlacementExplanation" and token and not _is_token(token):
+        causes.append(invalid("spec.continue", token, "is not from status.metadata.continue"))
+    return causes
+
+
+def namespace_of(placement: JsonMapping) -> str:
+    """Where a placement is that need not be saved; empty if it does not say."""
+    metadata = placement.get("metadata")
+    namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
+    return namespace if isinstance(namespace, str) else ""
+
+
+def _is_token(token: str) -> bool:
+    return token.isascii() and token.isdigit() and len(token) <= _LONGEST

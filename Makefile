@@ -13,7 +13,7 @@ LONG   ?=
 DIFFERENTIAL_SECONDS ?= 15
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format conformance bench contract faults fuzz hostile soak damage differential clients coverage lock clean
+.PHONY: help run test quick check format conformance bench contract kubernetes interop faults fuzz hostile soak damage differential clients coverage lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,12 @@ conformance: $(VENV)/.dev ## replay the recorded upstream cases (AREA=cel|jq|ocm
 faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, and 1,000 races (a quarter of an hour)
 	@MUSTER_KILLS=100 $(BIN)/pytest tests/controllers/test_killed.py tests/controllers/hosts/test_killed.py -q --timeout 1200
 	@MUSTER_RACES=1000 $(BIN)/pytest tests/hub/rest/test_racing_writers.py -q --timeout 1200
+
+kubernetes: $(VENV)/.dev ## a real kube-apiserver (built once from its Go modules): admission, stories, contract (SEED=N repeats random writes)
+	@$(if $(SEED),MUSTER_SEED=$(SEED)) $(BIN)/python -m tests.kubernetes
+
+interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise
+	@$(BIN)/python -m tests.kubernetes --server server-1.33
 
 contract: $(VENV)/.dev ## the contract of client and controllers; MUSTER_CONTRACT_KUBECONFIG=FILE adds a server
 	@$(BIN)/pytest tests/contract -q

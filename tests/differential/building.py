@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_EVERY: Final = 20  # seconds between two words about a build that goes on
+_PACKAGE: Final = re.compile(r"[A-Za-z0-9./_~-]+")  # what `go build -v` prints: import paths, each on a line
 
 
 class NoGoError(Exception):
@@ -42,38 +50,58 @@ def _checksum(sources: tuple[Path, ...], go: str) -> str:
     return digest.hexdigest()[:24]
 
 
-def build(source: Path, *, package: str = ".", shared: tuple[Path, ...] = ()) -> Path:
-    """The program made of the Go module in `source`; built now if no earlier run did.
-
-    `shared` are the folders of modules that its go.mod replaces by ours: what they say is part of the program too.
-    """
+def built_path(source: Path, *, package: str = ".", shared: tuple[Path, ...] = ()) -> Path:
+    """Where the program of a module is once it is built."""
     go = _go()
     name = source.parent.name if source.name == "peer" else source.name
     if package != ".":
         name = f"{name}-{package.rpartition('/')[2]}"  # one of several programs of a module
-    target = cache() / f"{name}-{_checksum((source, *shared), go)}"
+    return cache() / f"{name}-{_checksum((source, *shared), go)}"
+
+
+def build(source: Path, *, package: str = ".", shared: tuple[Path, ...] = (), ldflags: str = "") -> Path:
+    """The program made of the Go module in `source`; built now if no earlier run did.
+
+    `shared` are the folders of modules that its go.mod replaces by ours: what they say is part of the program too.
+    """
+    target = built_path(source, package=package, shared=shared)
     if target.exists():
         return target
+    go, name = _go(), target.name.rpartition("-")[0]
     target.parent.mkdir(parents=True, exist_ok=True)
     print(f"building {name} from its Go modules (minutes the first time) …", flush=True)
     started = time.monotonic()
     part = target.with_suffix(f".{os.getpid()}.partial")
     environment = os.environ | {
-        "GOFLAGS": "-mod=readonly -trimpath -buildvcs=false",
+        "GOFLAGS": "-mod=readonly -buildvcs=false",
         "CGO_ENABLED": "0",
         "GOTOOLCHAIN": "local",
     }
-    done = subprocess.run(
-        [go, "build", "-o", str(part), package],
-        cwd=source,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
+    command = [go, "build", "-v", *(["-ldflags", ldflags] if ldflags else []), "-o", str(part), package]
+    with subprocess.Popen(command, cwd=source, env=environment, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        told = _told(running.stderr)
+    if running.returncode:
         part.unlink(missing_ok=True)
-        raise RuntimeError(f"{name} does not build:\n{done.stderr[-4000:]}")
+        raise RuntimeError(f"{name} does not build:\n{told[-4000:]}")
     part.rename(target)
     print(f"built {name} in {time.monotonic() - started:.0f} s", flush=True)
     return target
+
+
+def _told(lines: Iterable[str]) -> str:
+    """What the compiler says, but for its progress: of that somebody hears every now and then."""
+    modules = packages = 0
+    others: list[str] = []
+    heard = time.monotonic()
+    for line in lines:
+        if line.startswith("go: downloading "):
+            modules += 1
+        elif _PACKAGE.fullmatch(line.strip()):
+            packages += 1
+        else:
+            others.append(line)
+        if time.monotonic() - heard > _EVERY:
+            heard = time.monotonic()
+            print(f"  … {modules} modules fetched, {packages} packages compiled", flush=True)
+    return "".join(others)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from muster.admission.asking import forbidden, missing_permissions
 from muster.admission.write import CREATE, NOTHING, Finding, refused
-from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
+from muster.api.managed_cluster_set_binding import OTHER_NAME, ManagedClusterSetBinding
 from muster.api.reading import Reader
 from muster.clustersets.permissions import bind
 
@@ -24,7 +24,7 @@ def same_name(write: Write) -> Finding:
     binding = BINDINGS.partly(write.new).obj
     if binding.spec.cluster_set == binding.metadata.name:
         return NOTHING
-    return refused("The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet")
+    return refused(OTHER_NAME)
 
 
 async def permitted(write: Write, world: World) -> Finding:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from muster.admission.asking import forbidden, missing_permissions
 from muster.admission.write import CREATE, NOTHING, Finding, name_of, refused, spec_of
@@ -24,6 +23,7 @@ from muster.values.faults import Fault
 from muster.values.json import JsonObject
 from muster.values.names import dns_label_problems
 from muster.values.quoting import go_quote
+from muster.values.urls import InvalidUrlError, parse_request_uri, parse_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,8 +115,9 @@ def client_configs(write: Write) -> Finding:
 
 def _is_https(url: str) -> bool:
     try:
-        return urlsplit(url).scheme == "https"
-    except ValueError:
+        parse_request_uri(url)  # as the rule in our CustomResourceDefinition reads it
+        return parse_url(url).scheme == "https"
+    except InvalidUrlError:
         return False
 
 

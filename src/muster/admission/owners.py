@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _BATCH: Final = 1000  # owners that are asked about together
 _SHOWN: Final = 80
+CANNOT_DELETE: Final = "cannot set an ownerRef on a resource you can't delete"
 _NO_FINALIZERS: Final = (
     "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
 )
@@ -42,9 +43,7 @@ async def permitted(write: Write, world: World) -> Finding:
         name = name_of(write)
         place = name if write.resource == "namespaces" else write.namespace
         if await world.missing(write.asker, "delete", write.resource, (name,), place):
-            return _forbidden(
-                write, "cannot set an ownerRef on a resource you can't delete", f"delete {write.resource}"
-            )
+            return _forbidden(write, CANNOT_DELETE, f"delete {write.resource}")
     for (version, kind), names in _newly_blocked(write.old, write.new).items():
         owner = _resource_of(version, kind)
         if owner is None:

@@ -6,17 +6,27 @@ from typing import Final
 
 from muster.api import parts
 from muster.api.agent import GROUP
+from muster.api.cel_rules import CelRule
 from muster.api.parts import Condition, Node, ObjectMeta, Part
 from muster.api.reading import Reader
 from muster.api.resource import PrinterColumn, Resource, Version
 from muster.values.causes import Cause, invalid
 from muster.values.json import JsonObject
-from muster.values.names import label_value_problems, qualified_name_problems
+from muster.values.names import (
+    LABEL_KEY_RULE,
+    LABEL_VALUE_RULE,
+    NAME_LENGTH,
+    label_value_problems,
+    qualified_name_problems,
+)
 
 LABEL_PREFIX: Final = "inventoryclassification.agent-install.openshift.io/"
 ERROR_PREFIX: Final = "QUERYERROR-"
 _RESERVED: Final = "QUERYERROR"
-_LONGEST_VALUE: Final = 63 - len(ERROR_PREFIX)  # so that the error form is a label value too
+_LONGEST_VALUE: Final = NAME_LENGTH - len(ERROR_PREFIX)  # so that the error form is a label value too
+_IMMUTABLE: Final = "field is immutable"
+_IS_RESERVED: Final = f"label must not start with {_RESERVED} as this is reserved"
+_TOO_LONG: Final = f"must be no more than {_LONGEST_VALUE} characters, because {ERROR_PREFIX}<value> is a label too"
 
 
 class AgentClassificationSpec(Part, frozen=True):
@@ -47,7 +57,7 @@ def rules(new: JsonObject, old: JsonObject | None) -> list[Cause]:
         return label_causes(spec.label_key, spec.label_value)
     before = _READER.of(old).spec
     labels = {"labelKey": (spec.label_key, before.label_key), "labelValue": (spec.label_value, before.label_value)}
-    return [invalid(f"spec.{name}", now, "field is immutable") for name, (now, was) in labels.items() if now != was]
+    return [invalid(f"spec.{name}", now, _IMMUTABLE) for name, (now, was) in labels.items() if now != was]
 
 
 def label_causes(label_key: str, value: str) -> list[Cause]:
@@ -56,22 +66,46 @@ def label_causes(label_key: str, value: str) -> list[Cause]:
     causes = [invalid("spec.labelKey", key, problem) for problem in qualified_name_problems(key)]
     problems = label_value_problems(value)
     if value.startswith(_RESERVED):
-        problems.append(f"label must not start with {_RESERVED} as this is reserved")
+        problems.append(_IS_RESERVED)
     if not value:
         problems.append("must not be empty")
     elif not problems and len(value) > _LONGEST_VALUE:
-        problems.append(
-            f"must be no more than {_LONGEST_VALUE} characters, because {ERROR_PREFIX}<value> is a label too"
-        )
+        problems.append(_TOO_LONG)
     return causes + [invalid("spec.labelValue", value, problem) for problem in problems]
 
+
+_KEY: Final = ("spec", "labelKey")
+_VALUE: Final = ("spec", "labelValue")
+_KEY_PROBLEMS: Final = f"format.qualifiedName().validate('{LABEL_PREFIX}' + self)"
+CEL_RULES: Final = (
+    CelRule(
+        "has(self.spec) || (oldSelf.hasValue() && !has(oldSelf.value().spec))",
+        "spec.labelKey, spec.labelValue and spec.query are needed",
+        optional_old=True,
+    ),
+    CelRule("self == oldSelf", _IMMUTABLE, _KEY),
+    CelRule("self == oldSelf", _IMMUTABLE, _VALUE),
+    CelRule(
+        f"!{_KEY_PROBLEMS}.hasValue()",
+        f"with {LABEL_PREFIX} before it {LABEL_KEY_RULE}",
+        _KEY,
+    ),
+    CelRule(
+        "!format.labelValue().validate(self).hasValue()",
+        LABEL_VALUE_RULE,
+        _VALUE,
+    ),
+    CelRule(f"!self.startsWith('{_RESERVED}')", _IS_RESERVED, _VALUE),
+    CelRule("self != ''", "must not be empty", _VALUE),
+    CelRule(f"size(self) <= {_LONGEST_VALUE}", _TOO_LONG, _VALUE),
+)
 
 _SPEC = parts.obj(
     "The label and the query.",
     ("labelKey", "labelValue", "query"),
     {
-        "labelKey": parts.string("The key of the label, without its prefix. Cannot be changed."),
-        "labelValue": parts.string("The value of the label. Cannot be changed."),
+        "labelKey": parts.string("The key of the label, without its prefix. Cannot be changed.", maxLength=NAME_LENGTH),
+        "labelValue": parts.string("The value of the label. Cannot be changed.", maxLength=NAME_LENGTH),
         "query": parts.string("A jq query over the agent's inventory that answers true or false."),
     },
 )
@@ -92,6 +126,7 @@ AGENT_CLASSIFICATION: Final = Resource(
     list_kind="AgentClassificationList",
     namespaced=True,
     rules=rules,
+    cel_rules=CEL_RULES,
     versions=(
         Version(
             "v1beta1",

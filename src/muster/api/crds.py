@@ -12,11 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.builtin import CREATED_AT, builtin
+from muster.api.cel_rules import with_rules
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from muster.api.cel_rules import CelRule
     from muster.api.resource import PrinterColumn, Resource, Version
 
 GROUP: Final = "apiextensions.k8s.io"
@@ -220,7 +222,7 @@ def definition(resource: Resource, created: str) -> JsonObject:
             "group": resource.group,
             "names": names,
             "scope": "Namespaced" if resource.namespaced else "Cluster",
-            "versions": [_version(version) for version in resource.versions],
+            "versions": [_version(version, resource.cel_rules) for version in resource.versions],
             "conversion": {"strategy": "None"},  # nobody else is asked; ours convert by themselves
         },
         "status": {
@@ -234,12 +236,12 @@ def definition(resource: Resource, created: str) -> JsonObject:
     }
 
 
-def _version(version: Version) -> JsonObject:
+def _version(version: Version, rules: tuple[CelRule, ...]) -> JsonObject:
     shown: JsonObject = {
         "name": version.name,
         "served": version.served,
         "storage": version.storage,
-        "schema": {"openAPIV3Schema": version.schema},
+        "schema": {"openAPIV3Schema": with_rules(version.schema, rules) if rules else version.schema},
     }
     if version.deprecated:
         shown |= {"deprecated": True, "deprecationWarning": version.deprecated}

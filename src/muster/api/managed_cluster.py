@@ -7,8 +7,10 @@ from typing import Final
 import msgspec
 
 from muster.api import parts
+from muster.api.cel_rules import ITEMS, CelRule
 from muster.api.parts import Condition, Identity, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
+from muster.values.names import DNS_LABEL, NAME_LENGTH
 
 GROUP: Final = "cluster.open-cluster-management.io"
 TAINT_EFFECTS: Final = ("NoSelect", "PreferNoSelect", "NoSelectIfNew")
@@ -86,6 +88,10 @@ class ClusterHealth(Node, frozen=True):
     status: ClusterHealthStatus = ClusterHealthStatus()
 
 
+# A server estimates what rules about addresses can cost, and takes none for a list without an end.
+_MOST_ADDRESSES: Final = 100
+_LONGEST_ADDRESS: Final = 2048
+
 _NAMED_VALUE = {
     "name": parts.string("A well-known or custom name.", maxLength=253, minLength=1),
     "value": parts.string("What the name stands for.", maxLength=1024, minLength=1),
@@ -102,11 +108,12 @@ _SPEC = parts.obj(
             parts.obj(
                 "One address of the cluster's API server.",
                 properties={
-                    "url": parts.string("The address."),
+                    "url": parts.string("The address.", maxLength=_LONGEST_ADDRESS),
                     "caBundle": parts.string("The certificates to trust; the system's if empty.", format="byte"),
                 },
             ),
             "Where the cluster's API server can be reached.",
+            maxItems=_MOST_ADDRESSES,
         ),
         "taints": parts.array(
             parts.obj(
@@ -167,6 +174,25 @@ _STATUS = parts.obj(
     },
 )
 
+CEL_RULES: Final = (
+    CelRule(
+        "!has(self.spec.managedClusterClientConfigs) || size(self.spec.managedClusterClientConfigs) == 0 || "
+        f"(size(self.metadata.name) <= {NAME_LENGTH} && self.metadata.name.matches('^{DNS_LABEL}$')) || "
+        "(oldSelf.hasValue() && has(oldSelf.value().spec.managedClusterClientConfigs) && "
+        "size(oldSelf.value().spec.managedClusterClientConfigs) > 0)",
+        "metadata.name format is not correct: it must be able to name a namespace, which is a lowercase RFC 1123 label "
+        f"of at most {NAME_LENGTH} characters",
+        optional_old=True,
+    ),
+    CelRule(
+        "has(self.url) && isURL(self.url) && url(self.url).getScheme() == 'https'",
+        "url is invalid in client configs",
+        at=("spec", "managedClusterClientConfigs", ITEMS),
+        field=".url",
+        message_expression="'url \"' + (has(self.url) ? self.url : '') + '\" is invalid in client configs'",
+    ),
+)
+
 MANAGED_CLUSTER: Final = Resource(
     group=GROUP,
     kind="ManagedCluster",
@@ -175,6 +201,7 @@ MANAGED_CLUSTER: Final = Resource(
     list_kind="ManagedClusterList",
     namespaced=False,
     short_names=("mcl", "mcls"),
+    cel_rules=CEL_RULES,
     versions=(
         Version(
             "v1",

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from muster.api import parts
+from muster.api.cel_rules import CelRule
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import Condition, LabelSelector, Node, ObjectMeta, Part
 from muster.api.reading import Reader
@@ -22,7 +23,7 @@ from muster.values.causes import Cause, forbidden, invalid
 from muster.values.json import Json, JsonObject, Schema
 from muster.values.json_members import object_at
 from muster.values.labels import label_selector_causes
-from muster.values.names import NAME_LENGTH, qualified_name_problems
+from muster.values.names import LABEL_KEY_RULE, NAME_LENGTH, QUALIFIED_NAME_LENGTH, qualified_name_problems
 
 DEFAULT_EXCLUSIVE_KEY: Final = "cluster.open-cluster-management.io/clusterset"
 EXCLUSIVE: Final = "ExclusiveClusterSetLabel"
@@ -82,7 +83,8 @@ def _schema(exclusive: str | None) -> Schema:
             "clusterSelector": _selector(exclusive),
             "exclusiveKey": parts.string(
                 "The key of the label that puts a cluster into this set: the clusters labelled "
-                f"<exclusiveKey>=<name of the set>. {DEFAULT_EXCLUSIVE_KEY} if empty. Cannot be changed."
+                f"<exclusiveKey>=<name of the set>. {DEFAULT_EXCLUSIVE_KEY} if empty. Cannot be changed.",
+                maxLength=QUALIFIED_NAME_LENGTH,
             ),
             "clusterLabel": parts.anything("Not supported; use exclusiveKey."),
             "managedNamespaces": parts.map_list(
@@ -149,6 +151,12 @@ def _with_spec(obj: JsonObject, version: str, spec: Json) -> JsonObject:
     return changed if spec is None else changed | {"spec": spec}
 
 
+_NO_CLUSTER_LABEL: Final = "clusters are selected by exclusiveKey and the name of the set; remove it"
+_NOT_WITH_SELECTOR: Final = f"may not be set when spec.clusterSelector.selectorType is {BY_LABELS}"
+_NAME_TOO_LONG: Final = f"must be no more than {NAME_LENGTH} characters: with an exclusiveKey the name is a label value"
+_IMMUTABLE: Final = "field is immutable"
+
+
 def rules(new: JsonObject, old: JsonObject | None) -> list[Cause]:
     """What the schema cannot say about the exclusive key and the selector. Both states are in the stored form."""
     given = _READER.of(new)
@@ -173,21 +181,49 @@ def _key_causes(given: ManagedClusterSet, before: ManagedClusterSetSpec | None, 
     key = spec.exclusive_key
     causes = []
     if "clusterLabel" in written:
-        causes.append(
-            forbidden("spec.clusterLabel", "clusters are selected by exclusiveKey and the name of the set; remove it")
-        )
+        causes.append(forbidden("spec.clusterLabel", _NO_CLUSTER_LABEL))
     if key:
         causes.extend(invalid("spec.exclusiveKey", key, problem) for problem in qualified_name_problems(key))
         if spec.cluster_selector.selector_type == BY_LABELS:
-            detail = f"may not be set when spec.clusterSelector.selectorType is {BY_LABELS}"
-            causes.append(invalid("spec.exclusiveKey", key, detail))
+            causes.append(invalid("spec.exclusiveKey", key, _NOT_WITH_SELECTOR))
         if key != DEFAULT_EXCLUSIVE_KEY and len(name) > NAME_LENGTH:
-            detail = f"must be no more than {NAME_LENGTH} characters: with an exclusiveKey the name is a label value"
-            causes.append(invalid("metadata.name", name, detail))
+            causes.append(invalid("metadata.name", name, _NAME_TOO_LONG))
     if before is not None and spec.effective_key != before.effective_key:
-        causes.append(invalid("spec.exclusiveKey", key, "field is immutable"))
+        causes.append(invalid("spec.exclusiveKey", key, _IMMUTABLE))
     return causes
 
+
+_KEY_IS_SET: Final = "has(self.exclusiveKey) && self.exclusiveKey != ''"
+_ROOT_KEY: Final = (
+    "(has({0}.spec) && has({0}.spec.exclusiveKey) && {0}.spec.exclusiveKey != '' ? "
+    f"{{0}}.spec.exclusiveKey : '{DEFAULT_EXCLUSIVE_KEY}')"
+)
+
+#: `_key_causes` once more, for every version: they differ in the name of the exclusive type alone.
+CEL_RULES: Final = (
+    CelRule(f"{_ROOT_KEY.format('self')} == {_ROOT_KEY.format('oldSelf')}", _IMMUTABLE, field=".spec.exclusiveKey"),
+    CelRule(
+        f"oldSelf.hasValue() || {_ROOT_KEY.format('self')} == '{DEFAULT_EXCLUSIVE_KEY}' || "
+        f"size(self.metadata.name) <= {NAME_LENGTH}",
+        f"metadata.name {_NAME_TOO_LONG}",
+        optional_old=True,
+    ),
+    CelRule(
+        f"!({_KEY_IS_SET}) || !has(self.clusterSelector) || !has(self.clusterSelector.selectorType) || "
+        f"self.clusterSelector.selectorType != '{BY_LABELS}'",
+        _NOT_WITH_SELECTOR,
+        at=("spec",),
+        field=".exclusiveKey",
+    ),
+    CelRule(
+        "!has(self.clusterLabel)", _NO_CLUSTER_LABEL, at=("spec",), field=".clusterLabel", reason="FieldValueForbidden"
+    ),
+    CelRule(
+        "self == '' || !format.qualifiedName().validate(self).hasValue()",
+        LABEL_KEY_RULE,
+        at=("spec", "exclusiveKey"),
+    ),
+)
 
 _COLUMNS = (
     parts.condition_column("Empty", "ClusterSetEmpty"),
@@ -205,6 +241,7 @@ MANAGED_CLUSTER_SET: Final = Resource(
     namespaced=False,
     short_names=("mclset", "mclsets"),
     rules=rules,
+    cel_rules=CEL_RULES,
     convert=convert,
     versions=(
         Version("v1beta2", _schema(EXCLUSIVE), _COLUMNS, status=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from muster.api import parts
+from muster.api.cel_rules import CelRule
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import Condition, Node, ObjectMeta, Part
 from muster.api.resource import PrinterColumn, Resource, Version
@@ -36,6 +37,9 @@ _SPEC = parts.obj(
 )
 _STATUS = parts.obj("What is known of the binding.", properties={"conditions": parts.CONDITIONS})
 
+OTHER_NAME: Final = "The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet"
+_SET: Final = "(has({0}.spec) && has({0}.spec.clusterSet) ? {0}.spec.clusterSet : '')"
+
 MANAGED_CLUSTER_SET_BINDING: Final = Resource(
     group=GROUP,
     kind="ManagedClusterSetBinding",
@@ -44,6 +48,15 @@ MANAGED_CLUSTER_SET_BINDING: Final = Resource(
     list_kind="ManagedClusterSetBindingList",
     namespaced=True,
     short_names=("mclsetbinding", "mclsetbindings"),
+    cel_rules=(
+        CelRule(
+            f"{_SET.format('self')} == self.metadata.name || "
+            f"(oldSelf.hasValue() && {_SET.format('oldSelf.value()')} == {_SET.format('self')})",
+            OTHER_NAME,
+            field=".spec.clusterSet",
+            optional_old=True,
+        ),
+    ),
     versions=(
         Version(
             "v1beta2",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from muster.api.cel_rules import CelRule
     from muster.values.causes import Cause
 
     Object = JsonObject
@@ -135,6 +136,7 @@ class Version:
 @dataclass(frozen=True, slots=True, eq=False)
 class Resource:
     """A kind of object. `rules` are checks beyond the schema, on the stored form of the new and the old state;
+    `cel_rules` are what a CustomResourceDefinition can say of these, for servers that are not ours;
     `convert` translates between versions; `normalize` fills in place what a schema's defaults cannot say, and names the
     fields it does not know; `complete` adds what the server sets on a new state, given the old one, in nobody's name.
 
@@ -168,6 +170,7 @@ class Resource:
     terminating: bool = False  # its definition is being deleted: nothing new is created
     verbs: tuple[str, ...] = ALL_VERBS
     rules: Rules | None = None
+    cel_rules: tuple[CelRule, ...] = ()
     convert: Conversion | None = None
     normalize: Normalization | None = None
     complete: Completion | None = None

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ACCEPT_GROUP: Final = "register.open-cluster-management.io"
 _CLUSTERS: Final = "managedclusters"
 _SETS: Final = "managedclustersets"
+_MISSING: Final = "missing permissions"
+_RULES: Final = "rules of a ClusterRole that grants them"
 MOST_NAMED: Final = 10  # objects that a text names, out of possibly thousands
 
 
@@ -128,12 +130,15 @@ def refusal_text(user: str, missing: Sequence[Permission]) -> str:
             granted.append(replace(alike[0], name=""))
         else:
             granted += alike
-    named = f' "{first.name}"' if first.name else ""
-    lines = [
-        f"{first.path}.{GROUP}{named} is forbidden: user {go_quote(user)} {first.refusal}",
-        "missing permissions:",
-        *shown,
-        "rules of a ClusterRole that grants them:",
-        rules_text(granted),
-    ]
-    return "\n".join(lines)
+    return "\n".join([_sentence(user, first), f"{_MISSING}:", *shown, f"{_RULES}:", rules_text(granted)])
+
+
+def refusal_line(user: str, missing: Permission) -> str:
+    """The same of one permission and on one line, for servers whose refusals have no line breaks."""
+    rules = json.dumps(role_rules([missing]))
+    return f"{_sentence(user, missing)}; {_MISSING}: {missing} ({missing.reason}); {_RULES}: {rules}"
+
+
+def _sentence(user: str, missing: Permission) -> str:
+    named = f' "{missing.name}"' if missing.name else ""
+    return f"{missing.path}.{GROUP}{named} is forbidden: user {go_quote(user)} {missing.refusal}"

@@ -11,17 +11,18 @@ from typing import Final
 
 NAME_LENGTH: Final = 63
 SUBDOMAIN_LENGTH: Final = 253
+QUALIFIED_NAME_LENGTH: Final = SUBDOMAIN_LENGTH + 1 + NAME_LENGTH
 GENERATED_SUFFIX_LENGTH: Final = 5
 
 _NAME: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE: Final = f"({_NAME})?"
-_DNS_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN: Final = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
+DNS_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN: Final = rf"{DNS_LABEL}(\.{DNS_LABEL})*"
 _CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 
 _is_name = re.compile(_NAME).fullmatch
 _is_label_value = re.compile(_LABEL_VALUE).fullmatch
-_is_dns_label = re.compile(_DNS_LABEL).fullmatch
+_is_dns_label = re.compile(DNS_LABEL).fullmatch
 _is_subdomain = re.compile(_SUBDOMAIN).fullmatch
 _is_plain_key = re.compile(rf"(?:{_SUBDOMAIN}/)?{_NAME}").fullmatch
 _is_config_key = re.compile(_CONFIG_KEY).fullmatch
@@ -36,6 +37,15 @@ _ALPHANUMERIC: Final = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 )
 _BAD_NAME: Final = _mismatch(_ALPHANUMERIC, _NAME, "MyName", "my.name", "123-abc")
+#: The grammars in one sentence, for servers that cannot say what exactly is wrong.
+LABEL_KEY_RULE: Final = (
+    f"must be a label key: a name of at most {NAME_LENGTH} characters, with an optional DNS subdomain and '/' before "
+    "it (e.g. 'region' or 'example.com/region')"
+)
+LABEL_VALUE_RULE: Final = (
+    f"must be a label value: at most {NAME_LENGTH} alphanumeric characters, '-', '_' or '.', with an alphanumeric "
+    "character at both ends"
+)
 _BAD_LABEL_VALUE: Final = _mismatch(
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
     "and must start and end with an alphanumeric character",
@@ -47,7 +57,7 @@ _BAD_LABEL_VALUE: Final = _mismatch(
 _BAD_DNS_LABEL: Final = _mismatch(
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
     "and must start and end with an alphanumeric character",
-    _DNS_LABEL,
+    DNS_LABEL,
     "my-name",
     "123-abc",
 )

@@ -1,0 +1,41 @@
+"""Builds kube-apiserver and etcd if need be, and runs the tests that need them: `make kubernetes`, `make interop`.
+
+`--server server-1.33` takes the oldest version that we promise. What comes after the options goes to pytest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.differential.building import NoGoError
+from tests.kubernetes.binaries import CHOSEN, NEWEST, OLDEST, built, version_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.kubernetes", description=__doc__)
+    parser.add_argument("--server", choices=(NEWEST, OLDEST), default=NEWEST, help="which version of Kubernetes")
+    options, more = parser.parse_known_args()
+    started = time.monotonic()
+    if not os.environ.get("MUSTER_KUBERNETES_BIN"):
+        print(
+            f"kube-apiserver {version_of(options.server)} and etcd: built from their Go modules where they are not yet"
+        )
+        try:
+            built(options.server)
+        except (NoGoError, RuntimeError) as error:
+            print(f"cannot be built: {error}\nMUSTER_KUBERNETES_BIN=FOLDER names a folder with both", file=sys.stderr)
+            return 1
+        print(f"ready after {time.monotonic() - started:.0f} s", flush=True)
+    command = [sys.executable, "-m", "pytest", "tests/kubernetes", "-q", *more]
+    return subprocess.run(command, cwd=ROOT, env=os.environ | {CHOSEN: options.server}, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

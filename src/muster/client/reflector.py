@@ -57,7 +57,7 @@ class _ListMeta(msgspec.Struct):
 
 class _Page(msgspec.Struct):
     metadata: _ListMeta
-    items: list[msgspec.Raw]
+    items: list[msgspec.Raw] | None  # a server may say nothing where there is nothing
 
 
 class _Event(msgspec.Struct):
@@ -148,7 +148,7 @@ class Reflector:
         while True:
             reply = await self._client.request("GET", self._path, params=params, accept=self._accept_list)
             page = _page_of(reply.body)
-            objects += [bytes(item) for item in page.items]
+            objects += [bytes(item) for item in page.items or ()]
             if not page.metadata.continue_:
                 break
             params["continue"] = page.metadata.continue_

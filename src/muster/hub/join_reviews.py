@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from muster.hub.auth.rbac.policy import Policy
     from muster.hub.auth.set_access import MoveAnswer
     from muster.hub.requests import Authorizer, User
-    from muster.hub.storage import Store
+    from muster.hub.storage.reading import StoredObjects
     from muster.values.json import JsonMapping, JsonObject
 
 _SETS: Final = f"managedclustersets.{GROUP}"
@@ -42,7 +42,7 @@ _ROLES: Final = (f"clusterroles.{_RBAC}", f"clusterrolebindings.{_RBAC}")
 class JoinReviews:
     """Answers for users who may create the kind."""
 
-    def __init__(self, store: Store, authorizer: Authorizer, policy: Callable[[], Policy]) -> None:
+    def __init__(self, store: StoredObjects, authorizer: Authorizer, policy: Callable[[], Policy]) -> None:
         self._store = store
         self._authorizer = authorizer
         self._policy = policy

@@ -16,7 +16,7 @@ from muster.questions.asked import OTHERS, Scope
 
 if TYPE_CHECKING:
     from muster.hub.requests import Authorizer, User
-    from muster.hub.storage import Store
+    from muster.hub.storage.reading import StoredObjects
 
 _CLUSTERS: Final = f"managedclusters.{GROUP}"
 _SETS: Final = f"managedclustersets.{GROUP}"
@@ -28,7 +28,7 @@ _ANY: Final = "*"
 class Scopes:
     """Knows who may get what."""
 
-    def __init__(self, store: Store, authorizer: Authorizer) -> None:
+    def __init__(self, store: StoredObjects, authorizer: Authorizer) -> None:
         self._store = store
         self._authorizer = authorizer
 

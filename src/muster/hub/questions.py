@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from muster.hub.auth.rbac.policy import Policy
     from muster.hub.explanations import Explanations
     from muster.hub.requests import Authorizer, User
-    from muster.hub.storage import Store
+    from muster.hub.storage.reading import StoredObjects
     from muster.values.json import JsonObject
 
 _PATIENCE: Final = SECONDS + 2.0  # the observer knows better when to give up
@@ -58,7 +58,7 @@ class Questions:
 
     def __init__(
         self,
-        store: Store,
+        store: StoredObjects,
         authorizer: Authorizer,
         controllers: Controllers,
         explanations: Explanations,

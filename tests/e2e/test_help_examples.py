@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 CLONE = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
-EXAMPLES = [line for command in all_commands().values() for line in examples(command)]
+#: Programs for Pods, which need a Kubernetes server: tests/kubernetes runs them beside one.
+IN_PODS = ("muster kubernetes run", "muster kubernetes placement")
+EXAMPLES = [line for command in all_commands().values() for line in examples(command) if not line.startswith(IN_PODS)]
 GOES_ON = ("muster hub run", "muster hub serve", "muster hub controllers", "muster argocd serve")
 #: What has to come before and after: backups before what reads them, and whatever ends the hub at the end.
 LATE = ("muster hub restore", "muster hub repair", "muster hub stop")

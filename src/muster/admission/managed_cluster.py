@@ -67,7 +67,10 @@ def taint_times(write: Write) -> Finding:
     timed, forged = [], []
     for taint, plain in zip(taints, written, strict=True):
         stored = known.get(_identity(taint))
-        if write.operation != CREATE and taint.time_added is not None and taint.time_added != stored:
+        # One that was stored without a time, while nobody filled it in, gets the present one from whoever says so.
+        untimed = stored is None and _identity(taint) in known
+        is_said = write.operation != CREATE and taint.time_added is not None
+        if is_said and taint.time_added != stored and not untimed:
             forged.append(taint.key)
         timed.append({**plain, "timeAdded": stored or now})
     if forged:

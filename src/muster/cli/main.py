@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, Lazy] = {
     "approve": Lazy("muster.cli.approve", "Let removals go that a guard holds.", _CHANGE),
     "undo": Lazy("muster.cli.undo", "Bring back an earlier spec of a placement.", _CHANGE),
     "hub": Lazy("muster.cli.hub.command", "Run the hub, back it up, restore it, ask how it is.", _RUN),
+    "kubernetes": Lazy("muster.cli.kubernetes.command", "Run Muster on a Kubernetes server.", _RUN),
     "argocd": Lazy("muster.cli.argocd.command", "Answer Argo CD's generators.", _RUN),
     "demo": Lazy("muster.cli.demo", "Make synthetic fleets.", _RUN),
     "cel": Lazy("muster.cli.cel.command", "Evaluate, check and explain CEL expressions.", _TYPE),
@@ -160,9 +161,16 @@ def run(args: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> i
     return int(Exit.OK)
 
 
+def typed(argv: Sequence[str]) -> list[str]:
+    """The arguments of the command. Under the name `placement` it is the controller of that name, as in the image that
+    Open Cluster Management runs: `/placement controller`."""
+    called = os.path.basename(argv[0]) if argv else ""  # noqa: PTH119 - `pathlib` takes longer to import than this
+    return ["kubernetes", "placement", *argv[1:]] if called == "placement" else list(argv[1:])
+
+
 def main() -> None:
     """The console script."""
     try:
-        sys.exit(run(sys.argv[1:], sys.stdin, sys.stdout, sys.stderr))
+        sys.exit(run(typed(sys.argv), sys.stdin, sys.stdout, sys.stderr))
     except KeyboardInterrupt:
         sys.exit(130)

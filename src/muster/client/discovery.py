@@ -56,8 +56,8 @@ class Discovery:
 
     resources: tuple[ServedResource, ...]
 
-    def named(self, wanted: str) -> ServedResource:
-        """The resource a user means: plural, singular, short name or kind; `.group` or `.version.group` may follow."""
+    def find(self, wanted: str) -> ServedResource | None:
+        """The resource that `named` would find; None if the server has none."""
         name, _, qualifier = wanted.lower().partition(".")
         for resource in self.resources:
             names = (resource.plural, resource.singular, resource.kind.lower(), *resource.short_names)
@@ -67,6 +67,14 @@ class Discovery:
                 f"{resource.version}.{resource.group}".rstrip("."),
             ):
                 return resource
+        return None
+
+    def named(self, wanted: str) -> ServedResource:
+        """The resource a user means: plural, singular, short name or kind; `.group` or `.version.group` may follow."""
+        found = self.find(wanted)
+        if found is not None:
+            return found
+        name = wanted.lower().partition(".")[0]
         close = nearest(name, {each.plural for each in self.resources} | {each.singular for each in self.resources})
         hint = f": did you mean {' or '.join(close)}?" if close else "; `kubectl api-resources` lists them"
         raise InvalidObjectError("", f"the server doesn't have a resource type {wanted!r}{hint}")

@@ -48,7 +48,7 @@ async def load_connection(context: str | None = None, path: str | None = None) -
     """The connection of the named context, or of the current one. In a pod without a kubeconfig: the pod's own."""
     config, sources = read_kubeconfig(path)
     if config is None:
-        if own := _in_cluster():
+        if own := in_cluster():
             return own
         raise KubeconfigError(
             f"no kubeconfig: none of {', '.join(map(str, sources))} exists. "
@@ -233,7 +233,8 @@ async def _from_provider(context: str, sources: list[Path]) -> Credentials:
     return Credentials(_bearer(found.removeprefix("Bearer ")) if found else {})
 
 
-def _in_cluster() -> Connection | None:
+def in_cluster() -> Connection | None:
+    """As the account of the Pod that we run in; None elsewhere."""
     if not _IN_CLUSTER.is_dir():
         return None
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT", "443")

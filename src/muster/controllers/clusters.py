@@ -11,7 +11,7 @@ import msgspec
 from muster.api.managed_cluster import GROUP, ClusterHealth, ManagedCluster, Taint
 from muster.api.parts import plain_conditions
 from muster.api.reading import Reader, Reading
-from muster.controllers.runtime.conditions import merged
+from muster.controllers.runtime.conditions import merged, timestamp
 from muster.controllers.runtime.queue import WorkQueue
 from muster.controllers.runtime.runner import work
 from muster.placement.schedule.scorers import RESOURCES, amount_fault
@@ -72,6 +72,23 @@ def _wanted_taint(cluster: Cluster) -> str | None:
     return UNREACHABLE_TAINT
 
 
+def has_untimed_taints(cluster: Cluster) -> bool:
+    """Whether nobody has said since when it is tainted. It runs for every heartbeat."""
+    return any(each.time_added is None for each in cluster.spec.taints)
+
+
+def timed(taints: tuple[Taint, ...], stored: tuple[Taint, ...], now: str) -> tuple[Taint, ...]:
+    """The same with the present time for those that were stored without one.
+
+    Where no admission fills it in, a toleration for so many seconds would never begin. A new taint is left to
+    admission, which lets nobody else say its time; if there is none, its time comes with the next look.
+    """
+    return tuple(
+        msgspec.structs.replace(each, time_added=now) if each.time_added is None and each in stored else each
+        for each in taints
+    )
+
+
 def wanted_taints(cluster: ManagedCluster) -> tuple[Taint, ...]:
     """The cluster's taints with those in place that its availability calls for."""
     wanted = _wanted_taint(cluster)
@@ -106,7 +123,7 @@ class ClusterController:
 
     def look_at(self, new: Stored[ClusterHealth]) -> Fault | None:
         """A cluster has come or changed; what of it cannot be used. Most changes are heartbeats, which need nothing."""
-        if is_tainted_wrongly(new.obj):
+        if is_tainted_wrongly(new.obj) or has_untimed_taints(new.obj):
             self.queue.add(new.place.name)
         return new.fault or fault_of(new.obj)
 
@@ -180,7 +197,7 @@ class ClusterController:
                 "PATCH", object_path(*_CLUSTERS, "", name, "status"), body=body, content_type=_MERGE
             )
             return  # the change comes back as an event, and then the taints follow
-        taints = wanted_taints(cluster)
+        taints = timed(wanted_taints(cluster), cluster.spec.taints, timestamp(self._clock()))
         # One that cannot be read must not be lost by writing the others.
         if taints != cluster.spec.taints and found.fault_in("spec") is None:
             body = {"metadata": revision, "spec": {"taints": msgspec.to_builtins(taints) or None}}

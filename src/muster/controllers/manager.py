@@ -16,23 +16,24 @@ import msgspec
 
 from muster.api.config_map import ConfigMap
 from muster.api.crds import KEY as DEFINITIONS
+from muster.api.managed_cluster import GROUP
 from muster.api.reading import Reader
 from muster.api.resolution import CATALOG_LABEL
 from muster.client import Client, GuardedClient, Leadership, LeadershipLostError
-from muster.client.errors import UnreachableError
 from muster.client.heads import Place
 from muster.client.loop_errors import quiet_transports
 from muster.client.reflector import Reflector
 from muster.clustersets import pairs
 from muster.controllers.cluster_sets import BindingKey, ClusterSetController
 from muster.controllers.clusters import ClusterController
+from muster.controllers.duties import ALONE, Duties
 from muster.controllers.garbage.collector import METADATA, METADATA_LIST, GarbageCollector, collectable
 from muster.controllers.garbage.custom_kinds import CustomKinds, is_custom
 from muster.controllers.hosts.controllers import HostControllers
 from muster.controllers.placements.controller import PlacementController
 from muster.controllers.placements.guarding import CONFIG_MAP as GUARDS
 from muster.controllers.placements.keys import Key, SetKey
-from muster.controllers.placements.mirrors import PlacementMirrors
+from muster.controllers.placements.mirrors import CLUSTER_LEASES, PlacementMirrors
 from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.asking import serve_answers
@@ -40,11 +41,11 @@ from muster.controllers.resolutions.controller import ResolutionController
 from muster.controllers.runtime.conditions import timestamp
 from muster.controllers.runtime.containment import Unreadable
 from muster.controllers.runtime.events import EventRecorder
+from muster.controllers.runtime.late_kinds import LateKinds, discovered
 from muster.controllers.runtime.metrics import ControllerMetrics
 from muster.controllers.runtime.mirror import Mirror
 from muster.controllers.runtime.quarantine import CONFIG_MAP, Entry, Quarantine, QuarantineKeeper
 from muster.controllers.runtime.runner import keep_doing
-from muster.errors import ApiError
 from muster.supervision import Notes, ProcessStatus, Vitals
 from muster.supervision.readiness import LEADING, STANDBY
 from muster.values.api_paths import collection_path, object_path
@@ -67,6 +68,16 @@ _BEAT: Final = 0.5  # seconds
 _RELEASE: Final = 2.0  # seconds between looks at what is in quarantine and has changed
 _RESYNC: Final = 600.0  # seconds after which everything is looked at again, whether it has changed or not
 CONFIG_MAPS: Final = Reader(ConfigMap)
+_ESSENTIAL: Final = tuple(
+    f"{plural}.{GROUP}"
+    for plural in (
+        "managedclusters",
+        "managedclustersets",
+        "managedclustersetbindings",
+        "placements",
+        "placementdecisions",
+    )
+)
 
 
 def utc_now() -> datetime:
@@ -86,6 +97,7 @@ class Options:
     set_aside: Sequence[Entry] = ()  # what a supervisor says that earlier processes died of
     namespace: str = "kube-system"  # where the quarantine and the fleet's guards are kept
     observer: ObserverMaker | None = None  # of whoever answers questions
+    duties: Duties = ALONE  # which controllers run
 
 
 class Manager:
@@ -98,14 +110,16 @@ class Manager:
         catalogs: Mapping[str, Path] = MappingProxyType({}),
         quarantine: Quarantine | None = None,
         notes: Notes | None = None,
+        duties: Duties = ALONE,
     ) -> None:
+        self.duties = duties
         self.metrics = ControllerMetrics()
         self.unreadable = Unreadable(self.metrics.registry)
         self.quarantine = quarantine or Quarantine()
         self.notes = notes or Notes()
         self.notes.exhausted = self._ran_out_of_memory
         self._clock = clock
-        self.world = PlacementWorld(self.metrics.observe_plugin, self.quarantine, self.notes)
+        self.world = PlacementWorld(self.metrics.observe_plugin, self.quarantine, self.notes, duties)
         self.world.advance(clock())
         self.questions = QuestionService(self.world, clock)
         self.events = EventRecorder(client, _COMPONENT, clock)
@@ -199,12 +213,22 @@ class Manager:
     @property
     def idle(self) -> bool:
         """Nothing is to be done now. Tolerations and scores that end some day do not count."""
-        settled = self.sets.queue.settled and self.clusters.queue.settled and self.placements.history.idle
-        return settled and self.placements.queue.idle and self.hosts.idle and self.resolutions.idle and self.events.idle
+        duties = self.duties
+        settled = not duties.sets or self.sets.queue.settled
+        settled &= not duties.clusters or self.clusters.queue.settled
+        settled &= self.placements.history.idle and self.placements.queue.idle and self.events.idle
+        return settled and self.hosts.idle and self.resolutions.idle
 
     def handlers(self) -> Mapping[str, Handler]:
         """What to watch, by resource, and who listens."""
-        return {**self.mirrors.by_resource(), **self.hosts.handlers(), **self.resolutions.handlers()}
+        watched: dict[str, Handler] = dict(self.mirrors.by_resource())
+        if not self.duties.clusters:
+            del watched[CLUSTER_LEASES]  # heartbeats, by which somebody else tells who is available
+        if self.duties.hosts:
+            watched.update(self.hosts.handlers())
+        if self.duties.resolutions:
+            watched.update(self.resolutions.handlers())
+        return watched
 
     def pair_rules(self) -> Handler:
         """Who listens to the ConfigMap of allowed pairs."""
@@ -222,9 +246,15 @@ class Manager:
     async def run(self) -> None:
         """Decide and write, when everything has been seen once."""
         self.unreadable.tell_with(self.events.record)
+        duties = self.duties
+        running = [self.placements.run, self.events.run]
+        running += [self.sets.run] if duties.sets else []
+        running += [self.clusters.run] if duties.clusters else []
+        running += [self.hosts.run] if duties.hosts else []
+        running += [self.resolutions.run] if duties.resolutions else []
         async with asyncio.TaskGroup() as tasks:
-            for part in (self.placements, self.sets, self.clusters, self.hosts, self.resolutions, self.events):
-                tasks.create_task(part.run())
+            for run in running:
+                tasks.create_task(run())
             tasks.create_task(keep_doing("resync", self._resync, self.metrics))
 
     async def _resync(self) -> float:
@@ -276,11 +306,12 @@ async def _run_once(
         leadership = None if options.candidate is None else Leadership(connection, options.candidate)
         fence = None if leadership is None else leadership.fence
         client = await stack.enter_async_context(GuardedClient(connection, fence))
-        manager = Manager(client, options.clock, options.catalogs, quarantine, Notes(vitals))
+        duties = options.duties
+        manager = Manager(client, options.clock, options.catalogs, quarantine, Notes(vitals), duties)
         beating = asyncio.create_task(_beat(vitals, manager, leadership))
         stack.callback(beating.cancel)
         stack.callback(manager.questions.close)
-        discovery = await _discovered(client)
+        discovery = await discovered(client, _ESSENTIAL)
         # What is in quarantine is known before anything is evaluated; what is not written yet gets there whoever leads.
         unfenced = await stack.enter_async_context(Client(connection))
         keeper = _keeper(unfenced, quarantine)
@@ -295,10 +326,13 @@ async def _run_once(
         if options.address is not None:
             answers = serve_answers(options.address, manager.metrics.render, manager.questions, observer)
             await stack.enter_async_context(answers)
-        handlers = {discovery.named(name): [handler] for name, handler in manager.handlers().items()}
-        if observer is not None:
-            handlers |= {discovery.named(name): [handler] for name, handler in observer.handlers().items()}
+        wanted = {**manager.handlers(), **({} if observer is None else observer.handlers())}
+        handlers = {found: [each] for name, each in wanted.items() if (found := discovery.find(name)) is not None}
         reflectors = manager.reflectors
+        late = LateKinds(client)
+        for name, handler in wanted.items():
+            if discovery.find(name) is None:
+                late.reflector(discovery, name, partial(_listened_to, client, handler))
         garbage: GarbageCollector | None = None
         custom: CustomKinds | None = None
         definitions: Reflector | None = None
@@ -308,12 +342,15 @@ async def _run_once(
             custom = CustomKinds(collecting, garbage, partial(_shown_to, garbage, manager))
             definitions = Reflector(collecting, discovery.named(DEFINITIONS), custom, accept=(METADATA_LIST, METADATA))
         reflectors += [Reflector(client, resource, *listeners) for resource, listeners in handlers.items()]
-        place = (pairs.NAMESPACE, pairs.NAME)
-        reflectors.append(Reflector(client, discovery.named("configmaps.v1"), manager.pair_rules(), one=place))
+        config_maps = discovery.named("configmaps.v1")
+        if duties.sets:
+            place = (pairs.NAMESPACE, pairs.NAME)
+            reflectors.append(Reflector(client, config_maps, manager.pair_rules(), one=place))
         place = (quarantine.namespace, GUARDS)
-        reflectors.append(Reflector(client, discovery.named("configmaps.v1"), manager.guard_defaults(), one=place))
-        packed = manager.resolutions.catalog_handler()
-        reflectors.append(Reflector(client, discovery.named("configmaps.v1"), packed, labels=f"{CATALOG_LABEL}=true"))
+        reflectors.append(Reflector(client, config_maps, manager.guard_defaults(), one=place))
+        if duties.resolutions:
+            packed = manager.resolutions.catalog_handler()
+            reflectors.append(Reflector(client, config_maps, packed, labels=f"{CATALOG_LABEL}=true"))
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(watched.run())
             await watched.synced.wait()
@@ -331,6 +368,16 @@ async def _run_once(
                 observer.ready = True
                 tasks.create_task(observer.run())
             tasks.create_task(_lead(leadership, manager, garbage, keeper, ready))
+            tasks.create_task(late.run(lambda each: _begin(each, reflectors, tasks)))
+
+
+def _listened_to(client: Client, handler: Handler, resource: ServedResource) -> Reflector:
+    return Reflector(client, resource, handler)
+
+
+def _begin(reflector: Reflector, reflectors: list[Reflector], tasks: asyncio.TaskGroup) -> None:
+    reflectors.append(reflector)
+    tasks.create_task(reflector.run())
 
 
 async def _beat(vitals: Vitals, manager: Manager, leadership: Leadership | None) -> None:
@@ -403,14 +450,3 @@ async def _lead(
         await work()
     else:
         await leadership.lead(work)
-
-
-async def _discovered(client: Client) -> Discovery:
-    pause = 0.1
-    while True:
-        try:
-            return await client.discover()
-        except (ApiError, UnreachableError) as error:
-            _LOGGER.info("waiting for the server: %s", error)
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, 5.0)

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from muster.admission import Finding, Refusal
     from muster.hub.requests import AdmissionRequest, Authorizer, Target
-    from muster.hub.storage import Guard, Store
+    from muster.hub.storage import Guard
+    from muster.hub.storage.reading import StoredObjects
 
 _NOTHING = Admitted()
 _TURN = 10_000  # objects looked at before others have their turn
@@ -41,7 +42,7 @@ class ObjectChecks:
 
     def __init__(
         self,
-        store: Store,
+        store: StoredObjects,
         authorizer: Authorizer,
         settings: Settings | None = None,
         *,
@@ -111,7 +112,9 @@ def _changes_only_status(request: AdmissionRequest) -> bool:
 class _Recorded:
     """The world as the store has it, with a guard for everything that is read."""
 
-    def __init__(self, store: Store, authorizer: Authorizer, permissions: Callable[[], tuple[Unchanged, ...]]) -> None:
+    def __init__(
+        self, store: StoredObjects, authorizer: Authorizer, permissions: Callable[[], tuple[Unchanged, ...]]
+    ) -> None:
         self._store = store
         self._authorizer = authorizer
         self._permissions = permissions

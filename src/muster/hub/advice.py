@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from muster.controllers.questions.asking import Controllers
     from muster.hub.requests import AdmissionRequest, Authorizer, User
-    from muster.hub.storage import Store
+    from muster.hub.storage.reading import StoredObjects
     from muster.placement.lint.placements import Finding
 
 _log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ _NOTHING: Final = Admitted()
 class FleetAdvice:
     """An admission plugin that changes and refuses nothing."""
 
-    def __init__(self, store: Store, authorizer: Authorizer, controllers: Controllers) -> None:
+    def __init__(self, store: StoredObjects, authorizer: Authorizer, controllers: Controllers) -> None:
         self._controllers = controllers
         self._redaction = Redaction(store, authorizer)
 

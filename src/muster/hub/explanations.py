@@ -24,7 +24,7 @@ from muster.values.json_members import object_at
 if TYPE_CHECKING:
     from muster.controllers.questions.asking import Controllers
     from muster.hub.requests import Admission, Authorizer, Body, Target, User, WriteOptions
-    from muster.hub.storage import Store
+    from muster.hub.storage.reading import StoredObjects
     from muster.placement.explain.report import PlacementReport, Window
 
 _RETRY_AFTER: Final = 2  # seconds: a supervisor starts controllers that died within this time
@@ -43,7 +43,7 @@ class Explanations:
 
     def __init__(
         self,
-        store: Store,
+        store: StoredObjects,
         authorizer: Authorizer,
         admission: tuple[Admission, ...],
         controllers: Controllers,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from muster.api.fleet_joining import JoinReviewSpec
     from muster.clustersets.permissions import Permission
     from muster.hub.requests import Authorizer, User
-    from muster.hub.storage import Store
+    from muster.hub.storage.reading import StoredObjects
     from muster.values.json import JsonMapping, JsonObject
 
 _SETS: Final = f"managedclustersets.{GROUP}"
@@ -41,7 +41,7 @@ _ROLES: Final = (f"clusterroles.{_RBAC}", f"clusterrolebindings.{_RBAC}")
 class JoinReviews:
     """Answers for users who may create the kind."""
 
-    def __init__(self, store: Store, authorizer: Authorizer, policy: Callable[[], Policy]) -> None:
+    def __init__(self, store: StoredObjects, authorizer: Authorizer, policy: Callable[[], Policy]) -> None:
         self._store = store
         self._authorizer = authorizer
         self._policy = policy

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from muster.api.resource import Resource
     from muster.hub.requests import Target
     from muster.hub.storage import Change, Record, Store
+    from muster.hub.storage.reading import StoredObjects
 
 NAMESPACES = "namespaces"
 SERVER = "kube-apiserver"  # the field manager of what the server itself writes, as clients know it
@@ -74,7 +75,7 @@ def complete_new(obj: JsonObject) -> None:
     obj["status"] = {"phase": "Active"}
 
 
-def admitting_namespace(store: Store, target: Target, name: str) -> tuple[Unchanged, ...]:
+def admitting_namespace(store: StoredObjects, target: Target, name: str) -> tuple[Unchanged, ...]:
     """A guard that the namespace goes on existing until the new object is stored. Raises 404 and 403."""
     if not target.resource.namespaced:
         return ()

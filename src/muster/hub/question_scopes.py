@@ -19,14 +19,14 @@ from muster.questions.asked import OTHERS, Scope
 
 if TYPE_CHECKING:
     from muster.hub.requests import User
-    from muster.hub.storage import Store, Unchanged
+    from muster.hub.storage import Unchanged
+    from muster.hub.storage.reading import StoredObjects
 
 _CLUSTERS: Final = f"managedclusters.{GROUP}"
 _SETS: Final = f"managedclustersets.{GROUP}"
 _NAMESPACES: Final = "namespaces"
 _MOST_NAMESPACES: Final = 1000
 _MOST_NAMES: Final = 20_000  # that roles list one by one
-_AT_ONCE: Final = 200  # of them that are confirmed without a pause
 _MOST_KNOWN: Final = 64  # users whose names are remembered
 _ANY: Final = "*"
 _Asked = tuple[str, tuple[str, ...], str, str]
@@ -35,13 +35,15 @@ _Asked = tuple[str, tuple[str, ...], str, str]
 class RevisedAuthorizer(Authorizer, Protocol):
     """One that says what its decisions rest on, so that they can be remembered."""
 
+    at_once: int  # names that are confirmed without a pause
+
     def read(self) -> tuple[Unchanged, ...]: ...
 
 
 class Scopes:
     """Knows who may get what."""
 
-    def __init__(self, store: Store, authorizer: RevisedAuthorizer) -> None:
+    def __init__(self, store: StoredObjects, authorizer: RevisedAuthorizer) -> None:
         self._store = store
         self._authorizer = authorizer
         self._known: OrderedDict[_Asked, frozenset[str]] = OrderedDict()  # names, as long as roles stay as they are
@@ -133,8 +135,8 @@ class Scopes:
                 f"Ask for a role that allows get on {plural} without resourceNames"
             )
         ordered = sorted(named)
-        for begin in range(0, len(ordered), _AT_ONCE):
-            some = ordered[begin : begin + _AT_ONCE]
+        for begin in range(0, len(ordered), self._authorizer.at_once):
+            some = ordered[begin : begin + self._authorizer.at_once]
             named -= set(await self._authorizer.missing(user, "get", resource, some, namespace))
             await asyncio.sleep(0)  # others have their turn
         return frozenset(named)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from muster.hub.explanations import Explanations
     from muster.hub.question_scopes import RevisedAuthorizer
     from muster.hub.requests import User
-    from muster.hub.storage import Store
+    from muster.hub.storage.reading import StoredObjects
     from muster.values.json import JsonObject
 
 _LATE: Final = 2.0  # seconds; the observer knows better when to give up
@@ -68,7 +68,7 @@ class Questions:
 
     def __init__(
         self,
-        store: Store,
+        store: StoredObjects,
         authorizer: RevisedAuthorizer,
         controllers: Controllers,
         explanations: Explanations,

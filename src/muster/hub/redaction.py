@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from muster.hub.requests import Authorizer, User
-    from muster.hub.storage import Store
+    from muster.hub.storage.reading import StoredObjects
 
 GROUP: Final = "cluster.open-cluster-management.io"
 CLUSTERS: Final = f"managedclusters.{GROUP}"
@@ -44,7 +44,7 @@ _ENTRIES: Final = (ClusterScores, FailureReport, NearMiss)  # each about one clu
 class Redaction:
     """Knows which clusters there are, and who may get them."""
 
-    def __init__(self, store: Store, authorizer: Authorizer) -> None:
+    def __init__(self, store: StoredObjects, authorizer: Authorizer) -> None:
         self._store = store
         self._authorizer = authorizer
 

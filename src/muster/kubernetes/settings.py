@@ -148,8 +148,10 @@ def _merged(base: JsonMapping, values: JsonMapping, path: str) -> JsonObject:
             hint = f": did you mean {' or '.join(close)}?" if close else f"; there are {', '.join(base)}"
             raise InvalidObjectError(name, f"there is no such setting{hint}")
         before = merged.get(name)
-        inner = isinstance(before, dict) and isinstance(value, dict)
-        merged[name] = _merged(before, value, f"{path}{name}.") if inner else value
+        if isinstance(before, dict) and isinstance(value, dict):
+            merged[name] = _merged(before, value, f"{path}{name}.")
+        else:
+            merged[name] = value
     return merged
 
 

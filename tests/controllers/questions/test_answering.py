@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from muster.controllers.duties import DISABLED
 from muster.controllers.placements.dry_runs import DryRun
 from muster.controllers.placements.keys import SetKey
 from muster.controllers.placements.preview import settle, world_of
-from muster.controllers.placements.world import DISABLED
 from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion, Refusal
 from muster.placement.explain.report import Window

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 from pathlib import Path  # noqa: TC003 - typer reads annotations at run time
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +21,8 @@ from muster.cli.terminal.commands import was_typed
 if TYPE_CHECKING:
     from muster.controllers.manager import Manager
     from muster.values.json import JsonObject
+
+_LOGGER = logging.getLogger(__name__)
 
 
 @takes(ControllersLimits)
@@ -39,6 +43,8 @@ def command(
     set_aside: Annotated[str, typer.Option("--set-aside", hidden=True)] = "",
 ) -> None:
     """Run the controllers alone, against the hub in --data or the server of a kubeconfig. One of several leads.
+
+    On a Kubernetes server `muster kubernetes run` does that and more; it takes $KUBECONFIG and a Pod's own account.
 
     Examples:
       muster hub controllers --data my-hub
@@ -62,6 +68,12 @@ def command(
     # Only what is typed leads elsewhere: a context that is somebody's default is not meant for a hub's controllers.
     elsewhere = was_typed("kubeconfig") or was_typed("context")
     directory = None if elsewhere else data or default_directory()
+    if directory is not None and data is None and os.environ.get("KUBECONFIG"):
+        _LOGGER.warning(
+            "$KUBECONFIG is not looked at here: these are the controllers of the hub in %s. For the server of "
+            "$KUBECONFIG use `muster kubernetes run`, or name it with --kubeconfig",
+            directory,
+        )
     catalogs = named_catalogs(catalog)
     # Beside a hub all candidates are on one machine or near it, and a lease of 3 s makes fail-over quick; elsewhere
     # these are the numbers that Kubernetes' own components use.

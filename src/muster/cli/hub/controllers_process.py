@@ -1,4 +1,4 @@
-"""The controllers' process as `muster hub run` supervises it: its limits, its successors' names, what it died of."""
+"""The controllers' process as `muster hub run` and `muster kubernetes run` supervise it: limits, names, blame."""
 
 from __future__ import annotations
 
@@ -38,9 +38,16 @@ class ControllersProcess:
     """Gives the supervisor its part."""
 
     def __init__(
-        self, directory: Path, options: Sequence[str], identity: str, memory: int | None, patience: float
+        self,
+        directory: Path,
+        options: Sequence[str],
+        identity: str,
+        memory: int | None,
+        patience: float,
+        command: Sequence[str] = ("hub", "controllers"),
     ) -> None:
-        """`options` are those of `muster hub controllers`; `memory` is in bytes, 0 for no limit."""
+        """`options` are those of the command; `memory` is in bytes, 0 for no limit."""
+        self._command = command
         vitals, self.vitals = _vitals(directory / VITALS)
         self._options = options
         self._family = identity
@@ -56,7 +63,7 @@ class ControllersProcess:
     def _arguments(self) -> list[str]:
         """Names for one process after the other, each of which may take over from the one before, which is dead."""
         self._number += 1
-        options = ["hub", "controllers", *self._options, "--vitals", str(self.vitals)]
+        options = [*self._command, *self._options, "--vitals", str(self.vitals)]
         options += ["--identity", f"{self._family}_{self._number}"]
         options += ["--succeeds", f"{self._family}_{self._number - 1}"] if self._number > 1 else []
         if self._suspects:

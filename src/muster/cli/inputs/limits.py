@@ -86,7 +86,7 @@ def takes(limits: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
     return decorate
 
 
-def arguments(limits: HubLimits, wanted: type) -> list[str]:
+def arguments(limits: HubLimits | ControllersLimits, wanted: type) -> list[str]:
     """The options by which another command gets those of these limits that it takes and that are not the usual ones."""
     found = []
     for name, group in _groups(wanted).items():

@@ -16,6 +16,7 @@ import msgspec
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import plain_conditions
 from muster.api.placement import PLACEMENT
+from muster.controllers.duties import SCHEDULER
 from muster.controllers.placements.decisions import DecisionWriter
 from muster.controllers.placements.drafts import draft_of
 from muster.controllers.placements.guarding import APPROVED, PlacementGuards
@@ -109,6 +110,8 @@ class PlacementController:
             self._decisions.forget(key)
             self._multicluster.forget(key)
             return
+        if self.world.duties.keeps_away(known.obj.metadata.annotations) == SCHEDULER:
+            return  # somebody else's: nothing of it is evaluated or written
         self.history.note_specs(key)
         if (held := self.world.plans.held(key)) is not None:
             await self._write_held(key, known.obj, held)

@@ -239,7 +239,10 @@ class HistoryKeeper:
     # ---------------------------------------------------------------------------------------------- behind them
 
     async def run(self) -> None:
-        """Write for ever, if the server keeps histories and we may write them."""
+        """Write for ever, if histories are ours to keep, the server has them and we may write them."""
+        if not self._world.duties.histories:
+            self._give_up()
+            return
         while True:
             try:
                 await self._read_known()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from muster.api.addon_placement_score import AddOnPlacementScore
 from muster.api.lease import Lease
+from muster.api.managed_cluster import GROUP
 from muster.api.managed_cluster_set import ManagedClusterSet
 from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
 from muster.api.placement import Placement
@@ -34,6 +35,7 @@ BINDINGS: Final = Reader(ManagedClusterSetBinding)
 DECISIONS: Final = Reader(PlacementDecision)
 PLACEMENTS: Final = Reader(Placement)
 LEASES: Final = Reader(Lease)
+CLUSTER_LEASES: Final = "leases.coordination.k8s.io"  # by which clusters show that they are alive
 
 
 class ClusterWatcher(Protocol):
@@ -107,15 +109,15 @@ class PlacementMirrors:
         self.leases = Mirror(LEASES, clusters.put_lease, clusters.remove_lease, unreadable=unreadable.of("leases"))
 
     def by_resource(self) -> Mapping[str, AnyMirror]:
+        """By their full names: other groups have placements and decisions too."""
         return {
-            "managedclusters": self.clusters,
-            "addonplacementscores": self.scores,
-            "managedclustersets": self.sets,
-            "managedclustersetbindings": self.bindings,
-            # Another group has a kind of the same name.
-            "placementdecisions.cluster.open-cluster-management.io": self.decisions,
-            "placements": self.placements,
-            "leases": self.leases,
+            f"managedclusters.{GROUP}": self.clusters,
+            f"addonplacementscores.{GROUP}": self.scores,
+            f"managedclustersets.{GROUP}": self.sets,
+            f"managedclustersetbindings.{GROUP}": self.bindings,
+            f"placementdecisions.{GROUP}": self.decisions,
+            f"placements.{GROUP}": self.placements,
+            CLUSTER_LEASES: self.leases,
         }
 
     def _put_cluster(self, new: Stored[ClusterHealth]) -> Fault | None:

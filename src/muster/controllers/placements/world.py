@@ -10,10 +10,11 @@ Plans are in `plans.py`, pages of decisions in `decision_pages.py`, what is note
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from muster.controllers.duties import ALONE, Duties
 from muster.controllers.placements.changes import ChangeLog, Noted
 from muster.controllers.placements.decision_pages import DecisionPage, DecisionPages
 from muster.controllers.placements.evaluation_notes import EvaluationNotes
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 K = TypeVar("K", bound=Key | SetKey)
 T = TypeVar("T", bound="Kind")
 Asking = TypeVar("Asking", "ManagedClusterSet", "Placement")
-DISABLED: Final = "cluster.open-cluster-management.io/experimental-scheduling-disable"
 
 
 class PlacementWorld:
@@ -57,7 +57,9 @@ class PlacementWorld:
         report: Callable[[str, str, float], None] = lambda *_: None,
         quarantine: Quarantine | None = None,
         notes: Notes | None = None,
+        duties: Duties = ALONE,
     ) -> None:
+        self.duties = duties
         self.quarantine = quarantine or Quarantine()
         self.fleet = Fleet()
         self._objects = objects = PlacementObjects()
@@ -239,7 +241,7 @@ class PlacementWorld:
         placement = self.placements.get(key)
         if placement is None or placement.obj.metadata.is_going:
             return None
-        if placement.obj.metadata.annotations.get(DISABLED) == "true":
+        if self.duties.keeps_away(placement.obj.metadata.annotations) is not None:
             return None
         planned = self.plans.current(key)
         if planned is None:

@@ -12,7 +12,6 @@ import msgspec
 
 from muster.controllers.placements.dry_runs import DryRun
 from muster.controllers.placements.fleet_advice import FleetAdviser
-from muster.controllers.placements.world import DISABLED
 from muster.controllers.questions.kinds import Advice, Refusal
 from muster.placement.explain.explanation import explain_cluster
 from muster.placement.explain.report import with_remarks
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from muster.api.parts import ObjectMeta
     from muster.api.placement import Placement
     from muster.api.reading import Reading
+    from muster.controllers.duties import Duties
     from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion
     from muster.placement.explain.report import PlacementReport
@@ -109,7 +109,8 @@ class QuestionService:
             elif question.cluster:
                 way = explain_cluster(result, question.cluster, rules=self._world.rules if question.all_sets else {})
                 report = msgspec.structs.replace(report, cluster=cluster_report(way))
-        report = with_remarks(report, (*map(note, _remarks(placement.obj.metadata)), *report.remarks))
+        remarks = _remarks(placement.obj.metadata, self._world.duties)
+        report = with_remarks(report, (*map(note, remarks), *report.remarks))
         return msgspec.structs.replace(report, dry_run=question.dry_run)
 
     async def advise(self, question: AdviceQuestion) -> Advice:
@@ -133,9 +134,9 @@ def read_placement(placement: JsonObject) -> Reading[Placement]:
     return found
 
 
-def _remarks(placement: ObjectMeta) -> tuple[Reason, ...]:
+def _remarks(placement: ObjectMeta, duties: Duties) -> tuple[Reason, ...]:
     if placement.is_going:
         return (Reason(Code.PLACEMENT_DELETING),)
-    if placement.annotations.get(DISABLED) == "true":
-        return (Reason(Code.SCHEDULING_DISABLED, parameters={"annotation": DISABLED}),)
+    if (annotation := duties.keeps_away(placement.annotations)) is not None:
+        return (Reason(Code.SCHEDULING_DISABLED, parameters={"annotation": annotation}),)
     return ()

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from muster.api.config_map import ConfigMap
+from muster.api.reading import Reader
 from muster.client.errors import UnreachableError
 from muster.client.heads import head_of
 from muster.controllers.runtime.conditions import timestamp
@@ -31,11 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
-    from muster.api.config_map import ConfigMap
     from muster.api.parts import Identity
-    from muster.client import Client
+    from muster.client import Client, Reply
     from muster.controllers.runtime.mirror import Stored
     from muster.values.faults import Fault
+    from muster.values.json import JsonObject
 
 _LOGGER = logging.getLogger(__name__)
 CONFIG_MAP: Final = "muster-quarantine"
@@ -45,6 +47,8 @@ _MOST: Final = 500  # entries; a ConfigMap holds a megabyte
 _PAUSE: Final = 1.0  # seconds between looks at what has to be written
 _HEARD: Final = timedelta(seconds=30)  # after which a watch has told
 _NOT_FOUND: Final = 404
+_FORBIDDEN: Final = 403
+_CONFIG_MAPS: Final = Reader(ConfigMap)
 Place = tuple[str, str, str]  # kind, namespace, name
 Condition = tuple[str, str, str]
 
@@ -232,20 +236,32 @@ class QuarantineKeeper:
     async def _write(self, data: Mapping[str, str | None], decided_from: str = "") -> str:
         """Entries are written by key, so that two processes do not take each other's away. The new version."""
         try:
-            body: dict[str, object] = {"data": data}
-            if decided_from:
-                body["metadata"] = {"resourceVersion": decided_from}
-            reply = await self._client.request(
-                "PATCH", self._path, body=body, content_type="application/merge-patch+json"
-            )
+            reply = await self._changed(data, decided_from)
         except ApiError as error:
             if error.code != _NOT_FOUND:
                 raise
-            body = {
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": {"name": CONFIG_MAP, "namespace": self._quarantine.namespace},
-                "data": {key: text for key, text in data.items() if text is not None},
-            }
+            body = self._body({}, {key: text for key, text in data.items() if text is not None})
             reply = await self._client.request("POST", self._collection, body=body)
         return head_of(reply.body).metadata.resourceVersion
+
+    async def _changed(self, data: Mapping[str, str | None], decided_from: str) -> Reply:
+        version = {"resourceVersion": decided_from} if decided_from else {}
+        try:
+            return await self._client.request(
+                "PATCH",
+                self._path,
+                body={"data": data, **({"metadata": version} if version else {})},
+                content_type="application/merge-patch+json",
+            )
+        except ApiError as error:
+            if error.code != _FORBIDDEN:
+                raise
+        # Some may update and not patch: the role of Open Cluster Management's controller has it so.
+        present = _CONFIG_MAPS.partly((await self._client.request("GET", self._path)).json()).obj
+        version = {"resourceVersion": decided_from or present.metadata.resource_version}
+        kept = {key: text for key, text in {**present.data, **data}.items() if text is not None}
+        return await self._client.request("PUT", self._path, body=self._body(version, kept))
+
+    def _body(self, version: Mapping[str, str], data: Mapping[str, str]) -> JsonObject:
+        metadata = {"name": CONFIG_MAP, "namespace": self._quarantine.namespace, **version}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(data)}

@@ -44,11 +44,11 @@ from muster.values.limits import named
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
 
-    from muster.hub.api import Api
     from muster.hub.audit import AuditLog
     from muster.hub.requests import Authenticator, Authorizer, User, WatchStream
     from muster.hub.rest.answers import Send
     from muster.hub.rest.bodies import Receive
+    from muster.hub.rest.machinery import Machinery
     from muster.hub.rest.subresources import Descriptions, SubresourceDescription
     from muster.hub.rest.watching import Hold
 
@@ -76,7 +76,7 @@ class Application:
 
     def __init__(
         self,
-        api: Api,
+        api: Machinery,
         authenticator: Authenticator,
         authorizer: Authorizer,
         *,

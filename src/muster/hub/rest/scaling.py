@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.api.resource import Scale
-    from muster.hub.api import Api
     from muster.hub.requests import Body
     from muster.hub.rest.answers import Reply
     from muster.hub.rest.limits import Limits
+    from muster.hub.rest.machinery import Machinery
     from muster.hub.rest.verbs import Call
 
 NAME: Final = "scale"
@@ -39,7 +39,7 @@ _PATCHES: Final = (PatchType.JSON, PatchType.MERGE, PatchType.STRATEGIC)
 class Scaling:
     """Answers requests on scale."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Machinery) -> None:
         self._api = api
 
     async def answer(self, call: Call, limits: Limits) -> Reply:

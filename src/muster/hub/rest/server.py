@@ -245,8 +245,12 @@ async def serve(
     on_ready: Callable[[str], None] = lambda _: None,
     stop: asyncio.Event | None = None,
     tls: ServingCertificate | None = None,
+    context: ssl.SSLContext | None = None,
 ) -> None:
-    """Serve until `stop` is set or the task is cancelled; `on_ready` gets the URL once requests are answered."""
+    """Serve until `stop` is set or the task is cancelled; `on_ready` gets the URL once requests are answered.
+
+    `context` is TLS that somebody else looks after, in place of the files in `tls`.
+    """
     logging.getLogger("uvicorn.error").addFilter(_is_news)  # once, however often: filters are compared
     listener = bind(host, port)
     address = listener.getsockname()
@@ -271,7 +275,10 @@ async def serve(
         ssl_ca_certs=str(tls.clients) if tls and tls.clients else None,
         ssl_cert_reqs=ssl.CERT_OPTIONAL if tls and tls.clients else ssl.CERT_NONE,
     )
-    scheme = "https" if tls else "http"
+    if context is not None:
+        config.load()
+        config.ssl = context
+    scheme = "https" if tls or context else "http"
     server = _Server(config, application, lambda: on_ready(f"{scheme}://{shown}:{address[1]}"))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     stopped = asyncio.create_task((stop or asyncio.Event()).wait())

@@ -20,11 +20,11 @@ from muster.hub.rest.tables import Tables, untyped_bytes
 from muster.hub.write_checks import attributes_of
 
 if TYPE_CHECKING:
-    from muster.hub.api import Api
     from muster.hub.requests import Answer, Attributes, ListAnswer, User, WatchStream
     from muster.hub.rest.answers import Reply
     from muster.hub.rest.bodies import Receive
     from muster.hub.rest.limits import Limits
+    from muster.hub.rest.machinery import Machinery
     from muster.hub.rest.negotiation import Form
     from muster.hub.rest.query import Query
     from muster.hub.rest.routes import Route
@@ -75,7 +75,7 @@ class Call:
 class Verbs:
     """The verbs, with what they need."""
 
-    def __init__(self, api: Api, tables: Tables, limits: Limits) -> None:
+    def __init__(self, api: Machinery, tables: Tables, limits: Limits) -> None:
         self._api = api
         self._tables = tables
         self._limits = limits

@@ -52,6 +52,9 @@ COMMANDS: Mapping[str, Lazy] = {
     "delete": Lazy("muster.cli.delete", "Delete objects by file or by name.", _CHANGE),
     "undo": Lazy("muster.cli.undo", "Bring back an earlier spec of a placement.", _CHANGE),
     "hub": Lazy("muster.cli.hub.command", "Run the hub, back it up, restore it, ask how it is.", _RUN),
+    "kubernetes": Lazy(
+        "muster.cli.kubernetes.command", "Install Muster on Kubernetes, ask how it is, remove it.", _RUN
+    ),
     "demo": Lazy("muster.cli.demo", "Make synthetic fleets.", _RUN),
     "cel": Lazy("muster.cli.cel.command", "Evaluate, check and explain CEL expressions.", _TYPE),
     "jq": Lazy("muster.cli.jq", "Run jq queries within budgets.", _TYPE),

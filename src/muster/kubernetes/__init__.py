@@ -1,0 +1,1 @@
+"""The Kubernetes home: what is installed, how it gets there, and the program that runs there."""

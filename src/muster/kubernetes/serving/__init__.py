@@ -1,0 +1,1 @@
+"""What every replica serves on Kubernetes: webhooks, questions as an aggregated API, health and metrics."""

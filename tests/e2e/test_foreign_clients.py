@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import kubernetes
 import lightkube
 import pytest
 from kubernetes.dynamic import DynamicClient
@@ -13,8 +14,6 @@ from lightkube.generic_resource import create_global_resource
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap
 from lightkube.types import PatchType
-
-import kubernetes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -54,7 +54,9 @@ COMMANDS: Mapping[str, Lazy] = {
     "approve": Lazy("muster.cli.approve", "Let removals go that a guard holds.", _CHANGE),
     "undo": Lazy("muster.cli.undo", "Bring back an earlier spec of a placement.", _CHANGE),
     "hub": Lazy("muster.cli.hub.command", "Run the hub, back it up, restore it, ask how it is.", _RUN),
-    "kubernetes": Lazy("muster.cli.kubernetes.command", "Run Muster on a Kubernetes server.", _RUN),
+    "kubernetes": Lazy(
+        "muster.cli.kubernetes.command", "Install Muster on Kubernetes, ask how it is, remove it.", _RUN
+    ),
     "argocd": Lazy("muster.cli.argocd.command", "Answer Argo CD's generators.", _RUN),
     "demo": Lazy("muster.cli.demo", "Make synthetic fleets.", _RUN),
     "cel": Lazy("muster.cli.cel.command", "Evaluate, check and explain CEL expressions.", _TYPE),

@@ -20,6 +20,7 @@ CONTROLLERS: Final = "system:muster:controllers"
 COLLECTOR: Final = "system:muster:garbage-collector"
 #: The role that the hub keeps for the collector: the kinds that somebody has defined, by name.
 CUSTOM_KINDS: Final = f"{COLLECTOR}:custom-kinds"
+LEASE: Final = "muster-controllers"  # whoever holds it leads
 COLLECTING: Final = ("get", "list", "watch", "patch", "delete")
 _RBAC: Final = "rbac.authorization.k8s.io"
 _OCM: Final = "cluster.open-cluster-management.io"
@@ -36,6 +37,14 @@ def _on_everything(verbs: list[str]) -> Iterator[JsonObject]:
     for group in sorted({each.group for each in kinds}):
         yield _on(verbs, group, *sorted(each.plural for each in kinds if each.group == group))
 
+
+#: What leading takes, in the namespace of the lease: the lease, which nobody can create by name, and what is set aside
+#: because its evaluation killed or hung the controllers. The Kubernetes home grants these there and nowhere else.
+LEADING: Final[list[JsonObject]] = [
+    _on(["create"], "coordination.k8s.io", "leases"),
+    _on(["get", "update"], "coordination.k8s.io", "leases") | {"resourceNames": [LEASE]},
+    _on(["create", "get", "patch"], "", "configmaps") | {"resourceNames": [QUARANTINE]},
+]
 
 RULES: Final[Mapping[str, list[JsonObject]]] = {
     CONTROLLERS: [
@@ -84,12 +93,11 @@ RULES: Final[Mapping[str, list[JsonObject]]] = {
         _on(["patch"], "resolution.muster.dev", "resolutions/status"),
         _on(["list", "watch"], "", "configmaps"),
         _on(["create"], "", "events"),
-        # What is set aside because its evaluation killed or hung the controllers.
-        _on(["create", "get", "patch"], "", "configmaps") | {"resourceNames": [QUARANTINE]},
         # Which exclusive keys go with which set names. A role for one namespace could not be made before that exists.
         _on(["list", "watch"], "", "configmaps") | {"resourceNames": [PAIRS]},
         # The clusters' own leases are read; ours is held.
-        _on([*_READ, "create", "update"], "coordination.k8s.io", "leases"),
+        _on(_READ, "coordination.k8s.io", "leases"),
+        *LEADING,
     ],
     COLLECTOR: [
         *_on_everything(list(COLLECTING)),

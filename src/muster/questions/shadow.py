@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.controllers.placements.world import DISABLED
+from muster.controllers.duties import DISABLED
 from muster.placement.explain.explanation import explain_cluster
 from muster.reasons import Code, Reason, sentence
 from muster.selectors.membership import DEFAULT_KEY, ExclusiveMembership

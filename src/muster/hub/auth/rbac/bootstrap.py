@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from muster.access.policy import GROUP
 from muster.access.rules import rules_of, uncovered
-from muster.api import RESOURCES
+from muster.api import RESOURCES, user_roles
 from muster.api.fleet_parts import GROUP as FLEET
 from muster.api.fleet_questions import QUESTIONS
 from muster.api.metadata import annotations_of, labels_of
@@ -35,13 +35,7 @@ if TYPE_CHECKING:
 
 _READ = ["get", "list", "watch"]
 _WRITE = ["create", "delete", "deletecollection", "patch", "update"]
-_OCM = "cluster.open-cluster-management.io"
-_AGENTS = "agent-install.openshift.io"
-_OPENMCP = "clusters.openmcp.cloud"
-_RESOLUTION = "resolution.muster.dev"
 _CERTIFICATES = "certificates.k8s.io"
-_HISTORY = "placement.muster.dev"
-_MULTICLUSTER = "multicluster.x-k8s.io"
 _DISCOVERY = [
     "/api",
     "/api/*",
@@ -78,29 +72,12 @@ def _paths(*urls: str) -> JsonObject:
 _SEEN: Mapping[str, tuple[str, ...]] = {
     "": ("configmaps", "events", "namespaces", "namespaces/status", "serviceaccounts", "services"),
     "events.k8s.io": ("events",),
-    _OCM: (
-        "addonplacementscores",
-        "managedclustersetbindings",
-        "managedclustersetbindings/status",
-        "placementdecisions",
-        "placementdecisions/status",
-        "placements",
-        "placements/explain",
-        "placements/status",
-    ),
-    _AGENTS: ("agentclassifications", "agentclassifications/status", "agents", "agents/status"),
-    _OPENMCP: ("clusterrequests", "clusterrequests/status", "clusters", "clusters/status"),
-    _RESOLUTION: ("resolutions", "resolutions/status"),
-    _HISTORY: ("placementguardrecords", "placementhistories"),
-    _MULTICLUSTER: ("placementdecisions",),
+    **user_roles.SEEN,
 }
 _EDITED: Mapping[str, tuple[str, ...]] = {
     "": ("configmaps", "events", "secrets", "serviceaccounts"),
     "events.k8s.io": ("events",),
-    _OCM: ("managedclustersetbindings", "placements"),
-    _AGENTS: ("agentclassifications", "agents"),
-    _OPENMCP: ("clusterrequests",),
-    _RESOLUTION: ("resolutions",),
+    **user_roles.EDITED,
 }
 
 _ROLES: Mapping[str, Rules] = {
@@ -118,7 +95,7 @@ _ROLES: Mapping[str, Rules] = {
     ],
     # `view` has nothing outside of namespaces, as on every Kubernetes server; this is for those who look at the fleet.
     FLEET_VIEW: [
-        _on(_READ, _OCM, "managedclusters", "managedclustersets"),
+        _on(_READ, user_roles.OCM, "managedclusters", "managedclustersets"),
         _on(_READ, "multicluster.x-k8s.io", "clusterprofiles"),
         _on(["create"], FLEET, *(each.plural for each in QUESTIONS)),
     ],
@@ -157,7 +134,7 @@ _AGGREGATED: Mapping[str, tuple[str, Rules]] = {
             _on(_READ, "", "secrets"),
             _on(["impersonate"], "", "serviceaccounts"),
             _on(["create"], "", "serviceaccounts/token"),
-            _on(["create"], _OCM, "placements/explain"),
+            _on(["create"], user_roles.OCM, "placements/explain"),
             *(_on(_WRITE, group, *resources) for group, resources in _EDITED.items()),
             _on([*_WRITE, *_READ], "coordination.k8s.io", "leases"),
         ],

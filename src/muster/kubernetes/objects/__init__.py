@@ -1,0 +1,1 @@
+"""What is installed, one module for each concern; `muster.kubernetes.manifests` puts them together, in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 CLONE = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 EXAMPLES = [line for command in all_commands().values() for line in examples(command)]
-GOES_ON = ("muster hub run", "muster hub serve", "muster hub controllers")
+CONSOLE = "muster console"
+GOES_ON = ("muster hub run", "muster hub serve", "muster hub controllers", CONSOLE)
 #: What has to come before and after: backups before what reads them, and whatever ends the hub at the end.
 LATE = ("muster hub restore", "muster hub repair", "muster hub stop")
 
@@ -83,7 +85,7 @@ def test_every_example_that_ends_runs(place: Path) -> None:
 def going_on(line: str, folder: Path) -> Iterator[None]:
     """A command that goes on, once it has said that it is ready."""
     # A port that somebody else may have in use is the only thing that is not typed as it stands.
-    words = shlex.split(line.replace(" --port 8443", ""))
+    words = shlex.split(re.sub(r" --port \d+", "", line))
     process = subprocess.Popen(
         [sys.executable, "-m", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -93,7 +95,9 @@ def going_on(line: str, folder: Path) -> Iterator[None]:
         while True:
             said = process.stdout.readline()
             assert said, process.stderr.read()
-            if "export KUBECONFIG=" in said or "controllers are running" in said:
+            if any(
+                ready in said for ready in ("export KUBECONFIG=", "controllers are running", "muster console: http")
+            ):
                 break
         yield
     finally:
@@ -103,7 +107,7 @@ def going_on(line: str, folder: Path) -> Iterator[None]:
 
 
 def test_every_example_that_goes_on_gets_ready_and_ends(tmp_path: Path) -> None:
-    lines = [line for line in EXAMPLES if not ends(line)]
+    lines = [line for line in EXAMPLES if not ends(line) and not line.startswith(CONSOLE)]
     controllers = [line for line in lines if line.startswith("muster hub controllers")]
     assert len(controllers) == 2
     for number, line in enumerate([each for each in lines if each not in controllers]):
@@ -114,3 +118,12 @@ def test_every_example_that_goes_on_gets_ready_and_ends(tmp_path: Path) -> None:
             while line.startswith("muster hub serve") and controllers:
                 with going_on(controllers.pop(), folder):
                     pass
+
+
+def test_every_example_of_the_console_gets_ready_and_ends(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWSER", "true")  # the command of that name: nothing is opened
+    lines = [line for line in EXAMPLES if line.startswith(CONSOLE)]
+    assert len(lines) == 3
+    for line in lines:
+        with going_on(line, place):
+            pass

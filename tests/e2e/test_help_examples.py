@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -25,7 +26,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 #: Programs for Pods, which need a Kubernetes server: tests/kubernetes runs them beside one.
 IN_PODS = ("muster kubernetes run", "muster kubernetes placement")
 EXAMPLES = [line for command in all_commands().values() for line in examples(command) if not line.startswith(IN_PODS)]
-GOES_ON = ("muster hub run", "muster hub serve", "muster hub controllers", "muster argocd serve")
+CONSOLE = "muster console"
+GOES_ON = ("muster hub run", "muster hub serve", "muster hub controllers", "muster argocd serve", CONSOLE)
 #: What has to come before and after: backups before what reads them, and whatever ends the hub at the end.
 LATE = ("muster hub restore", "muster hub repair", "muster hub stop")
 
@@ -95,7 +97,7 @@ def test_every_example_that_ends_runs(place: Path) -> None:
 def going_on(line: str, folder: Path) -> Iterator[None]:
     """A command that goes on, once it has said that it is ready."""
     # A port that somebody else may have in use is the only thing that is not typed as it stands.
-    words = shlex.split(line.replace(" --port 8443", "").replace(" --port 8086", " --port 0"))
+    words = shlex.split(re.sub(r" --port \d+", "", line).replace("argocd serve", "argocd serve --port 0"))
     process = subprocess.Popen(
         [sys.executable, "-m", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -105,7 +107,8 @@ def going_on(line: str, folder: Path) -> Iterator[None]:
         while True:
             said = process.stdout.readline()
             assert said, process.stderr.read()
-            if any(each in said for each in ("export KUBECONFIG=", "controllers are running", "getparams.execute")):
+            ready = ("export KUBECONFIG=", "controllers are running", "getparams.execute", "muster console: http")
+            if any(each in said for each in ready):
                 break
         yield
     finally:
@@ -115,7 +118,7 @@ def going_on(line: str, folder: Path) -> Iterator[None]:
 
 
 def test_every_example_that_goes_on_gets_ready_and_ends(tmp_path: Path) -> None:
-    lines = [line for line in EXAMPLES if not ends(line) and not line.startswith("muster argocd")]
+    lines = [line for line in EXAMPLES if not ends(line) and not line.startswith(("muster argocd", CONSOLE))]
     controllers = [line for line in lines if line.startswith("muster hub controllers")]
     assert len(controllers) == 2
     for number, line in enumerate([each for each in lines if each not in controllers]):
@@ -126,3 +129,12 @@ def test_every_example_that_goes_on_gets_ready_and_ends(tmp_path: Path) -> None:
             while line.startswith("muster hub serve") and controllers:
                 with going_on(controllers.pop(), folder):
                     pass
+
+
+def test_every_example_of_the_console_gets_ready_and_ends(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWSER", "true")  # the command of that name: nothing is opened
+    lines = [line for line in EXAMPLES if line.startswith(CONSOLE)]
+    assert len(lines) == 3
+    for line in lines:
+        with going_on(line, place):
+            pass

@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, Lazy] = {
         "muster.cli.explain.command", "Say why: a placement, a cluster, a cluster set, a classification.", _ASK
     ),
     "get": Lazy("muster.cli.get.command", "Show objects.", _ASK),
+    "console": Lazy("muster.cli.console", "See the fleet in a browser, ask it, change it safely.", _ASK),
     "history": Lazy("muster.cli.history", "Show what moved a placement's decisions, and the specs it had.", _ASK),
     "shadow": Lazy("muster.cli.shadow", "Compare the decisions that OCM wrote with ours.", _ASK),
     "clusterset": Lazy("muster.cli.clusterset.command", "Who is in a cluster set, who may join it, and why.", _ASK),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -161,6 +162,42 @@ class Client:
         if response.status >= 400:
             raise refusal(response.status, content)
         return Reply(response.status, content, tuple(_warnings(response.headers.getall("Warning", []))))
+
+    @contextlib.asynccontextmanager
+    async def exchange(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: str = "",
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        seconds: float | None = 60.0,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """One request as it is given, and its answer as it comes, for who stands between: refusals are answers, a
+        redirect is not followed, and nothing is unpacked. `query` is spelled as it is sent. Raises UnreachableError.
+        """
+        url = self._url(path)
+        if query:
+            url = URL(f"{url}?{query}", encoded=True)
+        timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=10)
+        try:
+            for attempt in range(2):
+                credentials = await self._credentials()
+                async with self._session.request(
+                    method,
+                    url,
+                    data=body,
+                    headers={**credentials.headers, **(headers or {})},
+                    timeout=timeout,
+                    allow_redirects=False,
+                    auto_decompress=False,
+                ) as response:
+                    if attempt or not await self._may_try_again(response.status, credentials):
+                        yield response
+                        return
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise UnreachableError(self.connection.server, _cause(error)) from error
 
     async def discover(self) -> Discovery:
         """What the server serves: two requests where it can aggregate, else one per group and version."""

@@ -12,7 +12,7 @@ import base64
 import os
 import ssl
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,12 +44,17 @@ class Connection:
     renewal: Renewal | None = field(default=None, compare=False)  # of credentials that do not last
 
 
-async def load_connection(context: str | None = None, path: str | None = None) -> Connection:
-    """The connection of the named context, or of the current one. In a pod without a kubeconfig: the pod's own."""
+async def load_connection(
+    context: str | None = None, path: str | None = None, *, anonymous: bool = False
+) -> Connection:
+    """The connection of the named context, or of the current one. In a pod without a kubeconfig: the pod's own.
+
+    An anonymous one has the server and whom to trust, and nothing of the user: each request brings its own.
+    """
     config, sources = read_kubeconfig(path)
     if config is None:
         if own := in_cluster():
-            return own
+            return replace(own, headers={}, renewal=None) if anonymous else own
         raise KubeconfigError(
             f"no kubeconfig: none of {', '.join(map(str, sources))} exists. "
             "Start a hub with `muster hub run` and export the KUBECONFIG it prints, or pass --kubeconfig."
@@ -59,7 +64,7 @@ async def load_connection(context: str | None = None, path: str | None = None) -
         raise KubeconfigError("the kubeconfig has no current-context: name one with --context")
     chosen = _named("context", config.contexts, wanted).context
     cluster = _named("cluster", config.clusters, chosen.cluster).cluster
-    user = _named("user", config.users, chosen.user).user if chosen.user else User()
+    user = _named("user", config.users, chosen.user).user if chosen.user and not anonymous else User()
     server = cluster.server.rstrip("/")
     if not server:
         raise KubeconfigError(f"cluster {chosen.cluster!r} of the kubeconfig has no server")

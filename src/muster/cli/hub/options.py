@@ -166,7 +166,14 @@ def hub_settings(options: ServerOptions, limits: ServerLimits, vitals: Path | No
 
 
 #: Options of the processes that are not the server's, as the settings file may name them.
-_OF_CONTROLLERS: Final = ("catalog", "controllers-memory", "controllers-patience", "lease-namespace")
+_OF_OTHERS: Final = (
+    "catalog",
+    "console",
+    "controllers-memory",
+    "controllers-patience",
+    "lease-namespace",
+    "no-console",
+)
 
 
 def option_names() -> frozenset[str]:
@@ -175,4 +182,4 @@ def option_names() -> frozenset[str]:
     declared += [str(each) for info in option_infos(ServerOptions).values() for each in info.param_decls or ()]
     server = {each.partition("/")[0].lstrip("-") for each in declared if each.startswith("--")}
     limits = {option.lstrip("-") for option in limit_options(HubLimits)}
-    return frozenset(server - {"data", "demo"} | limits | set(_OF_CONTROLLERS))
+    return frozenset(server - {"data", "demo"} | limits | set(_OF_OTHERS))

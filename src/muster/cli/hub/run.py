@@ -1,4 +1,4 @@
-"""`muster hub run`: the API server and the controllers as two supervised processes."""
+"""`muster hub run`: the API server and the controllers as two supervised processes, of a demo the console too."""
 
 from __future__ import annotations
 
@@ -40,6 +40,17 @@ ControllersPatience = Annotated[
         rich_help_panel=_CONTROLLERS,
     ),
 ]
+ConsolePort = Annotated[
+    int | None,
+    typer.Option(
+        "--console",
+        min=0,
+        max=65535,
+        metavar="PORT",
+        help="Serve the console too, at this port; 0 takes a free one. A demo has it unless told --no-console.",
+        show_default=False,
+    ),
+]
 
 
 @takes(HubLimits)
@@ -50,6 +61,8 @@ def command(
     catalog: Catalogs = None,
     controllers_memory: ControllersMemory = None,
     controllers_patience: ControllersPatience = 20.0,
+    console: ConsolePort = None,
+    no_console: Annotated[bool, typer.Option("--no-console", help="Serve no console, not even of a demo.")] = False,
 ) -> None:
     """Run the API server and the controllers until Ctrl-C or SIGTERM; either is started again when it dies.
 
@@ -63,11 +76,12 @@ def command(
     """
     from muster.cli.hub.controllers_process import ControllersProcess
     from muster.cli.hub.supervisor import Part, supervise
-    from muster.hub.directory import default_directory
+    from muster.hub.directory import KUBECONFIG, default_directory
 
     log_to_stderr()
     directory = server.data or default_directory()
-    announced = Announcement(server.demo, server.port)
+    with_console = not no_console and (server.demo or console is not None)
+    announced = Announcement(server.demo, server.port, with_console)
     shared = ["--data", str(directory), "--supervised"]
     catalogs = (f"{name}={path}" for name, path in named_catalogs(catalog).items())
     options = [*shared, *(part for each in catalogs for part in ("--catalog", each))]
@@ -80,6 +94,13 @@ def command(
         told = arguments_of(replace(server, data=None, port=announced.port))
         return ["hub", "serve", *shared, *told, *arguments(limits, ServerLimits), "--vitals", str(beside.vitals)]
 
+    def showing() -> list[str]:
+        kubeconfig = ["--kubeconfig", str(directory / KUBECONFIG)]
+        return ["console", *kubeconfig, "--port", str(announced.console_port or console or 0), "--supervised"]
+
+    parts = [beside.part(announced.controllers_ready)]
+    if with_console:
+        parts.append(Part("the console", showing, announced.console_ready))
     if server.demo:
         sys.stdout.write("loading the demo fleet …\n")
         sys.stdout.flush()
@@ -87,7 +108,7 @@ def command(
         code = asyncio.run(
             supervise(
                 Part("the API server", serving, announced.server_ready),
-                beside.part(announced.controllers_ready),
+                *parts,
             )
         )
     if code:

@@ -1,0 +1,98 @@
+// Live by watch: a screen names the collections it shows, and hears when they have changed. One state for the frame.
+import {versionOf, watch} from './api.js';
+
+/** Whether what is shown is live: `state` is live, connecting, waiting (with `until`) or none (with `why`). */
+export const connection = new EventTarget();
+Object.assign(connection, {state: 'none', until: 0, why: '', lost: 0});
+
+function told(facts) {
+  Object.assign(connection, facts);
+  connection.dispatchEvent(new Event('change'));
+}
+
+const QUIET = 250; // ms in which changes are gathered before a screen hears of them
+const STEADY = 5000; // ms after which a connection counts as good again
+const LONGEST = 15000;
+
+/** Watches collections while the screen is there and the window is seen. Calls `changed` at most four times a second. */
+export class Live {
+  #host; #resources; #changed; #controller; #timer = 0; #onVisible = () => this.#toggle();
+
+  constructor(host, resources, changed) {
+    this.#host = host;
+    this.#resources = resources;
+    this.#changed = changed;
+    host.addController(this);
+  }
+
+  hostConnected() {
+    document.addEventListener('visibilitychange', this.#onVisible);
+    this.#toggle();
+  }
+
+  hostDisconnected() {
+    document.removeEventListener('visibilitychange', this.#onVisible);
+    this.#stop();
+    told({state: 'none', why: '', lost: 0});
+  }
+
+  #toggle() {
+    if (document.hidden) this.#stop();
+    else if (!this.#controller) this.#start();
+  }
+
+  #stop() {
+    this.#controller?.abort();
+    this.#controller = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+  }
+
+  #start() {
+    const {signal} = this.#controller = new AbortController();
+    const open = new Set();
+    for (const each of this.#resources) this.#keep(each, signal, open);
+  }
+
+  async #keep(resource, signal, open) {
+    let pause = 500;
+    let missed = false;
+    while (!signal.aborted) {
+      const began = performance.now();
+      try {
+        const version = await versionOf(resource, signal);
+        if (missed) this.#soon();
+        open.add(resource);
+        if (open.size === this.#resources.length) told({state: 'live', why: '', lost: 0});
+        for await (const event of watch(resource, version, signal)) {
+          if (event.type === 'ERROR') break;
+          if (event.type !== 'BOOKMARK') this.#soon();
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if ([401, 403, 404].includes(error.code)) {
+          told({state: 'none', why: error.message});
+          return;
+        }
+      }
+      if (signal.aborted) return;
+      open.delete(resource);
+      missed = true;
+      pause = performance.now() - began > STEADY ? 500 : Math.min(pause * 2, LONGEST);
+      told({state: 'waiting', until: Date.now() + pause, lost: connection.lost || Date.now()});
+      await new Promise((done) => {
+        const timer = setTimeout(done, pause);
+        signal.addEventListener('abort', () => (clearTimeout(timer), done()), {once: true});
+      });
+      if (!signal.aborted) told({state: 'connecting'});
+    }
+  }
+
+  #soon() {
+    if (this.#timer) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = 0;
+      if (this.#host.isConnected) this.#changed();
+    }, QUIET);
+  }
+}

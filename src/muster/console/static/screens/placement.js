@@ -1,0 +1,238 @@
+// One placement: decisions by rank, the funnel, conditions in words, what moved it, and the way back.
+import {css, html, nothing} from '../../third_party/lit.js';
+import {ask, get, path, request, toYaml} from '../lib/api.js';
+import {asked, words} from '../lib/commands.js';
+import {counted, number, share} from '../lib/format.js';
+import {Live} from '../lib/live.js';
+import {to} from '../lib/router.js';
+import {Screen} from '../lib/screen.js';
+import {Task} from '../lib/task.js';
+import {sign, signStyles} from '../parts/small.js';
+
+const SHOWN = 50;
+const BELOW = 8; // clusters shown below the cut
+const SHADES = 5;
+const DEEDS = {
+  Created: 'was created', Changed: 'changed', Deleted: 'was deleted', ScoreExpired: 'expired',
+  TolerationExpired: 'has a taint that is no longer tolerated', SeenAfterRestart: 'changed while no controller was running',
+  OtherDecisions: 'nothing that the placement reads has changed; decisions of other placements count too',
+  Unrecorded: 'the controllers ended before they had written down why',
+};
+
+export class Placement extends Screen {
+  static properties = {...Screen.properties, undoing: {state: true}, all: {state: true}, faultOfUndo: {state: true}, spec: {state: true}};
+  static styles = [...Screen.styles, signStyles, css`
+    :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s5); }
+    .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(280px, 2fr); gap: var(--s6); align-items: start; }
+    .ranks { display: grid; grid-template-columns: 2.4em minmax(150px, auto) minmax(80px, 1fr) auto; gap: 0 var(--s3); align-items: center; }
+    .ranks > * { padding: 3px 0; min-height: 26px; }
+    .cut { grid-column: 1 / -1; display: flex; gap: var(--s3); align-items: center; color: var(--faint); font: var(--small); padding: var(--s1) 0; }
+    .cut::after { content: ''; flex: 1; border-top: 1px dashed var(--faint); }
+    .segments { display: flex; height: 8px; padding: 0; min-height: 8px; position: relative; }
+    .segments::before { content: ''; position: absolute; inset-block: -9px; inset-inline-start: var(--zero); border-inline-start: 1px solid var(--line); }
+    .segments > span { display: flex; gap: 1px; } .segments .infavour { flex: 1; } .segments .against { justify-content: flex-end; flex: none; }
+    .segments i { display: block; border-radius: 2px; } .against i { opacity: .6; }
+    .s0 { background: var(--accent); } .s1 { background: var(--bar-yes); } .s2 { background: var(--wait); } .s3 { background: var(--bar-no); } .s4 { background: var(--faint); }
+    a.below { color: var(--faint); }
+    .legend { display: flex; gap: var(--s4); flex-wrap: wrap; } .legend i { display: inline-block; width: 8px; height: 8px; border-radius: 2px; margin-inline-end: 5px; }
+    .stage { display: grid; grid-template-columns: 130px minmax(0, 1fr) 110px; gap: var(--s3); align-items: center; padding: 3px 0; }
+    .stage .bar { height: 10px; }
+    .why { margin: 0 0 var(--s2) 0; color: var(--faint); font: var(--small); display: grid; gap: 2px; }
+    .why a.mono { font: 12px/16px var(--mono); }
+    .why li { display: flex; gap: var(--s2); flex-wrap: wrap; }
+    .groups { display: grid; gap: var(--s1); }
+    .moves > li { display: grid; grid-template-columns: 104px 1fr auto; gap: var(--s4); padding: var(--s3) 0; align-items: start; }
+    .moves > li + li { border-top: 1px solid var(--line); }
+    .moves:hover > li:not(:hover) .faint { opacity: .8; }
+    .moves .stack { gap: var(--s1); } section > h2 + .moves { margin-top: var(--s2); }
+    .strips { display: grid; grid-template-columns: auto 1fr auto; gap: 3px var(--s3); align-items: center; }
+    .dots { display: flex; gap: 3px; flex-wrap: wrap; } .dots i { width: 10px; height: 10px; border-radius: 2px; background: var(--bar-yes); }
+    dialog { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); color: var(--ink); box-shadow: var(--shadow); width: min(640px, 94vw); padding: var(--s5); }
+    dialog::backdrop { background: rgb(0 0 0 / 25%); }
+    pre { max-height: 46vh; overflow: auto; }
+    @media (max-width: 900px) { .columns { grid-template-columns: minmax(0, 1fr); } .moves > li { grid-template-columns: 1fr; } .stage { grid-template-columns: 100px 1fr 84px; } }
+  `];
+
+  #report = new Task(this, (signal) => ask('PlacementExplanation', {namespace: this.params.namespace, name: this.params.name, limit: SHOWN}, signal));
+  #object = new Task(this, async (signal) => {
+    const found = await get('placements', this.params, signal);
+    const yaml = await toYaml({apiVersion: found.apiVersion, kind: found.kind, metadata: {name: found.metadata.name, namespace: found.metadata.namespace}, spec: found.spec}, signal);
+    return {found, yaml, regions: await this.#spread(found, signal)};
+  });
+  #history = new Task(this, (signal) => get('placementhistories', this.params, signal).catch((error) => {
+    if (error.code === 404) return {changes: [], revisions: []};
+    throw error;
+  }));
+  #undo = new Task(this, (signal, placement) => ask('PlacementExplanation', {placement, limit: 20}, signal));
+  #live = new Live(this, ['placements', 'placementdecisions', 'placementhistories'], () => this.arrived());
+
+  get heading() { return `${this.params.namespace}/${this.params.name}`; }
+
+  get commands() {
+    const {namespace, name} = this.params;
+    return asked('PlacementExplanation', {namespace, name}, words('muster', 'explain', 'placement', name, '-n', namespace));
+  }
+
+  arrived() {
+    this.#report.run();
+    this.#object.run();
+    this.#history.run();
+  }
+
+  /** How the decided clusters spread over a topology: one count for each value. */
+  async #spread(placement, signal) {
+    const constraint = placement.spec.spreadPolicy?.spreadConstraints?.[0];
+    if (!constraint) return undefined;
+    const {topologyKey: key, topologyKeyType: type = 'Label'} = constraint;
+    const text = JSON.stringify(key);
+    const distinct = type === 'Claim' ? `managedCluster.status.?clusterClaims.orValue([]).filter(c, c.name == ${text})[0].value`
+      : `managedCluster.metadata.?labels[?${text}].orValue("")`;
+    const found = await ask('FleetEvaluation', {placement, distinct, mostValues: 40, rows: {limit: 0}}, signal);
+    return {key, values: found.values};
+  }
+
+  render() {
+    const {namespace, name} = this.params;
+    return html`<div><h1><span class="faint">${namespace}/</span>${name}</h1>${this.#report.value ? this.#summary(this.#report.value) : nothing}</div>
+      ${this.shown(this.#report, (report) => html`
+      <div class="columns">
+        <div class="stack"><section class="card stack"><div class="spread"><h2>Decisions</h2>${this.#legend(report)}</div>${this.#ranks(report)}</section>
+          <section class="card stack"><h2>From the fleet to the decision</h2><div>${report.funnel.map((stage) => this.#stage(stage, report.fleet))}</div></section></div>
+        <div class="stack">${this.#conditions(report)}${this.#groups(report)}${this.#strips()}${this.#spec()}</div>
+      </div>
+      <section class="card"><h2>What moved it</h2>${this.shown(this.#history, (history) => this.#moves(history))}</section>`)}
+      ${this.#dialog()}`;
+  }
+
+  #summary(report) {
+    const wanted = report.wanted === undefined ? '' : ` of ${number(report.wanted)} wanted`;
+    return html`<p><b>${counted(report.selected, 'cluster')}</b>${wanted} <span class="faint">from ${number(report.fleet)} in the fleet${report.hidden ? `, ${number(report.hidden)} you may not see` : ''}</span>
+      ${report.notes.map((each) => html`<br><span class="wait">${sign('wait')} ${each}</span>`)}</p>`;
+  }
+
+  #legend({scores}) {
+    if (scores.scorers.length < 1) return nothing;
+    return html`<span class="legend small faint">${scores.scorers.map((each, at) => html`<span><i class=${`s${at % SHADES}`}></i>${each.name}${each.weight === 1 ? '' : ` × ${each.weight}`}</span>`)}</span>`;
+  }
+
+  #ranks({scores, nearMisses}) {
+    if (!scores.clusters.length) return html`<p class="faint">No cluster passes every filter. The funnel below says where they stay.</p>`;
+    // Bars grow from a common zero: what speaks against a cluster to the left of it, what speaks for it to the right.
+    const weighted = scores.clusters.map((each) => each.scores.map((score, at) => score * scores.scorers[at].weight));
+    const most = (keep) => Math.max(0, ...weighted.map((each) => each.reduce((sum, score) => sum + (keep(score) ? Math.abs(score) : 0), 0)));
+    const [against, infavour] = [most((score) => score < 0), most((score) => score > 0)];
+    const whole = against + infavour || 1;
+    const last = scores.clusters.findLastIndex((each) => each.selected);
+    const ranked = scores.clusters.slice(0, this.all ? SHOWN : last + 1 + BELOW);
+    const {namespace, name} = this.params;
+    return html`<div class="ranks">${ranked.map((each, at) => html`
+        <span class="num faint">${each.rank}</span>
+        <a class="mono ${each.selected ? '' : 'below'}" href=${to.why(namespace, name, each.cluster)}>${sign(each.selected ? 'yes' : 'no')} ${each.cluster}</a>
+        <span class="segments" aria-hidden="true" .style=${`--zero:${share(against, whole)}%`}>
+          <span class="against" .style=${`width:${share(against, whole)}%`}>${this.#segments(scores, weighted[at], against, (score) => score < 0)}</span>
+          <span class="infavour">${this.#segments(scores, weighted[at], infavour, (score) => score > 0)}</span></span>
+        <span class="num mono">${each.total}</span>
+        ${at === last && scores.count > last + 1 ? html`<span class="cut">cut: ${counted(scores.count - last - 1, 'cluster')} below</span>` : nothing}`)}</div>
+      ${scores.count > ranked.length ? html`<p class="faint small">${number(scores.count - ranked.length)} more
+        ${scores.clusters.length > ranked.length ? html`<button class="plain" @click=${() => { this.all = true; }}>Show ${scores.clusters.length}</button>` : nothing}</p>` : nothing}
+      ${nearMisses.some((each) => each.stage !== 'Pick') ? html`<h3>Near misses</h3><ul class="why">${nearMisses.filter((each) => each.stage !== 'Pick').map((each) => html`
+        <li><a class="mono" href=${to.why(namespace, name, each.cluster)}>${each.cluster}</a> ${each.reason}</li>`)}</ul>` : nothing}`;
+  }
+
+  #segments({scorers}, weighted, whole, keep) {
+    return weighted.map((score, at) => (keep(score) ? html`<i class=${`s${at % SHADES}`} .style=${`width:${share(Math.abs(score), whole)}%`} title=${`${scorers[at].name}: ${score}`}></i>` : nothing));
+  }
+
+  #stage(stage, fleet) {
+    const {namespace, name} = this.params;
+    return html`<div class="stage"><span>${stage.name}</span><span class="bar yes" .style=${`width:${share(stage.after, fleet)}%`}></span>
+        <span class="num">${number(stage.before)} → <b>${number(stage.after)}</b></span></div>
+      ${stage.reasons.length ? html`<ul class="why">${stage.reasons.map((each) => html`<li><span class="num">${number(each.count)}</span> ${each.reason}
+        ${each.values.length ? html`<span>(${each.values.map((one) => `${one.value} ${number(one.count)}`).join(', ')})</span>` : nothing}
+        ${each.examples.slice(0, 2).map((one) => html`<a class="mono" href=${to.why(namespace, name, one)}>${one}</a>`)}</li>`)}
+        ${stage.otherReasons ? html`<li>${number(stage.otherCount)} for ${counted(stage.otherReasons, 'other reason')}</li>` : nothing}</ul>` : nothing}`;
+  }
+
+  #conditions({conditions, failures}) {
+    const good = {PlacementMisconfigured: 'False', PlacementSatisfied: 'True'};
+    return html`<section class="card"><h2>State</h2><ul>${conditions.map((each) => {
+      const kind = (good[each.type] ?? 'True') === each.status ? 'yes' : each.type === 'PlacementSatisfied' ? 'wait' : 'error';
+      return html`<li><span class=${kind}>${sign(kind)}</span> ${each.message} <span class="faint small">${each.type}</span></li>`;
+    })}${failures.count ? html`<li class="error">${sign('error')} An expression fails on ${counted(failures.count, 'cluster')}: ${failures.reasons.join('; ')}</li>` : nothing}</ul></section>`;
+  }
+
+  #groups({decisions}) {
+    if (decisions.length < 2) return nothing;
+    return html`<section class="card stack"><h2>Groups</h2><table><thead><tr><th>group</th><th class="num">clusters</th></tr></thead><tbody>
+      ${decisions.map((each) => html`<tr><td>${each.groupName || each.name}</td><td class="num">${number(each.clusters.count)}</td></tr>`)}</tbody></table></section>`;
+  }
+
+  #strips() {
+    const spread = this.#object.value?.regions;
+    if (!spread?.values?.length) return nothing;
+    return html`<section class="card stack"><h2>Spread over ${spread.key}</h2><div class="strips">${spread.values.map((each) => html`
+      <span class="mono">${each.value || '(none)'}</span><span class="dots" aria-hidden="true">${Array.from({length: Math.min(each.count, 40)}, () => html`<i></i>`)}</span>
+      <span class="num">${number(each.count)}</span>`)}</div></section>`;
+  }
+
+  #spec() {
+    const {yaml} = this.#object.value ?? {};
+    if (!yaml) return nothing;
+    return html`<section class="card stack"><div class="spread"><h2>Spec</h2><span class="row"><a href=${to.playground({placement: `${this.params.namespace}/${this.params.name}`})}>Edit in the playground</a></span></div>
+      <pre tabindex="0" aria-label="The placement as YAML">${yaml}</pre></section>`;
+  }
+
+  #moves({changes = [], revisions = []}) {
+    if (!changes.length) return html`<p class="faint">Its decisions have not moved since the first.</p>`;
+    const present = revisions.at(-1)?.revision;
+    return html`<ol class="moves">${[...changes].reverse().map((each) => {
+      const revision = revisions.find((one) => one.revision === each.generation);
+      return html`<li><span class="faint"><m-time .of=${each.time}></m-time></span>
+        <div class="stack"><p><b>${number(each.before)} → ${number(each.after)}</b> ${this.#names('yes', '+', each.gained)} ${this.#names('error', '−', each.lost)}</p>
+          <ul class="small faint">${(each.causes ?? []).map((cause) => html`<li>${cause.kind} <span class="mono">${[cause.namespace, cause.name].filter(Boolean).join('/')}</span> ${this.#deed(cause)}${cause.manager ? ` by ${cause.manager}` : ''}</li>`)}
+            ${each.more ? html`<li>and ${number(each.more)} more causes</li>` : nothing}</ul></div>
+        ${revision && revision.revision !== present ? html`<button @click=${() => this.#ask(revision)}>Undo to here</button>` : html`<span class="faint small">${revision ? 'present spec' : ''}</span>`}</li>`;
+    })}</ol>`;
+  }
+
+  #deed({deed = '', fields = [], note = ''}) {
+    const moved = fields.map(({field, old, new: now}) => `${field} ${old || '(none)'} → ${now || '(none)'}`).join('; ');
+    return `${DEEDS[deed] ?? deed}${moved ? `: ${moved}` : ''}${note ? ` (${note})` : ''}`;
+  }
+
+  #names(kind, mark, {count, examples} = {count: 0}) {
+    if (!count) return nothing;
+    return html`<span class=${kind}>${mark} ${examples.join(', ')}${count > examples.length ? ` and ${number(count - examples.length)} more` : ''}</span>`;
+  }
+
+  async #ask(revision) {
+    this.undoing = revision;
+    this.faultOfUndo = undefined;
+    this.#undo.reset();
+    const {found} = this.#object.value;
+    this.#undo.run({...found, spec: revision.spec, status: undefined, metadata: {name: found.metadata.name, namespace: found.metadata.namespace}});
+    await this.updateComplete;
+    this.shadowRoot.querySelector('dialog').showModal();
+  }
+
+  async #apply() {
+    const {found} = this.#object.value;
+    try {
+      await request('PUT', `${path('placements', this.params)}?fieldManager=muster-console`, {body: {...found, spec: this.undoing.spec}});
+      this.shadowRoot.querySelector('dialog').close();
+      this.arrived();
+    } catch (error) {
+      this.faultOfUndo = error;
+    }
+  }
+
+  #dialog() {
+    return html`<dialog aria-label="Undo">${this.undoing ? html`<div class="stack"><h2>Bring back the spec of revision ${this.undoing.revision}</h2>
+      ${this.shown(this.#undo, ({diff}) => html`<p>${this.#names('yes', '+', {count: diff.gained.count, examples: diff.gained.clusters})} ${this.#names('error', '−', {count: diff.lost.count, examples: diff.lost.clusters})}
+        ${diff.gained.count + diff.lost.count ? nothing : 'It would move no cluster.'}</p>`)}
+      ${this.faultOfUndo ? html`<m-state .failure=${this.faultOfUndo}></m-state>` : nothing}
+      <div class="row"><button class="primary" ?disabled=${!this.#undo.value} @click=${this.#apply}>Apply, move ${counted((this.#undo.value?.diff.gained.count ?? 0) + (this.#undo.value?.diff.lost.count ?? 0), 'cluster')}</button>
+        <button @click=${() => this.shadowRoot.querySelector('dialog').close()}>Cancel</button></div></div>` : nothing}</dialog>`;
+  }
+}
+customElements.define('m-placement', Placement);

@@ -1,0 +1,28 @@
+"""The pictures of the guide: every screen in both themes. `MUSTER_SCREENSHOTS` names the folder they are kept in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.conftest import SCREENS, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_screen_can_be_seen(open_at: Callable[[str], Page], tmp_path: Path, screen: str, scheme: str) -> None:
+    folder = Path(os.environ.get("MUSTER_SCREENSHOTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    page = open_at(SCREENS[screen])
+    page.emulate_media(color_scheme=scheme)
+    settled(page)
+    page.screenshot(path=folder / f"{screen}-{scheme}.png", animations="disabled", caret="hide")
+    assert (folder / f"{screen}-{scheme}.png").stat().st_size > 10_000

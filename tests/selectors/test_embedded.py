@@ -13,7 +13,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muster import selectors
 from muster.errors import InvalidObjectError
 from muster.selectors import (
     EmbeddedSelector,
@@ -28,6 +27,7 @@ from muster.selectors import (
     PurposeExpression,
     PurposeSelector,
 )
+from muster.selectors.purposes import FIELDS
 
 TYPES: list[type[EmbeddedSelector]] = [
     IdentitySelector,
@@ -273,7 +273,7 @@ def test_whatever_is_valid_fits_the_schema_and_matching_never_fails(document: di
 def test_the_schema_is_a_part_of_a_crd(kind: type[EmbeddedSelector]) -> None:
     schema = kind.crd_schema()
     assert schema["type"] == "object"
-    assert list(schema["properties"]) == list(selectors.embedded.FIELDS[kind.type_name])
+    assert list(schema["properties"]) == list(FIELDS[kind.type_name])
     assert all(each["nullable"] for each in schema["properties"].values())
     assert "$ref" not in str(schema)
     assert ObjectIdentity.__name__ not in str(schema)

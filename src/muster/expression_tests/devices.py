@@ -123,7 +123,8 @@ class _Domains(dict[str, dict[str, "Value"]]):
         return {}
 
     def get(self, key: str, default: Value = None) -> Value:
-        return dict.get(self, key, {}) if isinstance(key, str) else default
+        found = dict.get(self, key)
+        return {} if found is None else found
 
 
 def _members(written: JsonMapping, name: str, place: str) -> Iterator[tuple[str, Json]]:

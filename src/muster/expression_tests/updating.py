@@ -51,7 +51,8 @@ def _member(node: yaml.Node, name: str) -> yaml.Node | None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == name:
-                return value
+                found: yaml.Node = value
+                return found
     return None
 
 
@@ -74,7 +75,7 @@ def _end(node: yaml.Node) -> int:
     """The end of a node: of a block, without the line break and the spaces that belong to what follows."""
     end = node.end_mark.index
     text = node.start_mark.buffer
-    if text is None or isinstance(node, yaml.ScalarNode) or node.flow_style:
+    if text is None or not isinstance(node, yaml.CollectionNode) or node.flow_style:
         return end
     while end > node.start_mark.index and text[end - 1] in " \n":
         end -= 1

@@ -13,7 +13,7 @@ every form. Matching and its reasons are of `purposes`; nothing here decides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
@@ -289,6 +289,6 @@ def _purposes(obj: object) -> Sequence[str]:
         found = getattr(spec, "purposes", None)
         if found is None and isinstance(one := getattr(spec, "purpose", None), str):
             found = [one]
-    if isinstance(found, str) or not hasattr(found, "__iter__"):
+    if isinstance(found, str) or not isinstance(found, Iterable):
         return ()
     return [each for each in found if isinstance(each, str)]

@@ -123,8 +123,7 @@ class _Domains(dict[str, dict[str, "Value"]]):
         return {}
 
     def get(self, key: str, default: Value = None) -> Value:
-        found = dict.get(self, key)
-        return {} if found is None else found
+        return dict.get(self, key, {} if default is None else default)
 
 
 def _members(written: JsonMapping, name: str, place: str) -> Iterator[tuple[str, Json]]:

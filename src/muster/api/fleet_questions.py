@@ -10,6 +10,7 @@ from muster.api.fleet_explanations import PLACEMENT_EXPLANATION
 from muster.api.fleet_facets import FLEET_FACETS
 from muster.api.fleet_joining import JOIN_REVIEW
 from muster.api.fleet_outlooks import CLUSTER_EXPLANATION, SET_EXPLANATION
+from muster.api.fleet_plan import PLAN
 
 QUESTIONS: Final = (
     FLEET_EVALUATION,
@@ -18,5 +19,6 @@ QUESTIONS: Final = (
     PLACEMENT_EXPLANATION,
     CLUSTER_EXPLANATION,
     SET_EXPLANATION,
+    PLAN,
     JOIN_REVIEW,
 )

@@ -22,6 +22,7 @@ from muster.api.fleet_outlooks import (
     SetExplanationStatus,
 )
 from muster.api.fleet_parts import GROUP, VERSION
+from muster.api.fleet_plan import PLAN, PlanStatus
 from muster.errors import ApiError
 from muster.placement.explain.report import PlacementReport
 from muster.values.api_paths import collection_path
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from muster.api.fleet_facets import FleetFacetsSpec
     from muster.api.fleet_joining import JoinReviewSpec
     from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
+    from muster.api.fleet_plan import PlanSpec
     from muster.api.resource import Resource
     from muster.client.client import Client
 
@@ -68,6 +70,11 @@ async def explain_cluster(client: Client, spec: ClusterExplanationSpec) -> Clust
 async def explain_set(client: Client, spec: SetExplanationSpec) -> SetExplanationStatus:
     """Which clusters are in a set, and who may choose from it."""
     return await _asked(client, SET_EXPLANATION, spec, SetExplanationStatus)
+
+
+async def plan_objects(client: Client, spec: PlanSpec) -> PlanStatus:
+    """What writing objects would change."""
+    return await _asked(client, PLAN, spec, PlanStatus)
 
 
 async def review_join(client: Client, spec: JoinReviewSpec) -> JoinReviewStatus:

@@ -17,6 +17,7 @@ from muster.controllers.manager import Manager, Options, run_controllers, utc_no
 from muster.controllers.permissions import COLLECTOR, CONTROLLERS
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
+from muster.questions.observer import Observer
 from tests.hub.rest.running import RunningHub, running_hub
 
 if TYPE_CHECKING:
@@ -109,12 +110,17 @@ def controllers(
     candidate: Candidate | None = None,
     clock: Callable[[], datetime] = utc_now,
     loop: asyncio.AbstractEventLoop | None = None,
+    address: Path | None = None,
 ) -> Iterator[Manager]:
-    """The controllers, connected to a hub as the users they are there. A loop is for who wants to call into them."""
+    """The controllers, connected to a hub as the users they are there. A loop is for who wants to call into them.
+
+    With an address, the file in which the hub looks for them, they answer questions.
+    """
     found: list[Manager] = []
     ready = threading.Event()
     loop = loop or asyncio.new_event_loop()
-    options = Options(candidate, connection_of(hub, COLLECTOR), clock=clock)
+    observer = None if address is None else Observer
+    options = Options(candidate, connection_of(hub, COLLECTOR), address, clock=clock, observer=observer)
 
     def started(manager: Manager) -> None:
         found.append(manager)
@@ -138,12 +144,14 @@ def controllers(
 
 
 @contextlib.contextmanager
-def driven_hub(clock: Callable[[], datetime] = utc_now, settings: AccessSettings | None = None) -> Iterator[Driver]:
+def driven_hub(
+    clock: Callable[[], datetime] = utc_now, settings: AccessSettings | None = None, state: Path | None = None
+) -> Iterator[Driver]:
     """A hub with roles, admission and the namespace `apps`."""
     users = {token: User(name, name, (AUTHENTICATED,)) for name, token in SERVICES.items()}
     with (
-        tempfile.TemporaryDirectory() as state,
-        running_hub(state=Path(state), users=users, access_settings=settings, clock=clock) as hub,
+        tempfile.TemporaryDirectory() as folder,
+        running_hub(state=state or Path(folder), users=users, access_settings=settings, clock=clock) as hub,
     ):
         driver = Driver(hub)
         driver.send(

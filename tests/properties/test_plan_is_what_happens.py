@@ -1,4 +1,7 @@
-"""What `muster plan` says is what applying does: over random changes, with the real hub, controllers and commands."""
+"""What `muster plan` says is what applying does: over random changes, with the real hub, controllers and commands.
+
+The server answers, and what a command without one computes is the same, to the token.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from muster.cli.main import run
+from muster.cli.plan import asking
+from muster.cli.plan.local import planned_here
+from muster.client.questions import plan_objects
+from muster.controllers.questions.asking import CONTROLLERS_ADDRESS
+from muster.errors import ApiError
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint
 from tests.controllers.running import (
     APPS,
@@ -30,6 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from muster.api.fleet_plan import PlanSpec, PlanStatus
+    from muster.client import Client
     from muster.controllers.manager import Manager
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -106,6 +116,7 @@ class Trial:
         self.manager = manager
         self.file = directory / "change.json"
         self.kubeconfig = str(hub.hub.kubeconfig(directory / "kubeconfig"))
+        self.specs: list[PlanSpec] = []  # of the last plan that was asked for
 
     def begin(self) -> None:
         for path in (f"{APPS}/placements", f"{GROUP}/v1beta2/namespaces/apps/managedclustersetbindings"):
@@ -159,6 +170,11 @@ class Trial:
     def decided(self) -> dict[str, set[str]]:
         return {name: set(self.hub.decided(name)) for name in PLACEMENTS}
 
+    def computed(self) -> Any:
+        """What a command says that no server answers: the same spec, with objects that it reads itself."""
+        (spec,) = self.specs
+        return planned_here(spec, None, None, self.kubeconfig)
+
     def called(self, *args: str) -> tuple[int, str]:
         out, err = io.StringIO(), io.StringIO()
         code = run([*args, "-f", str(self.file), "--kubeconfig", self.kubeconfig], io.StringIO(), out, err)
@@ -166,13 +182,28 @@ class Trial:
         return code, out.getvalue()
 
 
+def _kept(trial: Trial) -> Callable[..., Any]:
+    async def ask(client: Client, spec: PlanSpec) -> PlanStatus:
+        trial.specs[:] = [spec]
+        try:
+            return await plan_objects(client, spec)
+        except ApiError as error:
+            raise AssertionError("the server does not answer, and a command would compute it itself") from error
+
+    return ask
+
+
 @pytest.fixture(scope="module")
 def trial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
-    with driven_hub() as driver, controllers(driver.hub) as manager:
+    state = tmp_path_factory.mktemp("hub")
+    with driven_hub(state=state) as driver, controllers(driver.hub, address=state / CONTROLLERS_ADDRESS) as manager:
         for name in "ab":
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             driver.send("POST", "/api/v1/namespaces", body)
-        yield Trial(driver, manager, tmp_path_factory.mktemp("trial"))
+        found = Trial(driver, manager, tmp_path_factory.mktemp("trial"))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(asking, "_from_server", _kept(found))
+            yield found
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -185,6 +216,11 @@ def test_the_plan_is_what_happens(trial: Trial, changes: list[tuple[list[Object]
         before = trial.decided()
         refused, text = trial.called("plan", "-o", "json", *(["--delete"] if delete else options))
         plan = json.loads(text)
+        ours = trial.computed()
+        assert (ours.token, {each.name for each in ours.placements}) == (
+            plan["token"],
+            {each["name"] for each in plan["placements"]},
+        ), (objects, options, delete)
         if delete:
             trial.called("delete", "--ignore-not-found")
             eventually(lambda: trial.forgotten(objects), True)  # noqa: B023 - it is asked at once

@@ -11,6 +11,7 @@ from muster.api.fleet_explanations import PLACEMENT_EXPLANATION
 from muster.api.fleet_facets import FLEET_FACETS
 from muster.api.fleet_joining import JOIN_REVIEW
 from muster.api.fleet_outlooks import CLUSTER_EXPLANATION, SET_EXPLANATION
+from muster.api.fleet_plan import PLAN
 from muster.api.fleet_resolution import RESOLUTION_PREVIEW
 
 QUESTIONS: Final = (
@@ -20,6 +21,7 @@ QUESTIONS: Final = (
     PLACEMENT_EXPLANATION,
     CLUSTER_EXPLANATION,
     SET_EXPLANATION,
+    PLAN,
     JOIN_REVIEW,
     CLASSIFICATION_PREVIEW,
     RESOLUTION_PREVIEW,

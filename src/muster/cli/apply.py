@@ -51,6 +51,15 @@ def command(
         bool, typer.Option("--plan", help="First show what changes in the decisions of placements, and ask.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --plan: show it, and do not ask.")] = False,
+    plan_token: Annotated[
+        str,
+        typer.Option(
+            "--plan-token",
+            metavar="TOKEN",
+            help="Plan again, and write only if it is still the plan with this token; `muster plan` prints it.",
+            show_default=False,
+        ),
+    ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only what went wrong.")] = False,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
@@ -58,6 +67,7 @@ def command(
     """Create or change objects from files.
 
     Every object is tried; those that are refused are listed at the end, and the exit code says that there were some.
+    With --plan-token nothing is written if the plan is another by now; what is changed after that look is not seen.
 
     Examples:
       muster apply -f examples/01-cel-selection/placements.yaml --dry-run
@@ -68,10 +78,11 @@ def command(
         raise InvalidObjectError("", "nothing to apply: name files, directories or - with -f")
     read = read_objects(filename)
     documents = chain([next(read)], read)  # what has nothing in it is refused before anybody is asked
-    if plan:
+    if plan or plan_token:
         known = list(documents)
         how = How(field_manager, force_conflicts, with_status)
-        if not _is_wanted(known, how, namespace, context, kubeconfig, yes=yes or dry_run):
+        agreed = Agreement(show=plan, token=plan_token, yes=yes or dry_run or not plan)
+        if not _is_wanted(known, how, namespace, context, kubeconfig, agreed):
             sys.stderr.write("nothing was applied\n")
             raise typer.Exit(int(Exit.NO))
         documents = chain(known)
@@ -97,24 +108,40 @@ class How:
     delete: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What must be before anything is written: the plan is shown, it is that of a token, somebody says yes."""
+
+    show: bool = False
+    token: str = ""
+    yes: bool = False
+
+
 def _is_wanted(
     documents: list[Document],
     how: How,
     namespace: str | None,
     context: str | None,
     kubeconfig: str | None,
-    *,
-    yes: bool,
+    agreed: Agreement,
 ) -> bool:
-    """Show the plan, and ask."""
-    from muster.cli.plan.command import planned
+    """Plan, insist on the token, show the plan, and ask."""
+    from muster.cli.plan.asking import asked as planned
+    from muster.cli.plan.output import print_plan
     from muster.cli.terminal.consent import asked, require_terminal
 
-    if not yes:
+    if not agreed.yes:
         require_terminal("apply --plan")
-    planned(documents, how, None, namespace, context, kubeconfig).print()
-    sys.stdout.flush()  # what is refused is told on another stream
-    return yes or asked(f"Apply {len(documents)} objects?")
+    status = planned(documents, how, None, namespace, context, kubeconfig, token=agreed.token)
+    if agreed.show:
+        print_plan(status)
+        sys.stdout.flush()  # what is refused is told on another stream
+    if status.changed:
+        sys.stderr.write("muster: the plan is another one than that of --plan-token:\n")
+        sys.stderr.writelines(f"  {text}\n" for text in status.changed)
+        sys.stderr.write("look at `muster plan` again, and use its token\n")
+        return False
+    return agreed.yes or asked(f"Apply {len(documents)} objects?")
 
 
 class _Run:

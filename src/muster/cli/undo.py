@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -109,11 +108,9 @@ def _print_difference(current: JsonObject, restored: JsonObject, chosen: JsonObj
 
 
 def _print_plan(restored: JsonObject, context: str | None, kubeconfig: str | None) -> None:
-    from muster.cli.inputs.fleets import gathered
-    from muster.cli.plan.command import previewed, print_changes
+    from muster.api.fleet_plan import PlanSpec
+    from muster.cli.plan.asking import answered
+    from muster.cli.plan.output import print_plan
 
-    objects, _ = gathered(None, context, kubeconfig)
-    # Its revision is that of the present state: the world must take it for a newer one.
-    metadata = {key: value for key, value in restored["metadata"].items() if key != "resourceVersion"}
-    changed = {"kind": "Placement", **restored, "metadata": metadata}
-    print_changes(previewed(objects, [changed], [], datetime.now(UTC)))
+    whole = {"apiVersion": f"{PLACEMENTS[0]}/{PLACEMENTS[1]}", "kind": "Placement", **restored}
+    print_plan(answered(PlanSpec(replace=(whole,), field_manager=MANAGER), None, context, kubeconfig))

@@ -22,6 +22,7 @@ from muster.api.fleet_outlooks import (
     ClusterExplanationStatus,
     SetExplanationStatus,
 )
+from muster.api.fleet_plan import PLAN, PlanStatus
 from muster.api.fleet_resolution import RESOLUTION_PREVIEW, ResolutionPreviewStatus
 from muster.client.asking import ServerAsker
 from muster.client.client import Client
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from muster.api.fleet_facets import FleetFacetsSpec
     from muster.api.fleet_joining import JoinReviewSpec
     from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
+    from muster.api.fleet_plan import PlanSpec
     from muster.api.fleet_resolution import ResolutionPreviewSpec
     from muster.api.resource import Resource
     from muster.client.asking import Asker
@@ -70,6 +72,11 @@ async def explain_cluster(client: Asker | Client, spec: ClusterExplanationSpec) 
 async def explain_set(client: Asker | Client, spec: SetExplanationSpec) -> SetExplanationStatus:
     """Which clusters are in a set, and who may choose from it."""
     return await _asked(client, SET_EXPLANATION, spec, SetExplanationStatus)
+
+
+async def plan_objects(client: Asker | Client, spec: PlanSpec) -> PlanStatus:
+    """What writing objects would change."""
+    return await _asked(client, PLAN, spec, PlanStatus)
 
 
 async def review_join(client: Asker | Client, spec: JoinReviewSpec) -> JoinReviewStatus:

@@ -24,6 +24,12 @@ class Derived:
         self._codes: list[int] = []
         self._array: NDArray[np.int32] = np.array([_NO_CODE], dtype=np.int32)
 
+    def copy(self) -> Derived:
+        copied = Derived(self._function)
+        copied.values, copied._code_of = list(self.values), dict(self._code_of)
+        copied._codes, copied._array = list(self._codes), self._array
+        return copied
+
     def follow(self, values: list[Hashable]) -> None:
         """Take in the values that have come since last time."""
         if len(self._codes) == len(values):
@@ -54,6 +60,13 @@ class Column:
         self.values: list[Hashable] = []
         self._code_of: dict[Hashable, int] = {}
         self._derived: dict[Callable[[Hashable], Hashable], Derived] = {}
+
+    def copy(self) -> Column:
+        """The same values on the same rows, to be changed alone."""
+        copied = Column(0)
+        copied.codes, copied.values, copied._code_of = self.codes.copy(), list(self.values), dict(self._code_of)
+        copied._derived = {function: each.copy() for function, each in self._derived.items()}
+        return copied
 
     def derive(self, function: Callable[[Hashable], Hashable]) -> Derived:
         """The column seen through a function, which must be hashable and always give the same results."""

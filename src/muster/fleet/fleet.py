@@ -46,7 +46,7 @@ _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait u
 MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
 
 
-_NEWCOMER = object()  # holds on to masks while a subscription is exchanged
+_NEWCOMER = object()  # holds on to masks and columns while a subscription is exchanged
 
 
 class Fleet(ObjectRows):
@@ -146,6 +146,69 @@ class Fleet(ObjectRows):
                 self._unevaluated[mask.selector] = self._fill_mask(mask)
             raise
 
+    # ------------------------------------------------------------------------------- what would be, beside what is
+
+    def fork(self, keys: Iterable[Hashable], paths: Iterable[Path] = (), *, own_scores: bool = False) -> Fleet:
+        """A fleet with the same objects that can be changed alone: with what these subscribers read, as evaluated so
+        far, with columns of these paths, and with these subscribers and no others.
+
+        Scores are shared, and must not be changed there, unless it has its own.
+        """
+        fork = Fleet()
+        fork._take_over_rows(self)
+        fork.scores = self.scores.copy() if own_scores else self.scores
+        known = [key for key in keys if key in self._subscriptions]
+        read = {path for key in known for path in self._subscriptions[key][1]}
+        read |= {path for key in known for each in self._subscriptions[key][0] for path in each.reads}
+        for path in {DELETION, *read, *paths} & self._columns.keys():
+            fork._watched.add(path)
+            if path in self._unfilled:
+                fork._columns[path] = column = Column(fork._capacity)
+                fork._unfilled[path] = fork._fill(path, column)
+            else:
+                fork._columns[path] = self._columns[path].copy()
+        for key in known:
+            selectors, own = self._subscriptions[key]
+            within = [mask.selector for mask in self._scopes[key]] if key in self._scopes else None
+            rest = selectors[: len(selectors) - len(within or ())]
+            fork.subscribe(key, rest, own, within, lazily=True)
+        for selector in [each for each in fork._masks if each not in self._unevaluated]:
+            fork._masks[selector].take_over(self._masks[selector])
+            del fork._unevaluated[selector]
+        return fork
+
+    def concerned(self, name: str, new: JsonMapping | None) -> Iterator[Hashable | None]:
+        """Who would have to know if an object were this one, or gone; with a pause (None) after every evaluation."""
+        row = self._row_of.get(name)
+        if row is None and new is None:
+            return
+        masks, paths = list(self._masks.values()), set["Path"]()
+        if row is not None and new is not None:
+            old = self._peek(row)
+            paths = {path for path in self._watched.changed(old, new) if project(old, path) != project(new, path)}
+            masks = list({id(mask): mask for path in paths for mask in self._mask_readers.get(path, ())}.values())
+        if row is not None:
+            told = {key for path in paths for key in self._path_subscribers.get(path, ())}
+            yield from self._in_scope(told, row)
+        for mask in masks:
+            if mask.selector in self._unevaluated or row is None:
+                before = Verdict.NO
+            else:
+                before = Verdict(int(mask.verdicts[row]))
+            after = Verdict.NO if new is None else _verdict(mask, new)
+            if before is not after or mask.selector in self._unevaluated:
+                yield from mask.subscribers
+            yield None
+
+    def score_readers(self, name: str) -> frozenset[Hashable]:
+        """Who reads the scores of this name, of whatever cluster."""
+        told: set[Hashable] = set()
+        for path in (score_path(name), ALL_SCORES):
+            told |= self._path_subscribers.get(path, _NOBODY)
+            for mask in self._mask_readers.get(path, ()):
+                told |= mask.subscribers
+        return frozenset(told)
+
     # ------------------------------------------------------------------------------------------- being told
 
     def subscribe(
@@ -167,6 +230,8 @@ class Fleet(ObjectRows):
         # What both the old subscription and the new one need must not be dropped in between.
         for selector in subscription[0]:
             self._open_mask(selector).subscribers.add(_NEWCOMER)
+        for path in subscription[1]:
+            self._path_subscribers.setdefault(path, set()).add(_NEWCOMER)
         self.unsubscribe(key)
         self._subscriptions[key] = subscription
         for selector in subscription[0]:
@@ -177,7 +242,9 @@ class Fleet(ObjectRows):
             self._scopes[key] = [self._masks[selector] for selector in scope]
         for path in subscription[1]:
             self._open_column(path)
-            self._path_subscribers.setdefault(path, set()).add(key)
+            subscribers = self._path_subscribers[path]
+            subscribers.discard(_NEWCOMER)
+            subscribers.add(key)
         if not lazily:
             exhaust(self.steps(key))
 
@@ -408,3 +475,13 @@ class Fleet(ObjectRows):
             column.grow(self._capacity)
         for mask in self._masks.values():
             mask.grow(self._capacity)
+
+
+def _verdict(mask: Mask, obj: JsonMapping) -> Verdict:
+    """On an object that is in no row. What cannot be evaluated is an error, as in a mask."""
+    try:
+        return mask.selector.match(obj).verdict
+    except MemoryError:
+        raise
+    except Exception:
+        return Verdict.ERROR

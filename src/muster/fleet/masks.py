@@ -51,6 +51,11 @@ class Mask:
         self._known: dict[tuple[int, ...], tuple[int, int]] = {}  # a verdict, and up to which size it holds
         self._own: set[int] = set()  # rows whose verdicts are of their own objects
 
+    def take_over(self, other: Mask) -> None:
+        """Have the verdicts of another mask of the same selector over the same rows. What it remembers by code is left
+        behind: few rows will change here."""
+        self.verdicts, self._own = other.verdicts.copy(), set(other._own)
+
     @property
     def selected(self) -> NDArray[np.bool_]:
         selected: NDArray[np.bool_] = self.verdicts == Verdict.YES

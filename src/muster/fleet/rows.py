@@ -138,6 +138,14 @@ class ObjectRows:
     def _holds_object(self, row: int) -> bool:
         return self._encoded[row] is not None
 
+    def _take_over_rows(self, other: ObjectRows) -> None:
+        """Have the same objects in the same rows. Objects and arrays of order are never changed in place."""
+        self.generation = other.generation
+        self._row_of, self._names = dict(other._row_of), list(other._names)
+        self._encoded, self._free, self._sorted = list(other._encoded), list(other._free), list(other._sorted)
+        self._ranks, self._order, self._rows = other._ranks, other._order, other._rows
+        self._in_place, self._capacity, self._sizes = other._in_place, other._capacity, other._sizes.copy()
+
     # ----------------------------------------------------------------------------------------------- changing
 
     def _store(self, row: int, encoded: bytes | None) -> None:

@@ -93,19 +93,20 @@ class ScoreTable:
         """The scores as they are now."""
         copied = ScoreTable()
         copied.now = self.now
-        copied._by_cluster = {cluster: dict(scores) for cluster, scores in self._by_cluster.items()}
+        copied._by_cluster = dict(self._by_cluster)  # those of one cluster are replaced, never changed
         return copied
 
     def get(self, cluster: str, name: str) -> Score | None:
         return self._by_cluster.get(cluster, {}).get(name)
 
     def put(self, cluster: str, name: str, score: Score) -> None:
-        self._by_cluster.setdefault(cluster, {})[name] = score
+        self._by_cluster[cluster] = {**self._by_cluster.get(cluster, {}), name: score}
 
     def remove(self, cluster: str, name: str) -> None:
-        scores = self._by_cluster.get(cluster, {})
-        scores.pop(name, None)
-        if not scores:
+        left = {each: score for each, score in self._by_cluster.get(cluster, {}).items() if each != name}
+        if left:
+            self._by_cluster[cluster] = left
+        else:
             self._by_cluster.pop(cluster, None)
 
     def of(self, cluster: str) -> dict[str, Score]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from muster.api.resolution import GROUP as RESOLUTIONS
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _CLUSTERS: Final = f"managedclusters.{GROUP}"
 _SETS: Final = f"managedclustersets.{GROUP}"
+_PLACEMENTS: Final = f"placements.{GROUP}"
+_EXPLAIN: Final = f"placements/explain.{GROUP}"
 _NAMESPACES: Final = "namespaces"
 _MOST_NAMESPACES: Final = 1000
 _MOST_NAMES: Final = 20_000  # that roles list one by one
@@ -91,11 +94,34 @@ class Scopes:
 
     async def of_explanations(self, user: User) -> Scope:
         """Where the user may explain every placement."""
-        key = f"placements/explain.{GROUP}"
+        key = _EXPLAIN
         if await self._may_get_all(user, key):
             return Scope(everything=True)
         places = [record.key.name for record in self._store.scan(_NAMESPACES)][:_MOST_NAMESPACES]
         return Scope(namespaces=frozenset([place for place in places if await self._may_get_all(user, key, place)]))
+
+    async def of_plans(self, user: User) -> tuple[Scope, bool]:
+        """The placements that a plan may tell of, and whether there may be others: those that the user may get, where
+        he may try out placements, or explain them if he may get every cluster. Reasons name the sets bound there."""
+        verbs = ("create", "get") if await self._may_get_all(user, _CLUSTERS) else ("create",)
+        if await self._may_get_all(user, _PLACEMENTS) and await self._may_explain(user, verbs):
+            return Scope(everything=True), False
+        whole: set[str] = set()
+        names: set[str] = set()
+        for record in islice(self._store.scan(_NAMESPACES), _MOST_NAMESPACES):
+            place = record.key.name
+            if not await self._may_explain(user, verbs, place):
+                continue
+            if await self._may_get_all(user, _PLACEMENTS, place):
+                whole.add(place)
+            else:
+                names |= {f"{place}/{name}" for name in await self._names(user, _PLACEMENTS, place)}
+        return Scope(names=frozenset(names), namespaces=frozenset(whole)), True
+
+    async def _may_explain(self, user: User, verbs: tuple[str, ...], namespace: str = "") -> bool:
+        """Whether the user has one of the verbs for explanations."""
+        missing = [await self._authorizer.missing(user, verb, _EXPLAIN, ("",), namespace) for verb in verbs]
+        return not all(missing)
 
     async def _may_get_all(self, user: User, resource: str, namespace: str = "") -> bool:
         return not await self._authorizer.missing(user, "get", resource, ("",), namespace)

@@ -17,6 +17,7 @@ from muster.api.fleet_explanations import PlacementExplanationSpec
 from muster.api.fleet_facets import FleetFacetsSpec
 from muster.api.fleet_joining import JoinReviewSpec
 from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
+from muster.api.fleet_plan import PlanSpec
 from muster.api.fleet_resolution import ResolutionPreviewSpec
 from muster.api.placement import PLACEMENT
 from muster.api.resolution import GROUP as RESOLUTIONS
@@ -26,12 +27,13 @@ from muster.hub import status
 from muster.hub.auth.rbac.bootstrap import FLEET_VIEW
 from muster.hub.explanations import ExplainOptions
 from muster.hub.join_reviews import JoinReviews
+from muster.hub.plans import Plans
 from muster.hub.question_scopes import Scopes
 from muster.hub.redaction import GROUP
 from muster.hub.requests import Attributes, ObjectBody, Target, WriteOptions
 from muster.hub.write_checks import require
 from muster.placement.explain.report import Window
-from muster.questions.asked import CLUSTERS, Question, Scope, seconds_of
+from muster.questions.asked import CLUSTERS, SECONDS, Question, Scope, seconds_of
 from muster.questions.rules import causes_in, namespace_of
 from muster.values.causes import Cause, invalid, required
 
@@ -56,6 +58,7 @@ _SPECS: Final[Mapping[str, type[msgspec.Struct]]] = {
     "PlacementExplanation": PlacementExplanationSpec,
     "ClusterExplanation": ClusterExplanationSpec,
     "SetExplanation": SetExplanationSpec,
+    "Plan": PlanSpec,
     "JoinReview": JoinReviewSpec,
     "ClassificationPreview": ClassificationPreviewSpec,
     "ResolutionPreview": ResolutionPreviewSpec,
@@ -73,12 +76,14 @@ class Questions:
         controllers: Controllers,
         explanations: Explanations,
         policy: Callable[[], Policy],
+        seconds: float = SECONDS,
     ) -> None:
         self._authorizer = authorizer
         self._controllers = controllers
         self._explanations = explanations
         self._scopes = Scopes(store, authorizer)
         self._joining = JoinReviews(store, authorizer, policy)
+        self._plans = Plans(store, authorizer, self._scopes, seconds)
 
     async def answer(self, user: User, target: Target, spec: JsonObject) -> tuple[msgspec.Raw, tuple[str, ...]]:
         """The status of the question, and warnings. Raises 403, 404, 422, 429, 503 and 504."""
@@ -95,6 +100,8 @@ class Questions:
                 return await self._explained(user, asked)
             case JoinReviewSpec():
                 return msgspec.Raw(msgspec.json.encode(await self._joining.answer(user, asked))), ()
+            case PlanSpec():
+                return msgspec.Raw(msgspec.json.encode(await self._plans.answer(user, asked, self._asked))), ()
             case FleetEvaluationSpec():
                 scope = await self._evaluation_scope(user, asked)
             case ClusterExplanationSpec():

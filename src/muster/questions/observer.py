@@ -39,6 +39,8 @@ from muster.questions.facet_index import FacetIndex
 from muster.questions.facets import faceted
 from muster.questions.looks import FAILED, MATCHED, UNMATCHED, ExpressionLook, Outcome, SelectorLook
 from muster.questions.outlooks import cluster_explained, set_explained
+from muster.questions.plan_work import PlanWork
+from muster.questions.planning import planned
 from muster.questions.previews import Previews
 from muster.questions.sharing import Share, Work
 from muster.questions.universe import ClusterUniverse, Collection
@@ -157,6 +159,11 @@ class Observer:
             case "ResolutionPreview":
                 resolved = msgspec.json.decode(question.spec, type=ResolutionPreviewSpec)
                 return await self.previews.resolution(resolved, scope, question.places)
+            case "Plan":
+                given = msgspec.json.decode(question.spec, type=PlanWork)
+                return await self._share.done(
+                    planned(given, scope, question.places, self._world, self._clusters, self._clock())
+                )
             case kind:
                 raise Refusal(_CONFLICT, f"nobody here knows an answer to a {kind}")
 

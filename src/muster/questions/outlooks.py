@@ -68,8 +68,9 @@ class _Hidden(Collection[str]):
         return sum(1 for _ in self)
 
 
-def _reader(world: PlacementWorld, scope: Scope) -> Reader:
-    return Reader(scope.everything, frozenset() if scope.everything else _Hidden(world.fleet, scope))
+def reader_of(fleet: Fleet, scope: Scope) -> Reader:
+    """The asker, as reasons know him."""
+    return Reader(scope.everything, frozenset() if scope.everything else _Hidden(fleet, scope))
 
 
 def cluster_explained(
@@ -79,7 +80,7 @@ def cluster_explained(
     row = world.fleet.row(spec.name)
     if row is None or not (scope.everything or spec.name in scope.names):
         raise Refusal(_NOT_FOUND, spec.name)
-    reader = _reader(world, scope)
+    reader = reader_of(world.fleet, scope)
     sets: list[SetVerdict] = []
     for verdict in _set_verdicts(world.fleet.load(row), scope, places, world, reader, spec.name):
         sets.append(verdict)

@@ -61,10 +61,7 @@ class ClusterUniverse:
         """What the asker may be told of, with the columns of these paths, at the moment at which it ends."""
         wanted = tuple(paths)
         fleet = self._world.fleet
-        for path in wanted:
-            self._keep(path)
-        for path in wanted:
-            yield from fleet.steps(self._warm[path])
+        yield from self.fill(wanted)
         bound = self._bound_sets(scope.bound)
         for name in bound:
             yield from fleet.steps(SetKey(name))
@@ -82,6 +79,14 @@ class ClusterUniverse:
         rows = [snapshot.order[mask[snapshot.order]] for mask in (shown, counted & ~shown)]
         hidden = len(fleet) - len(rows[0]) - len(rows[1])
         return Universe(snapshot, np.concatenate(rows), len(rows[0]), hidden, fleet.generation)
+
+    def fill(self, paths: Iterable[Path]) -> Work[None]:
+        """Have columns of these paths, and keep them for the next question."""
+        wanted = tuple(paths)
+        for path in wanted:
+            self._keep(path)
+        for path in wanted:
+            yield from self._world.fleet.steps(self._warm[path])
 
     def _bound_sets(self, namespace: str) -> list[str]:
         world = self._world

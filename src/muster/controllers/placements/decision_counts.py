@@ -27,6 +27,14 @@ class DecisionCounts:
         self.total = 0  # of all clusters together
         self._changed: set[str] = set()
 
+    def fork(self, fleet: Fleet) -> DecisionCounts:
+        """The same counts over a fork of the fleet, to be changed alone."""
+        self._bring_up_to_date()  # once, not again in every fork
+        fork = DecisionCounts(fleet)
+        fork._by_name, fork._by_row, fork._elsewhere = self._by_name.copy(), self._by_row.copy(), {**self._elsewhere}
+        fork._generation = self._generation
+        return fork
+
     def add(self, clusters: Iterable[str]) -> None:
         names = list(clusters)
         self._by_name.update(names)

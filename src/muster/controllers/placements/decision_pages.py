@@ -56,6 +56,15 @@ class DecisionPages:
         self._totals = DecisionCounts(fleet)
         self._assumed: dict[Key, tuple[str, ...]] = {}
 
+    def fork(self, fleet: Fleet, keys: Iterable[Key]) -> DecisionPages:
+        """The pages of these placements and the counts of all, over a fork of the fleet, to be changed alone."""
+        fork = DecisionPages(fleet)
+        fork._totals = self._totals.fork(fleet)
+        fork._places_of = {key: set(self._places_of[key]) for key in keys if key in self._places_of}
+        fork.by_place = {place: self.by_place[place] for places in fork._places_of.values() for place in places}
+        fork._assumed = {key: self._assumed[key] for key in keys if key in self._assumed}
+        return fork
+
     def __len__(self) -> int:
         return len(self.by_place)
 
@@ -85,6 +94,20 @@ class DecisionPages:
         if not siblings:
             del self._places_of[page.owner]
         return page
+
+    def replace(self, key: Key, pages: Iterable[DecisionPage]) -> None:
+        """Have these pages of a placement, and no others. Counts change by what differs."""
+        new = list(pages)
+        before = Counter(name for page in self.of(key) for name in page.clusters)
+        after = Counter(name for page in new for name in page.clusters)
+        if key not in self._assumed:
+            self._totals.subtract((before - after).elements())
+            self._totals.add((after - before).elements())
+        for place in self._places_of.pop(key, ()):
+            del self.by_place[place]
+        self.by_place.update((page.stored.place, page) for page in new)
+        if new:
+            self._places_of[key] = {page.stored.place for page in new}
 
     def of(self, key: Key) -> list[DecisionPage]:
         """The pages that a placement has now."""

@@ -72,6 +72,16 @@ class PlacementPlans:
         )  # placements with a plan that have not looked at their sets since these changed
         self._held: dict[Key, Held] = {}  # placements that are not evaluated now
 
+    def take_over(self, other: PlacementPlans, keys: Iterable[Key]) -> None:
+        """Have the plans of these placements as another has them, over a fork of its fleet with these subscribers."""
+        for key in keys:
+            if key in other._plans:
+                self._plans[key] = other._plans[key]
+            if key in other._held:
+                self._held[key] = other._held[key]
+            if key in other._outdated:
+                self._outdated.add(key)
+
     def is_known(self, key: Key) -> bool:
         """Whether the placement has been looked at before."""
         return key in self._plans or key in self._held
@@ -116,16 +126,20 @@ class PlacementPlans:
         return found
 
     def sets_changed(self, namespace: str, set_name: str) -> frozenset[Key]:
-        """Placements of a namespace that may choose from a set look at their sets again. So do those that can choose
-        from none: their condition tells whether any set is bound."""
-        affected = [
+        """Placements of a namespace that may choose from a set look at their sets again."""
+        affected = self.choosing(namespace, set_name)
+        self._outdated.update(affected)
+        return affected
+
+    def choosing(self, namespace: str, set_name: str) -> frozenset[Key]:
+        """Placements of a namespace that may choose from a set. So may those that can choose from none: their condition
+        tells whether any set is bound."""
+        return frozenset(
             key
             for key, placement in self._objects.placements.items()
             if key.namespace == namespace
             and (_may_choose(placement.obj.spec, set_name) or self._can_choose_from_none(key))
-        ]
-        self._outdated.update(affected)
-        return frozenset(affected)
+        )
 
     def _can_choose_from_none(self, key: Key) -> bool:
         known = self._plans.get(key)

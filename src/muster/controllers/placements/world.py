@@ -10,6 +10,7 @@ Plans are in `plans.py`, pages of decisions in `decision_pages.py`, what is note
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -30,8 +31,11 @@ from muster.placement import Cycle, ScheduleResult, rule_of, schedule
 from muster.placement.explain.causes import SCORE, Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from muster.api.addon_placement_score import AddOnPlacementScore
     from muster.api.managed_cluster_set import ManagedClusterSet
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from muster.client.heads import Place
     from muster.controllers.runtime.mirror import Kind, Stored
     from muster.fleet import Score
+    from muster.selectors.paths import Path
     from muster.supervision import Notes
     from muster.values.faults import Fault
 
@@ -58,10 +63,11 @@ class PlacementWorld:
         quarantine: Quarantine | None = None,
         notes: Notes | None = None,
         duties: Duties = ALONE,
+        fleet: Fleet | None = None,
     ) -> None:
         self.duties = duties
         self.quarantine = quarantine or Quarantine()
-        self.fleet = Fleet()
+        self.fleet = Fleet() if fleet is None else fleet
         self._objects = objects = PlacementObjects()
         self.placements, self.sets, self.rules, self.bindings = (
             objects.placements,
@@ -74,7 +80,23 @@ class PlacementWorld:
         self.plans = PlacementPlans(objects, self.fleet, self.quarantine, self.notes, report)
         self.catching_up: set[Key] = set()  # placements for which something may have changed unseen
         self._changes: ChangeLog | None = None
-        self._profile = timed_profile(report)
+        self.profile = timed_profile(report)
+
+    def fork(self, keys: Collection[Key | SetKey], paths: Iterable[Path] = (), *, own_scores: bool) -> PlacementWorld:
+        """A world of its own to try things in: with these placements as they are planned and decided, and no others;
+        with all sets and bindings, all clusters, and what others have decided. Costs a copy of what is looked at.
+
+        Members of sets are followed for the sets among the keys, and for those that the placements choose from.
+        """
+        placements = [key for key in keys if isinstance(key, Key) and key in self.placements]
+        fork = PlacementWorld(quarantine=self.quarantine, fleet=self.fleet.fork(keys, paths, own_scores=own_scores))
+        fork.placements.update((key, self.placements[key]) for key in placements)
+        fork.sets.update(self.sets)
+        fork.rules.update(self.rules)
+        fork.bindings.update((namespace, dict(bindings)) for namespace, bindings in self.bindings.items())
+        fork.decisions = self.decisions.fork(fork.fleet, placements)
+        fork.plans.take_over(self.plans, placements)
+        return fork
 
     # ---------------------------------------------------------------------------------------- what has happened
 
@@ -231,12 +253,12 @@ class PlacementWorld:
 
     # ------------------------------------------------------------------------------------------------- deciding
 
-    def decide(self, key: Key, now: datetime) -> ScheduleResult | None:
-        """Schedule a placement; None when it is not to be touched."""
-        cycle = self.cycle(key, now)
-        return None if cycle is None else schedule(cycle, self._profile)
+    def decide(self, key: Key, now: datetime, within: NDArray[np.bool_] | None = None) -> ScheduleResult | None:
+        """Schedule a placement; None when it is not to be touched. `within`: as if there were only these clusters."""
+        cycle = self.cycle(key, now, within)
+        return None if cycle is None else schedule(cycle, self.profile)
 
-    def cycle(self, key: Key, now: datetime) -> Cycle | None:
+    def cycle(self, key: Key, now: datetime, within: NDArray[np.bool_] | None = None) -> Cycle | None:
         """What a placement is scheduled with; None when it is not to be touched."""
         placement = self.placements.get(key)
         if placement is None or placement.obj.metadata.is_going:
@@ -246,7 +268,10 @@ class PlacementWorld:
         planned = self.plans.current(key)
         if planned is None:
             return None
-        return Cycle(planned.plan, self.fleet, planned.visibility, now, self.decisions.decided(key))
+        visibility, decided = planned.visibility, self.decisions.decided(key)
+        if within is not None:
+            visibility, decided = replace(visibility, within=within), replace(decided, own=decided.own & within)
+        return Cycle(planned.plan, self.fleet, visibility, now, decided)
 
     def steps(self, key: Key | SetKey) -> Iterator[None]:
         """Evaluate what `decide` or `member_count` will need, a bit at a time. Others may go on between the bits."""

@@ -19,15 +19,21 @@ if TYPE_CHECKING:
     from muster.placement.schedule.result import ScheduleResult
 
 
-def near_misses(result: ScheduleResult, profile: Profile, most: int) -> tuple[NearMiss, ...]:
-    """At most so many, nearest first: by failed conditions, then by how far they came, then by rank and name."""
+def near_misses(
+    result: ScheduleResult, profile: Profile, most: int, *, everywhere: bool = True
+) -> tuple[NearMiss, ...]:
+    """At most so many, nearest first: by failed conditions, then by how far they came, then by rank and name.
+
+    Not `everywhere`: only clusters that the placement may choose from, for somebody who may not know of others. Which
+    of them are nearest would tell what they hold.
+    """
     fleet = result.cycle.fleet
     if result.fault is not None or most <= 0:
         return ()
     out = np.zeros(fleet.capacity, dtype=np.bool_)
     out[fleet.rows()] = True
     out[result.ranked] = False
-    rows = np.flatnonzero(out & fleet.present)
+    rows = np.flatnonzero(out & fleet.present & (result.available | everywhere))
     if len(rows) == 0:
         return ()
     failures, reached = _failures(result, rows), _reached(result, rows)

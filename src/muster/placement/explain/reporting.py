@@ -83,7 +83,7 @@ def report_of(
         failures=_failures(result, _EXAMPLES if examples else 0),
         near_misses=tuple(
             NearMiss(each.cluster, each.failures, each.stage, _bounded(each.why), told(each.why))
-            for each in near_misses(result, STANDARD, _NEAR if examples else 0)
+            for each in near_misses(result, STANDARD, _NEAR if examples else 0, everywhere=values)
         ),
         wanted=UNSET if plan.number is None else plan.number,
     )

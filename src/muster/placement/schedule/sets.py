@@ -48,6 +48,7 @@ class Visibility:
     bound: tuple[str, ...]
     eligible: tuple[tuple[str, Membership], ...]  # sorted by name
     broken: tuple[tuple[str, str], ...] = ()  # name and why
+    within: NDArray[np.bool_] | None = None  # rows, if it is as if there were no others
 
     @property
     def eligible_names(self) -> list[str]:
@@ -70,6 +71,8 @@ class Visibility:
             mask |= fleet.mask(rule).selected
         if own is not None and self.unknown:
             mask |= own
+        if self.within is not None:
+            mask &= self.within
         return mask & fleet.present
 
 

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from muster.api.fleet_parts import Diagnostic
+from muster.api.fleet_parts import WARNING, Diagnostic
 from muster.api.fleet_plan import NeededPermission, PlanStatus, RefusedObject
 from muster.hub import status
 from muster.hub.applied_in_memory import RefusedChange, changes_in, written_in_memory
@@ -23,7 +23,6 @@ from muster.hub.objects import decode, key_of
 from muster.hub.redaction import GROUP
 from muster.hub.storage import Key
 from muster.questions.asked import SECONDS, Question
-from muster.questions.compiling import WARNING
 from muster.questions.plan_hosts import KINDS as HOST_KINDS
 from muster.questions.plan_token import Input, digest_of, revision_of
 from muster.questions.plan_work import Hosts, PlanWork

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from muster.api.fleet_parts import Diagnostic
+from muster.api.fleet_parts import WARNING, Diagnostic
 from muster.api.fleet_plan import (
     MOST_NAMES,
     MOST_PLACEMENTS,
@@ -31,7 +31,6 @@ from muster.placement import plan_read
 from muster.placement.schedule.plan import PLACEMENTS
 from muster.placement.schedule.sets import rules_read
 from muster.questions.asked import Scope
-from muster.questions.compiling import WARNING
 from muster.questions.plan_guards import verdicts
 from muster.questions.plan_hosts import host_plan
 from muster.questions.plan_sets import members, set_plans

@@ -48,7 +48,7 @@ from muster.controllers.cluster_sets import set_condition
 from muster.controllers.clusters import CLUSTERS as A_CLUSTER
 from muster.controllers.clusters import wanted_taints
 from muster.controllers.manager import Options, run_controllers
-from muster.controllers.permissions import COLLECTOR, CONTROLLERS
+from muster.controllers.permissions import COLLECTOR, CONTROLLERS, LEASE
 from muster.controllers.placements.decision_pages import PLACEMENT_LABEL
 from muster.controllers.placements.keys import Key
 from muster.controllers.placements.preview import world_of
@@ -376,7 +376,7 @@ class _Thread:
 
     def __init__(self, hub: RunningHub, identity: str) -> None:
         self._loop = asyncio.new_event_loop()
-        candidate = Candidate("convergence", identity, "kube-system", "", 1.0, 0.7, 0.2)
+        candidate = Candidate(LEASE, identity, "kube-system", "", 1.0, 0.7, 0.2)
         options = Options(candidate, connection_of(hub, COLLECTOR))
         self._task = self._loop.create_task(run_controllers(connection_of(hub, CONTROLLERS), options=options))
         self._identity = identity

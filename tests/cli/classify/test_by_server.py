@@ -157,7 +157,7 @@ def test_one_in_a_file_is_resolved_with_the_servers_catalogs(server: str, tmp_pa
 def test_a_server_without_the_kinds_is_read_and_the_same_is_done_here(
     server: str, files: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("muster.client.questions.collection_path", lambda *_: "/apis/none.example/v1/nothing")
+    monkeypatch.setattr("muster.client.asking.collection_path", lambda *_: "/apis/none.example/v1/nothing")
 
     assert called("classify", "--kubeconfig", server) == called("classify", "-f", files, "--agents", files)
     asked = called("explain", "classification", "big", "-n", "hosts", "--kubeconfig", server)

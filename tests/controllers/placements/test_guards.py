@@ -24,6 +24,7 @@ P1 = f"{APPS}/placements/p1"
 RECORD = "/apis/placement.muster.dev/v1alpha1/namespaces/apps/placementguardrecords/p1"
 BINDINGS = f"{GROUP}/v1beta2/namespaces/apps/managedclustersetbindings"
 PREFIX = "placement.muster.dev"
+EVENTS = "/api/v1/namespaces/apps/events"
 TEN = [f"c{number}" for number in range(10)]
 PROD = [{"requiredClusterSelector": {"labelSelector": {"matchLabels": {"env": "prod"}}}}]
 
@@ -120,7 +121,7 @@ def test_a_label_edit_that_would_empty_a_placement_removes_nothing_and_says_so()
         assert found["digest"] in message(hub)
         assert "10 of 10 clusters would be removed" in message(hub)
         assert "c0, c1, c2" in message(hub)
-        events = hub.get("/api/v1/namespaces/apps/events")["items"]
+        events = hub.get(EVENTS)["items"]
         assert [each["type"] for each in events if each["reason"] == "RemovalsHeld"] == ["Warning"]
         assert hub.get(P1)["status"]["numberOfSelectedClusters"] == 10
         # Additions are not late.
@@ -131,7 +132,7 @@ def test_a_label_edit_that_would_empty_a_placement_removes_nothing_and_says_so()
         eventually(lambda: hub.decided(), ["new"])
         eventually(lambda: hub.condition(P1, "RemovalsHeld"), None)
         eventually(lambda: held(hub), None)
-        assert "RemovalsApproved" in {each["reason"] for each in hub.get("/api/v1/namespaces/apps/events")["items"]}
+        eventually(lambda: "RemovalsApproved" in {each["reason"] for each in hub.get(EVENTS)["items"]}, True)
 
 
 def test_what_is_put_right_again_goes_on_as_if_nothing_had_happened() -> None:

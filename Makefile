@@ -98,8 +98,8 @@ coverage: $(VENV)/.dev ## run the tests and report branch coverage
 	@$(BIN)/pytest -n 2 -q --cov --cov-report=term
 
 lock: ## resolve the dependencies anew (needs pip-tools)
-	@pip-compile -q --strip-extras --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --generate-hashes --upgrade -o requirements.lock pyproject.toml
-	@pip-compile -q --strip-extras --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --generate-hashes --upgrade --extra dev -o requirements-dev.lock pyproject.toml
+	@pip-compile -q --no-strip-extras --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --generate-hashes --upgrade -o requirements.lock pyproject.toml
+	@pip-compile -q --no-strip-extras --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --generate-hashes --upgrade --extra dev -o requirements-dev.lock pyproject.toml
 
 clean: ## remove the environment and caches
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

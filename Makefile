@@ -58,14 +58,17 @@ format: $(VENV)/.dev ## rewrite the code in our format
 conformance: $(VENV)/.dev ## replay the recorded upstream cases (AREA=cel|jq|ocm|kube|olm)
 	@$(BIN)/python -m tests.conformance $(AREA)
 
-faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, and 1,000 races (a quarter of an hour)
+faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, with guards too, and 1,000 races (half an hour)
 	@MUSTER_KILLS=100 $(BIN)/pytest tests/controllers/test_killed.py tests/controllers/hosts/test_killed.py -q --timeout 1200
+	@MUSTER_KILLS=100 $(BIN)/pytest tests/controllers/test_guards_killed.py -q --timeout 1200
+	@MUSTER_SEQUENCES=20 $(BIN)/pytest tests/controllers/test_guards_disturbed.py -q -n 2
 	@MUSTER_RACES=1000 $(BIN)/pytest tests/hub/rest/test_racing_writers.py -q --timeout 1200
 
 kubernetes: $(VENV)/.dev ## a real kube-apiserver (built once from its Go modules): admission, stories, contract (SEED=N repeats random writes)
 	@$(if $(SEED),MUSTER_SEED=$(SEED)) $(BIN)/python -m tests.kubernetes
 
-interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise
+interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise, and Argo CD's own generators beside a hub
+	@MUSTER_INTEROP=1 $(BIN)/pytest tests/argocd -q -n 0
 	@$(BIN)/python -m tests.kubernetes --server server-1.33
 
 contract: $(VENV)/.dev ## the contract of client and controllers; MUSTER_CONTRACT_KUBECONFIG=FILE adds a server

@@ -61,6 +61,8 @@ def test_a_misspelt_guard_is_warned_of() -> None:
         (annotated(max_removals="3"), annotated(max_removals="4")),
         (annotated(freeze_removals="true"), annotated(freeze_removals="false")),
         (None, annotated(approve_removals="abc")),
+        # A window of its own may be shorter than the usual one.
+        (annotated(max_removals="3"), annotated(max_removals="3", removal_window="1s")),
     ],
 )
 def test_approving_and_loosening_need_the_permission(old: dict[str, Any] | None, new: dict[str, Any]) -> None:
@@ -80,6 +82,7 @@ def test_approving_and_loosening_need_the_permission(old: dict[str, Any] | None,
         (annotated(), annotated(freeze_removals="true")),
         (annotated(approve_removals="abc"), annotated()),
         (annotated(max_removals="3"), annotated(max_removals="3", min_clusters="2")),
+        (annotated(), annotated(max_removals="3", removal_window="1s")),
         (annotated(max_removals="3"), None),
     ],
 )

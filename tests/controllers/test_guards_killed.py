@@ -70,8 +70,9 @@ async def _paint(client: HubClient, order: random.Random, wanted: set[str], stop
         await asyncio.sleep(0.02)
 
 
-async def _disturb(hub: HubProcess, order: random.Random, kills: int) -> None:
+async def _disturb(hub: HubProcess, client: HubClient, order: random.Random, kills: int) -> None:
     while kills:
+        await client.send("GET", PAGES)  # on a busy machine a server is else killed before it has ever answered
         await asyncio.sleep(order.uniform(0.1, 1.5))
         kills -= hub.kill(order.choice(("serve", "controllers", "controllers")))
 
@@ -111,7 +112,7 @@ async def _story(hub: HubProcess, seed: int) -> None:
         stop = asyncio.Event()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_paint(client, order, wanted, stop))
-            await _disturb(hub, order, KILLS)
+            await _disturb(hub, client, order, KILLS)
             stop.set()
         # Additions are not held, and what went is what the guard allows.
         await _until(client, wanted, exactly=False)

@@ -53,7 +53,12 @@ PLACEMENT: Final = Way(
         Step("controllers/placements/controller.py", "PlacementController.reconcile", "key", "its turn"),
         Step("fleet/masks.py", "Mask.fill", "rows", "selectors over the fleet, each kind of cluster once"),
         Step("placement/schedule/pipeline.py", "schedule", "cycle", "filter, score, pick, spread, group"),
-        Step("controllers/placements/guarding.py", "PlacementGuards.judge", "result", "which removals may happen now"),
+        Step(
+            "controllers/placements/guards/guarding.py",
+            "PlacementGuards.judge",
+            "result",
+            "which removals may go now",
+        ),
         Step("controllers/placements/drafts.py", "draft_of", "result", "pages, with clusters that guards hold"),
         Step("controllers/placements/decisions.py", "DecisionWriter.write", "draft", "page by page, the mark last"),
         Step("client/guarded.py", "GuardedClient.request", "path", "only while it leads, only from a known version"),

@@ -1,7 +1,8 @@
 """No sequence of events removes more than a guard allows without an approval that names it.
 
-Events: clusters become wanted and unwanted, time passes, changes are approved in time or too late, and the process is
-killed at every point between a verdict and the last page, and starts again from what was written down.
+Events: clusters become wanted and unwanted, time passes, the clock is put back and right again, changes are approved in
+time or too late, and the process is killed at every point between a verdict and the last page, and starts again from
+what was written down.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muster.api.placement_guard_record import PlacementGuardRecord
-from muster.controllers.placements.guard_records import memory_of, must_be_written, record_of
+from muster.controllers.placements.guards.records import memory_of, must_be_written, record_of
 from muster.placement.guards import (
     Brake,
     FleetState,
@@ -44,6 +45,8 @@ class Simulation:
     present: set[str] = field(default_factory=lambda: set(NAMES))
     wanted: set[str] = field(default_factory=lambda: set(NAMES))
     now: datetime = START
+    behind: timedelta = timedelta()  # what the clock shows is so much less; `now` is the time as it is
+    latest: datetime = START
     memory: Memory = field(default_factory=lambda: Memory("uid"))
     disk: PlacementGuardRecord | None = None
     approval: str = ""
@@ -52,15 +55,19 @@ class Simulation:
     gone: list[tuple[datetime, str, bool]] = field(default_factory=list)
 
     def restart(self) -> None:
+        """Whoever starts with a wrong clock cannot know it: here it is put right before."""
+        self.behind, self.latest = timedelta(), START
         self.memory = memory_of(self.disk or PlacementGuardRecord(), "uid", self.now)
 
     def reconcile(self, crash: int | None) -> Verdict:
         """`crash`: after so many steps, of which writing the record is one and each cluster another."""
-        found = verdict([self.guard], self.present, self.wanted, self.now, self.memory, self.approval)
+        clock = self.now - self.behind
+        self.latest = steady = max(clock, self.latest)
+        found = verdict([self.guard], self.present, self.wanted, steady, self.memory, self.approval, clock=clock)
         self.shown = found.digest if found.held else self.shown
         fresh = set(found.going) - self.memory.passing
         self.allowed |= dict.fromkeys(fresh, found.approved)
-        self.memory, _ = remembered(self.memory, found, self.now, self.guard.window)
+        self.memory, _ = remembered(self.memory, found, steady, self.guard.window)
         record = record_of(self.memory, found.digest, None)
         steps = 0
         if must_be_written(self.disk, record, self.wanted):
@@ -90,6 +97,7 @@ events = st.lists(
         st.tuples(st.just("want"), st.sets(st.sampled_from(NAMES))),
         st.tuples(st.just("wait"), st.sampled_from([0.3, 1.0, 20.0, 600.0, 1799.5, 3600.0])),
         st.tuples(st.just("crash"), st.integers(0, 6)),
+        st.tuples(st.just("behind"), st.sampled_from([0.0, 60.0, 3000.0, 9000.0])),
         st.tuples(st.just("approve"), st.just(None)),
         st.tuples(st.just("outdated"), st.just(None)),
         st.tuples(st.just("look"), st.just(None)),
@@ -114,6 +122,9 @@ def test_no_sequence_of_events_removes_more_than_the_window_allows(
         elif event == "wait":
             assert isinstance(given_, float)
             at.now += timedelta(seconds=given_)
+        elif event == "behind":
+            assert isinstance(given_, float)
+            at.behind = timedelta(seconds=given_)
         elif event == "crash":
             assert isinstance(given_, int)
             crash = given_

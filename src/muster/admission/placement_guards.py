@@ -2,7 +2,8 @@
 
 An approval (`placement.muster.dev/approve-removals`) lets clusters go, and so does a guard that is changed or taken
 away.
-Whoever writes either must be allowed to `approve` the placement. Setting a guard where there was none is free.
+Whoever writes either must be allowed to `approve` the placement. Setting a guard where there was none is free; the
+window of a limit that is there is a part of it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from muster.admission.write import NOTHING, Finding, invalid_object, name_of, re
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import Node, ObjectMeta
 from muster.api.reading import Reader
-from muster.placement.guards import ANNOTATIONS, APPROVAL, placement_guard, unknown_annotations
+from muster.placement.guards import ANNOTATIONS, APPROVAL, PREFIX, placement_guard, unknown_annotations
 from muster.values.causes import invalid
 from muster.values.json import JsonObject
 from muster.values.quoting import go_quote
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 VERB: Final = "approve"
 RESOURCE: Final = f"placements.{GROUP}"
+_LIMIT: Final = f"{PREFIX}max-removals"
+_WINDOW: Final = f"{PREFIX}removal-window"
 
 
 class _Annotated(Node, frozen=True):
@@ -65,6 +68,8 @@ async def permitted(write: Write, world: World) -> Finding:
     before, after = _annotations(write.old), _annotations(write.new)
     approves = after.get(APPROVAL, "") not in ("", before.get(APPROVAL, ""))
     loosened = sorted(name for name in ANNOTATIONS & before.keys() if after.get(name) != before[name])
+    if _LIMIT in before and _WINDOW not in before and _WINDOW in after:
+        loosened.append(_WINDOW)  # without it the limit had the usual one
     if not approves and not loosened:
         return NOTHING
     name = name_of(write)

@@ -50,6 +50,7 @@ class PlacementGuardRecord(Node, frozen=True):
     removed: tuple[RemovedClusters, ...] = ()
     passing: PassingRemovals | None = None
     approvals_used: int = 0
+    salt: str = ""
 
 
 _HELD = parts.obj(
@@ -87,6 +88,7 @@ _SCHEMA["properties"] |= {
     ),
     "passing": _PASSING,
     "approvalsUsed": parts.integer("How many approvals have done their work; none of them fits again.", "int64"),
+    "salt": parts.string("Goes into every digest: none fits that was shown before this record was made."),
 }
 
 PLACEMENT_GUARD_RECORD: Final = Resource(

@@ -31,7 +31,7 @@ from muster.controllers.garbage.collector import METADATA, METADATA_LIST, Garbag
 from muster.controllers.garbage.custom_kinds import CustomKinds, is_custom
 from muster.controllers.hosts.controllers import HostControllers
 from muster.controllers.placements.controller import PlacementController
-from muster.controllers.placements.guarding import CONFIG_MAP as GUARDS
+from muster.controllers.placements.guards.guarding import CONFIG_MAP as GUARDS
 from muster.controllers.placements.keys import Key, SetKey
 from muster.controllers.placements.mirrors import CLUSTER_LEASES, PlacementMirrors
 from muster.controllers.placements.world import PlacementWorld

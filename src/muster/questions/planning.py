@@ -31,7 +31,7 @@ from muster.placement import plan_read
 from muster.placement.schedule.plan import PLACEMENTS
 from muster.placement.schedule.sets import rules_read
 from muster.questions.asked import Scope
-from muster.questions.plan_guards import verdicts
+from muster.questions.plan_guards import PlacementVerdicts, verdicts
 from muster.questions.plan_hosts import host_plan
 from muster.questions.plan_sets import members, set_plans
 from muster.questions.plan_token import Input, changes_since, digest_of, token_of
@@ -117,7 +117,7 @@ def tried(
         yield True
         hosts, diagnostics = _hosts(work)
         yield False
-    placements = tuple(_told(changes, view, world, work))
+    placements = tuple(_told(changes, view, world, work, now))
     written = {each.what for each in work.inputs}  # of which the whole object counts
     inputs = [
         *work.inputs,
@@ -169,11 +169,12 @@ def _reads(world: PlacementWorld, objects: Iterable[JsonObject]) -> Iterator[Pat
 
 
 def _told(
-    changes: Sequence[PlacementChange], view: AskersView, world: PlacementWorld, work: PlanWork
+    changes: Sequence[PlacementChange], view: AskersView, world: PlacementWorld, work: PlanWork, now: datetime
 ) -> Iterator[PlacementPlan]:
     """As much of the changes as the asker may be told; the longest lists of names are cut so that all of them fit."""
     most = min(work.most_names, MOST_NAMES // max(len(changes), 1))
     reader = view.reader(world.fleet)
+    kept = PlacementVerdicts(world, changes, view, now)
     for change in changes:
         lost = view.seen(change.lost)
         yield PlacementPlan(
@@ -191,7 +192,7 @@ def _told(
             created=change.is_new,
             deleted=change.is_gone,
             fault=change.fault,
-            guards=tuple(verdicts(change, work.guards)),
+            guards=(*verdicts(change, work.guards), *kept.of(change)),
         )
 
 

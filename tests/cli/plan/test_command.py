@@ -64,6 +64,32 @@ def test_guards_trip_at_what_would_be_lost_and_at_what_would_be_empty(fleet: str
     assert planned(fleet, empty, "--fail-if-empty")[::2] == (1, "guard: apps/p2 would have no cluster\n")
 
 
+@pytest.mark.parametrize(
+    ("annotation", "text", "code", "said"),
+    [
+        ("min-clusters", "1", 1, "the placement wants at least 1 clusters left, and 0 would be"),
+        ("freeze-removals", "true", 1, "removals are frozen by the placement"),
+        ("quiet-time", "10m", 0, "clusters go when they have been unwanted for 10m"),
+        ("max-removals", "1", 0, ""),
+    ],
+)
+def test_guards_of_a_placement_say_what_they_would_hold(
+    tmp_path: Path, annotation: str, text: str, code: int, said: str
+) -> None:
+    """What only has to wait is told, and is no objection."""
+    placement = amazon()
+    placement["metadata"]["annotations"] = {f"placement.muster.dev/{annotation}": text}
+    fleet = written(tmp_path / "f.json", a_set("global"), a_binding("global"), a_cluster("a", {"cloud": "Amazon"}))
+    placements = written(tmp_path / "p.json", placement)
+    change = written(tmp_path / "change.json", a_cluster("a", {"cloud": "Google"}))
+    found, out, err = planned(fleet, change, "--fleet", placements)
+    assert found == code
+    told = err if code else out
+    assert said in told
+    assert ("apps/p1: 1 of 1 clusters would stay for now: a: " in told) is bool(said)
+    assert out.startswith("apps/p1: 1 → 0 clusters\n")
+
+
 def test_an_object_that_would_be_refused_is_named_with_its_place(fleet: str, tmp_path: Path) -> None:
     change = written(tmp_path / "change.json", amazon(numberOfClusters="many"))
     code, out, _ = planned(fleet, change, "-o", "json")

@@ -26,6 +26,7 @@ class Shell:
     hub: Driver
     directory: Path
     kubeconfig: str
+    by_server: bool = True  # who answers
 
     def write(self, *objects: dict[str, Any]) -> str:
         file = self.directory / "change.json"
@@ -59,7 +60,8 @@ def shell(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shell]:
         hub.create(wanting("Amazon"))
         eventually(lambda: set(hub.decided("p1")), {"oslo", "paris"})
         eventually(lambda: manager.idle, True)
-        yield Shell(hub, tmp_path, str(hub.hub.kubeconfig(tmp_path / "kubeconfig")))
+        kubeconfig = str(hub.hub.kubeconfig(tmp_path / "kubeconfig"))
+        yield Shell(hub, tmp_path, kubeconfig, by_server=address is not None)
 
 
 def wanting(cloud: str, **spec: Any) -> dict[str, Any]:
@@ -125,3 +127,35 @@ def test_a_plan_with_reasons_and_for_a_pull_request(shell: Shell) -> None:
     code, out, err = shell.typed("plan", "-f", file, "--force-conflicts", "-o", "markdown", "--fail-if-removes", "2")
     assert (code, err) == (1, "guard: apps/p1 would lose 2 of 2 clusters\n")
     assert "| `apps/p1` | 2 | 1 | 1 | 2 | guarded |\n" in out
+
+
+def test_the_guards_of_the_fleet_and_of_placements_speak_before_anything_is_written(shell: Shell) -> None:
+    config_map = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "muster-decisions", "namespace": "kube-system"},
+        "data": {"brake": "50%"},
+    }
+    shell.hub.send("POST", "/api/v1/namespaces/kube-system/configmaps", config_map)
+    annotations = {"placement.muster.dev/min-clusters": "2"}
+    shell.hub.patch(f"{APPS}/placements/p1", {"metadata": {"annotations": annotations}})
+    file = shell.write(wanting("Azure"))
+
+    def plan() -> tuple[int, str, str]:
+        return shell.typed("plan", "-f", file, "--force-conflicts", "-o", "markdown")
+
+    eventually(lambda: plan()[0], 1)
+    if shell.by_server:
+        eventually(lambda: "the brake of the fleet is on" in plan()[2], True)
+    code, out, err = plan()
+    assert code == 1
+    assert "guard: apps/p1: 2 of 2 clusters would stay for now: oslo, paris: " in err
+    assert "the placement wants at least 2 clusters left, and 1 would be" in err
+    assert "| `apps/p1` | 2 | 1 | 1 | 2 | guarded |\n" in out
+    # It is written all the same: what comes is there, what would go waits as was said, and a plan says so.
+    assert shell.typed("apply", "-f", file, "--force-conflicts")[0] == 0
+    eventually(lambda: shell.hub.decided("p1"), ["oslo", "paris", "rome"])
+    if shell.by_server:
+        shell.hub.patch(f"{CLUSTERS}/rome", {"metadata": {"labels": {"note": "x"}}})
+        _, out, _ = shell.typed("plan", "-f", file, "--force-conflicts")
+        assert "are held already: oslo, paris" in out or out.startswith("no placement changes")

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muster.controllers.placements.multicluster import label_of, packed
+from muster.controllers.placements.multicluster import label_of
+from muster.controllers.placements.pages import packed
 from muster.values.names import label_value_problems
 from tests.builders import a_binding, a_cluster, a_placement
 from tests.controllers.placements.test_guards import defaults, settle
@@ -57,6 +58,11 @@ def test_decisions_are_written_as_slices_that_stay_as_they_are_when_nothing_chan
             settle(manager)
             assert slices(hub) == before
             path = "/api/v1/namespaces/kube-system/configmaps/muster-decisions"
+            # A typing mistake deletes nothing.
+            hub.patch(path, {"data": {"multicluster-decisions": "yes"}})
+            eventually(lambda: manager.placements.guards.fleet.guard is not None, True)
+            settle(manager)
+            assert slices(hub) == before
             hub.patch(path, {"data": {"multicluster-decisions": "false"}})
             eventually(lambda: slices(hub), [])
 
@@ -68,12 +74,12 @@ clusters = st.lists(st.integers(0, 400).map(lambda number: f"c{number}"), unique
 def test_slices_hold_exactly_what_is_wanted_and_nobody_moves(states: list[list[str]]) -> None:
     present: list[tuple[str, ...]] = []
     for wanted in states:
-        found = packed(present, wanted)
+        found = packed(present, wanted, 100)
         assert sorted(name for each in found for name in each) == sorted(wanted)
         assert all(len(each) <= 100 for each in found)
         home = {name: index for index, each in enumerate(present) for name in each}
         assert all(home.get(name, index) == index for index, each in enumerate(found) for name in each)
-        assert packed(found, wanted) == found
+        assert packed(found, wanted, 100) == found
         present = found
 
 

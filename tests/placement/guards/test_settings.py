@@ -88,6 +88,14 @@ def test_an_unknown_name_for_the_fleet_is_a_fault_because_it_would_guard_nothing
     assert brake.keep == timedelta(minutes=5)
 
 
+def test_a_setting_that_cannot_be_read_is_not_the_same_as_off() -> None:
+    assert [fleet_guards({"multicluster-decisions": text}).multicluster for text in ("true", "false")] == [True, False]
+    misspelt = fleet_guards({"multicluster-decisions": "yes"})
+    assert misspelt.multicluster is None
+    assert misspelt.guard is not None
+    assert fleet_guards({}).multicluster is False
+
+
 def test_a_misspelt_annotation_is_noticed() -> None:
     (found,) = unknown_annotations({f"{PREFIX}min-cluster": "3", f"{PREFIX}min-clusters": "3", "else": ""})
     assert str(found) == f"{PREFIX}min-cluster: is no guard; did you mean min-clusters?"

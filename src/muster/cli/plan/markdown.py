@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from muster.cli.plan.output import objections
+from muster.cli.plan.output import objections, waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,13 +34,16 @@ def _lines(status: PlanStatus, *, live: bool) -> Iterator[str]:
         yield ""
     for text in objections(status):
         yield f"- **guard**: {_escaped(text)}"
+    waiting = [text for each in status.placements for text in waits(each)]
+    for text in waiting:
+        yield f"- **waits**: {_escaped(text)}"
     for refused in status.refused:
         yield f"- **refused**: {_escaped(f'{refused.kind} {refused.name} ({refused.field}): {refused.message}')}"
     for diagnostic in status.diagnostics:
         yield f"- {_escaped(diagnostic.message)}"
     if status.restricted:
         yield "- There is more than the asker may see: placements and clusters of others are left out."
-    if objections(status) or status.refused or status.diagnostics or status.restricted:
+    if objections(status) or waiting or status.refused or status.diagnostics or status.restricted:
         yield ""
     for each in status.placements:
         if each.gained.count or each.lost.count:
@@ -74,6 +77,8 @@ def _row(each: PlacementPlan) -> str:
         remark = f"misconfigured, its decisions would stay: {_escaped(each.fault)}"
     elif any(not guard.allowed for guard in each.guards):
         remark = "guarded"
+    elif waits(each):
+        remark = "waits"
     where = _code(f"{each.namespace}/{each.name}")
     return f"| {where} | {each.before} | {each.after} | {each.gained.count} | {each.lost.count} | {remark} |"
 

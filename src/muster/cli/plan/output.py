@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from muster.api.fleet_plan import PlacementPlan, PlanStatus
 
 _SHOWN: Final = 12
+_ASKED: Final = ("FailIfRemoves", "FailIfEmpty")  # muster.questions.plan_guards, without its imports
 
 
 def print_plan(status: PlanStatus, *, reasons: bool = False) -> None:
@@ -40,6 +41,7 @@ def print_placements(placements: Sequence[PlacementPlan], *, reasons: bool = Fal
             sys.stdout.write(f"  ! misconfigured, its decisions would stay: {each.fault}\n")
         gained = list(each.gained.names)
         lost = [f"{one.name}: {one.reason}" if reasons and one.reason else one.name for one in each.lost.clusters]
+        sys.stdout.writelines(f"  ~ {text}\n" for text in waits(each))
         for sign, lines, count in (("+", gained, each.gained.count), ("-", lost, each.lost.count)):
             sys.stdout.writelines(f"  {sign} {line}\n" for line in lines[:_SHOWN])
             if count > min(len(lines), _SHOWN):
@@ -54,6 +56,11 @@ def kind_of(placement: PlacementPlan) -> str:
 def objections(status: PlanStatus) -> list[str]:
     """What guards object to."""
     return [guard.message for each in status.placements for guard in each.guards if not guard.allowed]
+
+
+def waits(placement: PlacementPlan) -> list[str]:
+    """What guards would hold for a while, or hold already: nothing that speaks against the plan."""
+    return [guard.message for guard in placement.guards if guard.allowed and guard.code not in _ASKED]
 
 
 def plain(status: PlanStatus, *, live: bool) -> JsonObject:

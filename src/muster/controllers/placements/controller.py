@@ -19,8 +19,8 @@ from muster.api.placement import PLACEMENT
 from muster.controllers.duties import SCHEDULER
 from muster.controllers.placements.decisions import DecisionWriter
 from muster.controllers.placements.drafts import draft_of
-from muster.controllers.placements.guarding import APPROVED, PlacementGuards
-from muster.controllers.placements.guarding import CONDITION as HELD
+from muster.controllers.placements.guards.guarding import APPROVED, PlacementGuards
+from muster.controllers.placements.guards.guarding import CONDITION as HELD
 from muster.controllers.placements.history import HistoryKeeper
 from muster.controllers.placements.keys import Key
 from muster.controllers.placements.multicluster import MulticlusterWriter
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from muster.api.placement import Placement
     from muster.client import Client
     from muster.controllers.placements.drafts import Draft
-    from muster.controllers.placements.guarding import Judgement
+    from muster.controllers.placements.guards.guarding import Judgement
     from muster.controllers.placements.mirrors import PlacementMirrors
     from muster.controllers.placements.plans import Held
     from muster.controllers.placements.world import PlacementWorld
@@ -75,7 +75,7 @@ class PlacementController:
         self._metrics = metrics
         self._decisions = DecisionWriter(world, client, events, metrics, mirrors.decisions)
         self._multicluster = MulticlusterWriter(client)
-        self.guards = PlacementGuards(client, world.decisions, clock, self._wake_guarded)
+        self.guards = world.guards = PlacementGuards(client, world.decisions, clock, self._wake_guarded)
         self.history = HistoryKeeper(world, client, events, clock, metrics, lambda: bool(len(self.queue)))
 
     def wake(self, keys: Iterable[Key]) -> None:
@@ -92,6 +92,7 @@ class PlacementController:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.history.run())
             tasks.create_task(keep_doing("time", self._watch_the_time, self._metrics))
+            tasks.create_task(keep_doing("guard records", self.guards.look_after_records, self._metrics))
             tasks.create_task(work("placement", self.queue, self.reconcile, self._metrics, _WORKERS))
 
     async def _watch_the_time(self) -> float:
@@ -111,6 +112,7 @@ class PlacementController:
             self._multicluster.forget(key)
             return
         if self.world.duties.keeps_away(known.obj.metadata.annotations) == SCHEDULER:
+            self.guards.leave(key)
             return  # somebody else's: nothing of it is evaluated or written
         self.history.note_specs(key)
         if (held := self.world.plans.held(key)) is not None:
@@ -145,7 +147,7 @@ class PlacementController:
                 if judgement is not None and judgement.must_write:
                     await self._remember(key, known.obj, judgement, cautious)
                 await self._decisions.write(key, known.obj, draft)
-                await self._multicluster.write(key, known.obj, draft, enabled=self.guards.fleet.multicluster)
+                await self._multicluster.write(key, known.obj, draft, enabled=self.guards.fleet.multicluster is True)
         except BaseException:  # being cancelled as well: what was not written has no history
             self.history.withdraw(key, entry)
             raise
@@ -153,14 +155,14 @@ class PlacementController:
             self.world.decisions.settle(key)
         self.history.keep(key, entry)
         if judgement is not None:
-            self._tell_of_guards(key, known.obj, judgement, now)
+            self._tell_of_guards(key, known.obj, judgement, now, draft)
         if result.requeue_at is not None:
             self.queue.add_after(key, (result.requeue_at - now).total_seconds() + 0.001)
         await self._write_status(key, result, draft, judgement)
 
     def _draft(self, key: Key, result: ScheduleResult, judgement: Judgement | None) -> Draft:
         if judgement is None:
-            return draft_of(result)
+            return draft_of(result, present=self.world.decisions.of(key))
         return draft_of(result, judgement.held, self.world.decisions.of(key), judgement.going)
 
     async def _remember(self, key: Key, placement: Placement, judgement: Judgement, cautious: Draft | None) -> None:
@@ -172,9 +174,11 @@ class PlacementController:
                 await self._decisions.write(key, placement, cautious)
             raise
 
-    def _tell_of_guards(self, key: Key, placement: Placement, judgement: Judgement, now: datetime) -> None:
+    def _tell_of_guards(
+        self, key: Key, placement: Placement, judgement: Judgement, now: datetime, draft: Draft
+    ) -> None:
         """The pages are written as the guards allow. Their verdict may be another when some time has passed."""
-        self.guards.carried_out(key)
+        self.guards.carried_out(key, draft.selected)
         found = judgement.verdict
         about = About.of(PLACEMENT, placement.metadata)
         if found.approved:

@@ -1,5 +1,8 @@
 """What is about to be written for a placement: the pages of its schedule, with clusters in them that guards hold.
 
+Clusters stay on the pages that they are on, so that one change writes one page. Where groups have come, gone or
+outgrown their pages, and where the order is that of scores, pages are laid out anew, as the schedule has them.
+
 Everything is read from the schedule at once: rows of the fleet may mean something else after the first wait. A held
 cluster stays in the group that its page has, or goes to the last group when there is no such group any more. Pure.
 """
@@ -12,16 +15,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from muster.api.placement_decision import ClusterDecision
+from muster.controllers.placements.pages import packed
+from muster.placement.schedule.groups import PAGE
 from muster.placement.schedule.pipeline import warning_of
-from muster.placement.schedule.result import NamedClusters, groups_of, paged
+from muster.placement.schedule.result import NamedClusters, Page, groups_of, paged
 from muster.reasons import Code, Reason, Subject, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from muster.api.placement import DecisionGroupStatus
     from muster.controllers.placements.decision_pages import DecisionPage
-    from muster.placement import Page, ScheduleResult
+    from muster.placement import ScheduleResult
 
 GROUP: Final = "cluster.open-cluster-management.io"
 GROUP_NAME: Final = f"{GROUP}/decision-group-name"
@@ -52,12 +57,49 @@ def draft_of(
     going: frozenset[str] | None = None,
 ) -> Draft:
     """The pages of a schedule; `held` clusters stay in them, near to where `present` pages have them."""
-    groups = list(result.named_groups())
+    groups, there = list(result.named_groups()), list(present)
+    by_score = result.cycle.plan.by_score
     if held:
-        groups = with_held(groups, held, present, by_score=result.cycle.plan.by_score)
-    pages = tuple(paged(result.cycle.plan.name, groups))
+        groups = with_held(groups, held, there, by_score=by_score)
+    pages = None if by_score else kept_pages(result.cycle.plan.name, groups, there)
+    if pages is None:
+        pages = tuple(paged(result.cycle.plan.name, groups))
     selected = sorted(name for group in groups for name in group.clusters)
     return Draft(pages, groups_of(pages), selected, Reasons(result, held), _scores_text(result), going)
+
+
+def kept_pages(
+    placement: str, groups: Sequence[NamedClusters], present: Iterable[DecisionPage]
+) -> tuple[Page, ...] | None:
+    """The groups on the pages that there are, as far as they hold; None where they have to be laid out anew.
+
+    Only the last group may have more pages than before, or fewer: numbers run over all groups.
+    """
+    by_name = {page.metadata.name: page for page in present}
+    numbered = [f"{placement}-decision-{number}" for number in range(1, len(by_name) + 1)]
+    if not by_name or by_name.keys() != set(numbered):
+        return None
+    own: dict[tuple[str, str], list[tuple[str, ...]]] = {(str(group.index), group.name): [] for group in groups}
+    order: list[tuple[str, str]] = []
+    for name in numbered:
+        labels = by_name[name].metadata.labels
+        home = labels.get(GROUP_INDEX, ""), labels.get(GROUP_NAME, "")
+        if home not in own:
+            return None
+        own[home].append(by_name[name].clusters)
+        order.append(home)
+    last = len(groups) - 1
+    found: list[Page] = []
+    for at, (there, group) in enumerate(zip(own.values(), groups, strict=True)):
+        pages = packed(there, group.clusters, PAGE)
+        is_sparse = len(pages) > 2 * (len(group.clusters) // PAGE + 1)
+        if not there or is_sparse or (at != last and len(pages) != len(there)):
+            return None
+        place = {name: number for number, name in enumerate(group.clusters)}
+        for clusters in pages:
+            name = f"{placement}-decision-{len(found) + 1}"
+            found.append(Page(name, group.name, group.index, tuple(sorted(clusters, key=place.__getitem__))))
+    return tuple(found) if order == sorted(order, key=list(own).index) else None
 
 
 def with_held(

@@ -20,6 +20,7 @@ from muster.api.multicluster_placement_decision import (
     MulticlusterPlacementDecision,
 )
 from muster.api.reading import Reader
+from muster.controllers.placements.pages import packed
 from muster.errors import ApiError
 from muster.values.api_paths import collection_path, object_path
 
@@ -84,7 +85,7 @@ class MulticlusterWriter:
         known = await self._slices(key)
         names = [name for page in draft.pages for name in page.clusters]
         present = [known[name].clusters if (name := _name(key, index)) in known else () for index in range(len(known))]
-        slices = packed(present, names) if enabled else []
+        slices = packed(present, names, MOST_DECISIONS) if enabled else []
         # Slices that lose nothing come first: a cluster that moves is never out of all.
         order = sorted(range(len(slices)), key=lambda index: not set(_at(present, index)).issubset(slices[index]))
         for index in order:
@@ -138,29 +139,6 @@ class MulticlusterWriter:
             "schedulerName": SCHEDULER,
             "decisions": _decisions(key, clusters, draft),
         }
-
-
-def packed(present: Sequence[Sequence[str]], wanted: Sequence[str]) -> list[tuple[str, ...]]:
-    """The wanted clusters in slices: who is in one stays there, who is new goes where there is room.
-
-    So a change touches as few slices as it can, and nothing has to move. Empty slices at the end are given up.
-    """
-    left = dict.fromkeys(wanted)
-    slices: list[list[str]] = []
-    for each in present:
-        kept = [name for name in each if name in left][:MOST_DECISIONS]
-        for name in kept:
-            del left[name]
-        slices.append(kept)
-    new = list(left)
-    for each in slices:
-        room = MOST_DECISIONS - len(each)
-        each += new[:room]
-        new = new[room:]
-    slices += [new[start : start + MOST_DECISIONS] for start in range(0, len(new), MOST_DECISIONS)]
-    while len(slices) > 1 and not slices[-1]:
-        slices.pop()
-    return [tuple(each) for each in slices] or [()]
 
 
 def _name(key: Key, index: int) -> str:

@@ -1,4 +1,6 @@
-"""From decided pages to the writes that get there, so that no cluster is ever out of all pages on the way. Pure.
+"""Which cluster is on which page, and the writes that get there, so that none is ever out of all on the way. Pure.
+
+A cluster stays on its page for as long as the pages of its group do: one that comes or goes changes one page.
 
 A cluster that is selected before and after may move to another page. Pages are separate objects and cannot be
 written at once, so what moves is first added where it goes, and only then taken from where it was.
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 Clusters = tuple[str, ...]
 
@@ -29,6 +31,29 @@ class PageDelete:
 
 
 Write = PageWrite | PageDelete
+
+
+def packed(present: Sequence[Sequence[str]], wanted: Sequence[str], most: int) -> list[Clusters]:
+    """The wanted clusters on pages of so many at most: who is on one stays there, who is new goes where there is room.
+
+    So a change touches as few pages as it can, and nothing has to move. Empty pages at the end are given up.
+    """
+    left = dict.fromkeys(wanted)
+    pages: list[list[str]] = []
+    for each in present:
+        kept = [name for name in each if name in left][:most]
+        for name in kept:
+            del left[name]
+        pages.append(kept)
+    new = list(left)
+    for each in pages:
+        room = most - len(each)
+        each += new[:room]
+        new = new[room:]
+    pages += [new[start : start + most] for start in range(0, len(new), most)]
+    while len(pages) > 1 and not pages[-1]:
+        pages.pop()
+    return [tuple(each) for each in pages] or [()]
 
 
 def page_writes(present: Mapping[str, Clusters], wanted: Mapping[str, Clusters]) -> list[list[Write]]:

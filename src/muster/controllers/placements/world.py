@@ -19,6 +19,7 @@ from muster.controllers.duties import ALONE, Duties
 from muster.controllers.placements.changes import ChangeLog, Noted
 from muster.controllers.placements.decision_pages import DecisionPage, DecisionPages
 from muster.controllers.placements.evaluation_notes import EvaluationNotes
+from muster.controllers.placements.guards.foresight import ANNOTATIONS_ALONE, Foresight
 from muster.controllers.placements.keys import Key, SetKey, Woken, woken
 from muster.controllers.placements.objects import PlacementObjects
 from muster.controllers.placements.plans import PlacementPlans
@@ -78,6 +79,7 @@ class PlacementWorld:
         self.decisions = DecisionPages(self.fleet)
         self.notes = EvaluationNotes(notes, objects, self.fleet)
         self.plans = PlacementPlans(objects, self.fleet, self.quarantine, self.notes, report)
+        self.guards: Foresight = ANNOTATIONS_ALONE
         self.catching_up: set[Key] = set()  # placements for which something may have changed unseen
         self._changes: ChangeLog | None = None
         self.profile = timed_profile(report)
@@ -96,6 +98,7 @@ class PlacementWorld:
         fork.bindings.update((namespace, dict(bindings)) for namespace, bindings in self.bindings.items())
         fork.decisions = self.decisions.fork(fork.fleet, placements)
         fork.plans.take_over(self.plans, placements)
+        fork.guards = self.guards
         return fork
 
     # ---------------------------------------------------------------------------------------- what has happened

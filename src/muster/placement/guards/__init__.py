@@ -19,7 +19,7 @@ from muster.placement.guards.settings import (
     unknown_annotations,
 )
 from muster.placement.guards.verdicts import NO_MEMORY, FleetState, Memory, Verdict, remembered, verdict
-from muster.placement.guards.window import Removed, recorded, removed_within
+from muster.placement.guards.window import Removed, missed, recorded, removed_within, without
 
 __all__ = [
     "ANNOTATIONS",
@@ -36,10 +36,12 @@ __all__ = [
     "Verdict",
     "change_digest",
     "fleet_guards",
+    "missed",
     "placement_guard",
     "recorded",
     "remembered",
     "removed_within",
     "unknown_annotations",
     "verdict",
+    "without",
 ]

@@ -65,12 +65,13 @@ class Brake:
 class FleetGuards:
     """What holds for every placement: a guard and a brake, each if there is one.
 
-    `multicluster`: whether decisions are written as SIG-Multicluster's PlacementDecisions too.
+    `multicluster`: whether decisions are written as SIG-Multicluster's PlacementDecisions too; None where that cannot
+    be read, and whatever was so before stays.
     """
 
     guard: Guard | None = None
     brake: Brake | None = None
-    multicluster: bool = False
+    multicluster: bool | None = False
 
     @property
     def keep(self) -> timedelta:
@@ -102,10 +103,10 @@ class _Texts:
         found = self._kept(name, parse_duration(self.given[name])) if name in self.given else None
         return default if found is None else found
 
-    def flag(self, name: str) -> bool:
+    def flag(self, name: str) -> bool | None:
         text = self.given.get(name, "false")
         found = text == "true" if text in ("true", "false") else Fault(f"{shown(text)} is neither true nor false")
-        return self._kept(name, found) is True
+        return self._kept(name, found)
 
     def hours(self, name: str) -> Hours | None:
         return self._kept(name, parse_hours(self.given[name])) if name in self.given else None

@@ -6,7 +6,7 @@ number go first would lose clusters to every mistake. Only a quiet time is count
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,8 @@ class Memory:
     """What is remembered of a placement between decisions.
 
     `waiting`: since when each cluster is to go. `passing`: clusters that were let go and may still be on their way, so
-    that they are not judged twice; so many of them count, as of `passing_at`. `approvals_used` makes every digest one
-    for once.
+    that they are not counted twice; so many of them count, as of `passing_at`. `approvals_used` makes every digest one
+    for once, and `salt` one of this memory.
     """
 
     uid: str = ""
@@ -38,6 +38,11 @@ class Memory:
     approvals_used: int = 0
     passing_at: datetime | None = None
     passing_counted: int = 0
+    salt: str = ""
+
+    def digest(self, clusters: Collection[str]) -> str:
+        """What an approval of their removal names."""
+        return change_digest(self.uid, self.approvals_used, clusters, self.salt)
 
 
 NO_MEMORY = Memory()
@@ -89,30 +94,31 @@ def verdict(
     approval: str = "",
     brake: Brake | None = None,
     fleet: FleetState | None = None,
+    clock: datetime | None = None,
 ) -> Verdict:
     """What may go of `present`, the clusters that are decided, when only `wanted` are wanted.
 
-    Without guards and a brake everything may.
+    Without guards and a brake everything may. `now` is a time that is never put back, for windows and quiet times;
+    `clock` is what the clock shows where that is another, for freezes and hours.
     """
     staying = frozenset(wanted)
     removals = sorted(name for name in present if name not in staying)
     if not removals:
         return FREE
-    waiting = {name: min(memory.waiting.get(name, now), now) for name in removals}
-    passing = [name for name in removals if name in memory.passing]
-    asked = [name for name in removals if name not in memory.passing]
+    waiting = {name: memory.waiting.get(name, now) for name in removals}
+    # What was let go before is not judged by numbers again. It does not go while nothing may, unless it was approved.
+    objections = [each for guard in guards for each in _not_now(guard, clock or now)]
+    passing = [] if objections and memory.passing_counted else [name for name in removals if name in memory.passing]
+    asked = removals if not passing else [name for name in removals if name not in memory.passing]
     if not asked:
         return Verdict(going=tuple(passing), waiting=waiting)
-    digest = change_digest(memory.uid, memory.approvals_used, asked)
+    digest = memory.digest(asked)
     if approval == digest:
         return Verdict(going=tuple(removals), digest=digest, approved=True, waiting=waiting)
-    objections = [
-        each for guard in guards for each in _objections(guard, len(present), len(staying), len(asked), now, memory)
-    ]
-    if brake is not None:
-        braking = list(_brake_objection(brake, fleet or FleetState(len(present)), len(asked), now))
-    else:
-        braking = []
+    new = len([name for name in asked if name not in memory.passing])
+    objections += [each for guard in guards for each in _too_many(guard, len(present), len(staying), new, now, memory)]
+    state = fleet or FleetState(len(present))
+    braking = [] if brake is None else list(_brake_objection(brake, state, new, now))
     outdated = (_outdated(approval, digest),) if approval else ()
     if objections or braking:
         why = (*(each.why for each in (*objections, *braking)), *outdated)
@@ -128,21 +134,27 @@ def verdict(
     early = tuple(name for name in asked if due[name] > now)
     if not early:
         return Verdict(tuple(removals), digest=digest, counted=len(ready), waiting=waiting)
+    digest = memory.digest(early)
+    if approval == digest:
+        return Verdict(tuple(removals), digest=digest, approved=True, counted=len(ready), waiting=waiting)
     going = tuple(sorted((*passing, *ready)))
     first = min(due[name] for name in early)
     last = max(due[name] for name in early)
-    digest = change_digest(memory.uid, memory.approvals_used, early)
     given = {"quiet": duration_text(quiet), "until": time_text(last)}
     why = (Reason(Code.QUIET_TIME, parameters={**given}), *((_outdated(approval, digest),) if approval else ()))
-    return Verdict(going, early, why, digest, approval == digest, len(ready), first, True, waiting)
+    return Verdict(going, early, why, digest, False, len(ready), first, True, waiting)
 
 
 def remembered(memory: Memory, found: Verdict, now: datetime, keep: timedelta) -> tuple[Memory, int]:
     """The memory when a verdict is about to be carried out, and how many removals count from now on.
 
-    What was let go before and could not be carried out then goes now, and counts as of now.
+    What was let go before and could not be carried out then goes now, and counts as of now. Nothing counts as of a time
+    before the last that is known: a clock that was put back and forth again forgets nothing.
     """
-    at = whole_second(now)
+    if not found.going and (deferred := memory.passing.intersection(found.held)):
+        removed = recorded(memory.removed, now, 0, keep)
+        return replace(memory, removed=removed, waiting=found.waiting, passing=deferred), 0
+    at = max((whole_second(now), *(each.at for each in memory.removed)))
     carried = 0 if memory.passing.isdisjoint(found.going) else memory.passing_counted
     removed, counted = memory.removed, found.counted
     if carried and memory.passing_at != at:
@@ -150,18 +162,18 @@ def remembered(memory: Memory, found: Verdict, now: datetime, keep: timedelta) -
     used = memory.approvals_used + (1 if found.approved else 0)
     return Memory(
         memory.uid,
-        recorded(removed, now, counted, keep),
+        recorded(removed, now, counted, keep, at),
         found.waiting,
         frozenset(found.going),
         used,
         at if found.going else None,
         carried + found.counted,
+        memory.salt,
     ), counted
 
 
-def _objections(
-    guard: Guard, present: int, staying: int, asked: int, now: datetime, memory: Memory
-) -> Iterator[_Objection]:
+def _not_now(guard: Guard, now: datetime) -> Iterator[_Objection]:
+    """What lets nothing go at this time, however little it is."""
     for fault in guard.faults:
         yield _Objection(Reason(Code.GUARD_UNREADABLE, parameters={"owner": guard.owner, "fault": str(fault)}))
     if guard.frozen_until is not None and guard.frozen_until > now:
@@ -172,6 +184,12 @@ def _objections(
     if guard.hours is not None and not guard.hours.is_open(now):
         why = Reason(Code.OUTSIDE_HOURS, parameters={"owner": guard.owner, "hours": guard.hours.text})
         yield _Objection(why, guard.hours.next_opening(now))
+
+
+def _too_many(
+    guard: Guard, present: int, staying: int, asked: int, now: datetime, memory: Memory
+) -> Iterator[_Objection]:
+    """What does not let so many go."""
     if guard.max_removals is not None:
         most = guard.max_removals.of(present)
         went = removed_within(memory.removed, now, guard.window)

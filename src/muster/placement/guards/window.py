@@ -6,6 +6,7 @@ go than before. Entries are bounded: neighbours are joined under the later time.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,16 +33,19 @@ def removed_within(removed: Iterable[Removed], now: datetime, window: timedelta)
     return sum(each.count for each in removed if each.at > start)
 
 
-def recorded(removed: Iterable[Removed], now: datetime, count: int, keep: timedelta) -> tuple[Removed, ...]:
-    """With so many more, and without what no window reaches any more."""
+def recorded(
+    removed: Iterable[Removed], now: datetime, count: int, keep: timedelta, at: datetime | None = None
+) -> tuple[Removed, ...]:
+    """With so many more, now or at a later time, and without what no window reaches any more."""
     start = later(now, -keep.total_seconds())
     kept = sorted(each for each in removed if each.at > start)
     if count:
-        kept.append(Removed(whole_second(now), count))
+        kept.append(Removed(at or whole_second(now), count))
+        kept.sort()
     while len(kept) > MOST_ENTRIES:
         # The two that are nearest to each other become one, which counts for as long as the later of them.
-        at = min(range(len(kept) - 1), key=lambda each: kept[each + 1].at - kept[each].at)
-        kept[at : at + 2] = [Removed(kept[at + 1].at, kept[at].count + kept[at + 1].count)]
+        first = min(range(len(kept) - 1), key=lambda each: kept[each + 1].at - kept[each].at)
+        kept[first : first + 2] = [Removed(kept[first + 1].at, kept[first].count + kept[first + 1].count)]
     return tuple(kept)
 
 
@@ -54,6 +58,16 @@ def without(removed: Iterable[Removed], at: datetime | None, count: int) -> tupl
         if each.count > taken:
             found.append(Removed(each.at, each.count - taken))
     return tuple(found)
+
+
+def missed(known: Iterable[Removed], other: Iterable[Removed]) -> tuple[Removed, ...]:
+    """What another memory has more than one: what both know of is not counted twice."""
+    counts: Counter[datetime] = Counter()
+    for each in other:
+        counts[each.at] += each.count
+    for each in known:
+        counts[each.at] -= each.count
+    return tuple(Removed(at, count) for at, count in sorted(counts.items()) if count > 0)
 
 
 def fits_at(removed: Iterable[Removed], now: datetime, window: timedelta, count: int, most: int) -> datetime | None:

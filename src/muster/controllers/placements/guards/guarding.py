@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.api.placement_guard_record import HeldRemovals, PlacementGuardRecord
 from muster.client.errors import UnreachableError
-from muster.controllers.placements.guard_records import (
+from muster.controllers.placements.guards.records import (
     MOST_NAMED,
     RECORDS,
     belongs_to,
     body_of,
+    is_same,
     memory_of,
     must_be_written,
     path_of,
@@ -37,14 +39,16 @@ from muster.placement.guards import (
     Memory,
     Verdict,
     fleet_guards,
+    missed,
     placement_guard,
     recorded,
     remembered,
     verdict,
+    without,
 )
 from muster.placement.schedule.pipeline import reason_against
 from muster.reasons import Code, Reason, bare, sentence
-from muster.values.times import time_text
+from muster.values.times import FIRST, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -70,6 +74,8 @@ _FORBIDDEN: Final = 403
 _CONFLICT: Final = 409
 _EXPLAINED: Final = 20  # held clusters of which it is told why they would go
 _NAMED: Final = 20  # in a condition
+_LOOK_AGAIN: Final = 300.0  # seconds between looks at whether records are still as they were written
+_MOST_SENT: Final = 8
 
 
 @dataclass(slots=True)
@@ -79,7 +85,8 @@ class _State:
     memory: Memory
     record: PlacementGuardRecord | None = None
     held: HeldRemovals | None = None
-    standing: frozenset[str] = frozenset()  # held clusters: they are put back should somebody delete their page
+    sent: tuple[PlacementGuardRecord, ...] = ()  # and perhaps written, though we have not heard of it
+    standing: frozenset[str] = frozenset()  # what was decided last: it counts should somebody delete or edit pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,7 @@ class PlacementGuards:
     _pending: dict[Key, int] = field(default_factory=dict)  # removals that the brake holds, or a quiet time
     _removed: tuple[Removed, ...] = ()  # by all placements together, for the brake
     _missing: str = ""  # why nothing can be remembered
+    _latest: datetime = FIRST  # that the clock has shown
 
     # ------------------------------------------------------------------------------------------- what is set and kept
 
@@ -128,6 +136,8 @@ class PlacementGuards:
         if unread:
             guard = found.guard or Guard("the fleet")
             found = replace(found, guard=replace(guard, faults=(*guard.faults, *unread)))
+        if found.multicluster is None:  # a typing mistake must not delete what others read
+            found = replace(found, multicluster=self.fleet.multicluster)
         self.fleet = found
         self.wake(None)
         return new.fault
@@ -160,30 +170,81 @@ class PlacementGuards:
         removed: list[Removed] = []
         async for page in self.client.pages(path_of()):
             for plain in page["items"]:
-                found = RECORDS.partly(plain)
-                metadata = found.obj.metadata
-                owners = metadata.owner_references
-                memory = memory_of(found.obj, owners[0].uid if owners else "", now)
-                self._states[Key(metadata.namespace, metadata.name)] = _State(memory, found.obj, found.obj.held)
+                found = RECORDS.partly(plain).obj
+                owners = found.metadata.owner_references
+                memory = memory_of(found, owners[0].uid if owners else "", now)
+                standing = frozenset(() if found.held is None else found.held.clusters)
+                key = Key(found.metadata.namespace, found.metadata.name)
+                self._states[key] = _State(memory, found, found.held, standing=standing)
                 removed += memory.removed
         self._removed = recorded(removed, now, 0, self.fleet.keep)
+
+    async def look_after_records(self) -> float:
+        """See to it that records are as they were written, or can be read at last. Seconds until the next look."""
+        if self._missing:
+            try:
+                await self._read()
+            except ApiError:
+                return _LOOK_AGAIN
+            self._missing = ""
+            self.wake(None)
+            return _LOOK_AGAIN
+        seen: dict[Key, PlacementGuardRecord] = {}
+        before = {key: state.record for key, state in self._states.items()}
+        async for page in self.client.pages(path_of()):
+            for plain in page["items"]:
+                found = RECORDS.partly(plain).obj
+                seen[Key(found.metadata.namespace, found.metadata.name)] = found
+        touched = []
+        for key, record in before.items():
+            state, now_there = self._states.get(key), seen.get(key)
+            if state is None or state.record is not record or record is None:
+                continue  # it is ours, and newer than the list, or there was none
+            if now_there is None or not is_same(now_there, record) or now_there.held != record.held:
+                if now_there is not None:
+                    self._take_in(state, memory_of(now_there, state.memory.uid, self.clock()))
+                state.record = now_there
+                touched.append(key)
+        self.wake(touched)
+        return _LOOK_AGAIN
 
     def forget(self, key: Key) -> None:
         """The placement is gone."""
         self._states.pop(key, None)
         self._no_longer_pending(key)
 
+    def leave(self, key: Key) -> None:
+        """Somebody else decides for the placement: what was decided here says nothing of what is there later."""
+        if (state := self._states.get(key)) is not None:
+            state.standing = frozenset()
+        self._no_longer_pending(key)
+
     # ------------------------------------------------------------------------------------------------------- judging
 
     def foresee(
-        self, key: Key, placement: ObjectMeta, present: Collection[str], wanted: Collection[str], now: datetime
+        self,
+        key: Key,
+        placement: ObjectMeta,
+        present: Collection[str],
+        wanted: Collection[str],
+        now: datetime,
+        others: int = 0,
     ) -> Verdict:
-        """What the guards would say to a change, for plans: nothing is counted and nothing is remembered."""
+        """What the guards would say to a change, for plans: nothing is counted and nothing is remembered.
+
+        `others` is how many clusters other placements would lose with it.
+        """
         state = self._states.get(key)
         if state is None or state.memory.uid != placement.uid:
             state = _State(Memory(placement.uid))
         approval = placement.annotations.get(APPROVAL, "")
-        return self._verdict(key, self._guards_of(placement.annotations), present, wanted, now, state, approval)
+        guards = self._guards_of(placement.annotations)
+        return self._verdict(key, guards, present, wanted, now, state, approval, others)
+
+    def held(self, key: Key) -> Collection[str]:
+        """The clusters of a placement that are held now, as many as are named."""
+        state = self._states.get(key)
+        return () if state is None or state.held is None else state.held.clusters
 
     def _guards_of(self, annotations: Mapping[str, str]) -> list[Guard]:
         own = None if ANNOTATIONS.isdisjoint(annotations) else placement_guard(annotations)
@@ -193,21 +254,29 @@ class PlacementGuards:
         """What may be removed; None where nothing guards the placement. What goes is counted from now on."""
         annotations = placement.metadata.annotations
         guards = self._guards_of(annotations)
-        state = self._states.get(key)
-        if not guards and self.fleet.brake is None and (state is None or state.held is None):
+        state, selected = self._states.get(key), result.selected
+        if not guards and self.fleet.brake is None and (state is None or not _has_to_say(state, selected)):
+            if state is not None:
+                state.standing = frozenset()
             return None
         if state is None or state.memory.uid not in ("", placement.metadata.uid):
             # The record of a placement of the same name before it says nothing of this one.
             old = None if state is None else state.record
-            state = self._states[key] = _State(Memory(placement.metadata.uid), old)
+            salt = secrets.token_hex(8)
+            state = self._states[key] = _State(Memory(placement.metadata.uid, salt=salt), old)
         state.memory = replace(state.memory, uid=placement.metadata.uid)
-        present = {name for page in self.decisions.of(key) for name in page.clusters} | state.standing
-        selected = result.selected
+        # What was let go may be gone. Whatever else was decided and is in no page any more was taken by somebody else.
+        present = {name for page in self.decisions.of(key) for name in page.clusters}
+        present |= state.standing - state.memory.passing
         found = self._verdict(key, guards, present, selected, now, state, annotations.get(APPROVAL, ""))
         keep = max((self.fleet.keep, *(each.window for each in guards)))
-        state.memory, counted = remembered(state.memory, found, now, keep)
-        self._removed = recorded(self._removed, now, counted, self.fleet.keep)
-        state.standing = frozenset(found.held)
+        before_it = state.memory
+        now = self._latest = max(now, self._latest)
+        state.memory, counted = remembered(before_it, found, now, keep)
+        if counted > found.counted:  # what was let go before counts anew, here too
+            self._removed = without(self._removed, before_it.passing_at, before_it.passing_counted)
+        self._removed = recorded(self._removed, now, counted, self.fleet.keep, state.memory.passing_at)
+        state.standing = state.standing.difference(found.going)
         self._note_pending(key, len(found.held) if found.braked else 0)
         before = state.held
         why = self._why_held(key, result, found, len(present)) if found.held else None
@@ -227,6 +296,7 @@ class PlacementGuards:
         now: datetime,
         state: _State,
         approval: str,
+        others: int = 0,
     ) -> Verdict:
         if self._missing and (guards or self.fleet.brake is not None):
             # Without a memory nobody could say what has gone already.
@@ -235,9 +305,10 @@ class PlacementGuards:
             return replace(found, why=(why,)) if found.held else found
         fleet = None
         if self.fleet.brake is not None:
-            pending = sum(self._pending.values()) - self._pending.get(key, 0)
+            pending = sum(self._pending.values()) - self._pending.get(key, 0) + others
             fleet = FleetState(self.decisions.total, self._removed, pending)
-        return verdict(guards, present, wanted, now, state.memory, approval, self.fleet.brake, fleet)
+        steady = max(now, self._latest)  # a clock that is put back stands still, for windows and quiet times
+        return verdict(guards, present, wanted, steady, state.memory, approval, self.fleet.brake, fleet, now)
 
     def _why_held(self, key: Key, result: ScheduleResult, found: Verdict, decided: int) -> Reason:
         """What would be removed and why, and what holds it. Everybody reads it who reads the placement."""
@@ -294,6 +365,7 @@ class PlacementGuards:
             return
         present = state.record
         revision = "" if present is None else present.metadata.resource_version
+        state.sent = (*state.sent[-_MOST_SENT:], judgement.wanted)
         body = body_of(judgement.wanted, placement.metadata, revision)
         try:
             if revision:
@@ -302,12 +374,16 @@ class PlacementGuards:
                 reply = await self.client.request("POST", path_of(key), body=body)
         except ApiError as error:
             if error.code in (_CONFLICT, _NOT_FOUND):
-                await self._read_again(key, placement, state)
+                await self._read_again(key, placement, state, judgement)
             raise
         state.record = RECORDS.partly(reply.json()).obj
+        state.sent = ()
 
-    async def _read_again(self, key: Key, placement: Placement, state: _State) -> None:
-        """Somebody else has written or deleted the record: the next try starts from what is there."""
+    async def _read_again(self, key: Key, placement: Placement, state: _State, judgement: Judgement) -> None:
+        """Somebody else has written or deleted the record: the next try starts from what is there, and what we know.
+
+        Another leader may have counted what we have not, and somebody may have taken out what we have.
+        """
         try:
             reply = await self.client.request("GET", path_of(key, named=True))
         except ApiError as error:
@@ -315,16 +391,44 @@ class PlacementGuards:
                 raise
             state.record = None
             return
-        state.record = found = RECORDS.partly(reply.json()).obj
-        if belongs_to(found, placement.metadata):
-            used = max(state.memory.approvals_used, found.approvals_used)
-            state.memory = replace(state.memory, approvals_used=used)
+        known, state.record = state.record, RECORDS.partly(reply.json()).obj
+        found = state.record
+        if any(is_same(found, each) for each in state.sent) or not belongs_to(found, placement.metadata):
+            return  # it is our own write, of which we have not heard; or of a placement that is no more
+        # What was judged last has not been written down: it has not happened.
+        uid, now = placement.metadata.uid, self.clock()
+        theirs = memory_of(found, uid, now)
+        ours = Memory(uid, salt=theirs.salt) if known is None else memory_of(known, uid, now)
+        self._removed = without(self._removed, state.memory.passing_at, judgement.verdict.counted)
+        passing = ours.passing if theirs.passing == ours.passing else frozenset[str]()
+        state.memory = replace(ours, waiting=state.memory.waiting, passing=passing)
+        state.sent = ()
+        self._take_in(state, theirs)
 
-    def carried_out(self, key: Key) -> None:
-        """The pages are written: whoever went and comes back is judged anew."""
+    def _take_in(self, state: _State, theirs: Memory) -> None:
+        """Count what somebody else has counted and we have not."""
+        more = missed(state.memory.removed, theirs.removed)
+        used = max(state.memory.approvals_used, theirs.approvals_used)
+        state.memory = replace(state.memory, removed=(*state.memory.removed, *more), approvals_used=used)
+        self._removed = (*self._removed, *more)
+
+    def carried_out(self, key: Key, decided: Iterable[str]) -> None:
+        """The pages are written with these clusters: whoever went and comes back is judged anew."""
         state = self._states.get(key)
-        if state is not None and state.memory.passing:
+        if state is None:
+            return
+        state.standing = frozenset(decided)
+        if state.memory.passing and state.memory.passing.isdisjoint(state.standing):
             state.memory = replace(state.memory, passing=frozenset(), passing_at=None, passing_counted=0)
+
+
+def _has_to_say(state: _State, selected: Collection[str]) -> bool:
+    """Whether something of it must be put right though nothing guards the placement: a hold that is over, and clusters
+    that were let go and are wanted again, which must not be taken for let go for ever."""
+    if state.held is not None or not state.memory.passing.isdisjoint(selected):
+        return True
+    passing = None if state.record is None else state.record.passing
+    return passing is not None and not set(passing.clusters).isdisjoint(selected)
 
 
 def _held(found: Verdict, why: Reason, before: HeldRemovals | None, now: datetime) -> HeldRemovals:

@@ -48,12 +48,13 @@ def belongs_to(record: PlacementGuardRecord, placement: Identity) -> bool:
 
 
 def memory_of(record: PlacementGuardRecord, uid: str, now: datetime) -> Memory:
-    """What a record remembers. A time that nobody can read counts as now: nothing is forgotten too early."""
+    """What a record remembers. Nothing is forgotten too early: a time that nobody can read counts as now, and one that
+    is still to come counts until it is past, because a clock may have been put back."""
     removed = []
     for each in record.removed:
         at = parse_time(each.time)
-        removed.append(Removed(now if isinstance(at, Fault) else min(at, now), max(each.count, 0)))
-    memory = Memory(uid, tuple(sorted(removed)), approvals_used=record.approvals_used)
+        removed.append(Removed(now if isinstance(at, Fault) else at, max(each.count, 0)))
+    memory = Memory(uid, tuple(sorted(removed)), approvals_used=record.approvals_used, salt=record.salt)
     passing = record.passing
     if passing is None:
         return memory
@@ -77,7 +78,14 @@ def record_of(memory: Memory, digest: str, held: HeldRemovals | None) -> Placeme
         removed=tuple(RemovedClusters(time_text(each.at), each.count) for each in memory.removed),
         passing=under_way,
         approvals_used=memory.approvals_used,
+        salt=memory.salt,
     )
+
+
+def is_same(one: PlacementGuardRecord, other: PlacementGuardRecord) -> bool:
+    """Whether they remember the same."""
+    same = msgspec.structs.replace(one, metadata=other.metadata, held=other.held)
+    return same == other
 
 
 def must_be_written(
@@ -88,6 +96,10 @@ def must_be_written(
     Removals that have happened may stay in `passing`: they mean nothing until one of them is wanted again.
     """
     known = present or PlacementGuardRecord()
+    if present is not None and known.salt != wanted.salt:
+        return True
+    if not set(wanted.removed).issubset(known.removed):
+        return True
     if known.approvals_used != wanted.approvals_used or not _same_hold(known.held, wanted.held):
         return True
     if wanted.passing is not None:

@@ -110,7 +110,7 @@ async def _asked(folder: Path, client: tuple[bytes, bytes] | None, server: FakeS
     heavy = HeavyWork()
     authorizer = ReviewingAuthorizer(MirroredObjects(), AccessReviews(server.client, 10.0))
     proxy = FrontProxy(files.authority.decode(), ("front-proxy",))
-    application = questions_application(proxy, authorizer, Controllers(folder / "nobody"), heavy)
+    application = questions_application(server.client, proxy, authorizer, Controllers(folder / "nobody"), heavy)
     bound: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(serve(application, on_ready=bound.set_result, context=tls))
     url = await bound

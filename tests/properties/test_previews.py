@@ -80,7 +80,7 @@ def some_text(chance: random.Random) -> str:
             "true",
             ". as $x | $x.cpu | keys",
             "1 +",
-            "[range(100000)] | length > 5",
+            "[range(1000)] | length > 5",
         )
     )
 

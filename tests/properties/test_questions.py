@@ -5,7 +5,8 @@ is hidden can be anything else and the answer stays the same, to the byte. Of cl
 sets are bound to the namespace, only counts may depend; where placements are scheduled over them, also which of the
 others are picked, as in every dry run.
 
-MUSTER_CASES_OF_QUESTIONS is how many cases the slow form tries.
+Hosts and operators are tried by `test_previews`, whose cases are among these. MUSTER_CASES_OF_QUESTIONS is how many
+cases the slow form tries.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from muster.hub.storage import Key, Record
 from muster.questions.observer import Observer
 from tests.builders import a_binding, a_cluster, a_placement, a_set, a_taint
 from tests.controllers.questions.answering import NOW
+from tests.properties.test_previews import hold_hosts, hold_operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 GROUP: Final = "cluster.open-cluster-management.io"
+PROFILES: Final = "multicluster.x-k8s.io"
 NAMES: Final = tuple(f"n{number}" for number in range(1, 7))
 LABELS: Final = "managedCluster.metadata.labels"
 CLAIMS: Final = "managedCluster.status.clusterClaims"
@@ -83,8 +86,11 @@ class Asked:
     """The hub's side and the observer's, without HTTP in between."""
 
     def __init__(self, objects: list[Object], policy: Policy) -> None:
-        world = world_of(objects, NOW)
+        profiles = [each for each in objects if each["kind"] == "ClusterProfile"]
+        world = world_of([each for each in objects if each not in profiles], NOW)
         self._observer = Observer(world, lambda: NOW, PATIENCE)
+        for each in profiles:
+            self._observer.handlers()[f"clusterprofiles.{PROFILES}"].put(msgspec.json.encode(each))
         self._service = QuestionService(world, lambda: NOW, PATIENCE)
         self._observer.ready = self._service.ready = True
         authorizer = RbacAuthorizer(cast("Any", None))
@@ -155,18 +161,23 @@ def some_rules(chance: random.Random) -> list[Object]:
     if chance.random() < 0.3:
         rules.append(rule("managedclustersets", ["get"], ["secretset", "golden"]))
         rules.append(rule("managedclustersets/join", ["create"], ["golden"]))
+    match chance.randrange(3):
+        case 0:
+            rules.append(rule("clusterprofiles", ["get"], group=PROFILES))
+        case 1:
+            rules.append(rule("clusterprofiles", ["get"], chance.sample(NAMES, 3), PROFILES))
     if chance.random() < 0.3:
         rules.append(rule("managedclusters", ["update"], list(NAMES)))
         rules.append(rule("managedclusters", ["get"], list(NAMES), group="other.io"))
     return rules
 
 
-def may_get(rules: list[Object], name: str) -> bool:
+def may_get(rules: list[Object], name: str, resource: str = "managedclusters", group: str = GROUP) -> bool:
     """By a reading of the rules that has nothing to do with ours."""
     return any(
         {"get", "*"} & set(each["verbs"])
-        and {"managedclusters", "*"} & set(each["resources"])
-        and GROUP in each["apiGroups"]
+        and {resource, "*"} & set(each["resources"])
+        and group in each["apiGroups"]
         and name in each.get("resourceNames", [name])
         for each in rules
     )
@@ -268,8 +279,40 @@ def some_join(chance: random.Random) -> Object:
     return spec
 
 
+def some_profile(chance: random.Random, name: str) -> Object:
+    """A ClusterProfile of the same name: another kind, which roles let be got apart from clusters."""
+    labels = {key: a_value(chance, name) for key in ("tier", f"key{name}") if chance.random() < 0.7}
+    return {
+        "apiVersion": f"{PROFILES}/v1alpha1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": name, "namespace": "apps", "labels": labels},
+        "spec": {"clusterManager": {"name": "m"}},
+    }
+
+
+def some_profiles_question(chance: random.Random) -> Object:
+    name = chance.choice(NAMES)
+    text = chance.choice(
+        (
+            f"object.metadata.name == '{name}' && object.metadata.labels.tier.startsWith('o')",
+            "object.metadata.labels.tier",
+            "object.metadata.labels.map(k, object.metadata.labels[k])",
+        )
+    )
+    asked: Object = (
+        {"expression": text} if chance.random() < 0.7 else {"selector": {"matchIdentities": [{"name": name}]}}
+    )
+    rows = {"show": "All", "fields": [{"expression": "object.metadata.labels"}], "sortBy": text}
+    return {**asked, "resource": "clusterprofiles", "rows": rows, "namespace": chance.choice(("", "apps"))}
+
+
 def some_question(chance: random.Random) -> tuple[str, Object]:
-    match chance.randrange(20):
+    match chance.randrange(22):
+        case 20:
+            return "FleetEvaluation", some_profiles_question(chance)
+        case 21:
+            shown = {"show": chance.choice(("All", "Matched")), "fields": [{"expression": some_expression(chance)}]}
+            return "FleetEvaluation", {"placement": some_placement(chance, "p1", "p9"), "rows": shown}
         case 12 | 13 | 14 | 15:
             return "Plan", some_plan(chance)
         case 16 | 17:
@@ -344,14 +387,17 @@ async def hold(seed: int) -> str:
     sets += [a_placement("p1", numberOfClusters=1), a_placement("p2", predicates=[selector])]
     sets += [a_decision("p2", chance.sample(NAMES, 2))]
     kind, spec = some_question(chance)
+    if spec.get("resource") == "clusterprofiles":
+        return await hold_profiles(seed, chance, rules, policy, spec)
     readable = {name for name in NAMES if may_get(rules, name)}
     answer = await Asked([*clusters.values(), *sets], policy).ask(kind, spec)
+    is_scheduled = kind in _OF_PLACEMENTS or "placement" in spec
 
     # 1. Nothing in it is of a cluster that he may not get.
     known = words_in([clusters[name] for name in readable]) | words_in(spec) | words_in(selector)
     assert telling(words_in(answer)) <= known, (seed, kind, spec, answer)
     may_explain = any("placements/explain" in rule["resources"] for rule in rules)
-    tells_sets = kind == "ClusterExplanation" or (kind in _OF_PLACEMENTS and may_explain)  # whose sets these are
+    tells_sets = kind == "ClusterExplanation" or (is_scheduled and may_explain)  # whose sets these are
     if not tells_sets and not any(
         "managedclustersets" in rule["resources"] or "*" in rule["resources"] for rule in rules
     ):
@@ -362,7 +408,7 @@ async def hold(seed: int) -> str:
         return kind  # a rank depends on the others, as in every explanation; names and values are looked for above
 
     # 2. What is hidden may be anything else.
-    asks_about_namespace = spec.get("namespace") == "apps" or (kind in _OF_PLACEMENTS and may_explain)
+    asks_about_namespace = spec.get("namespace") == "apps" or (is_scheduled and may_explain)
     in_bound = {n for n in NAMES if bound and clusters[n]["metadata"]["labels"].get("tier") == "gold"}
     counted = in_bound - readable if asks_about_namespace else set[str]()
     others = dict(clusters)
@@ -379,7 +425,7 @@ async def hold(seed: int) -> str:
         others[name]["metadata"]["labels"]["tier"] = "gold"
     changed = await Asked([*others.values(), *sets], policy).ask(kind, spec)
     assert telling(words_in(changed)) <= known, (seed, kind, spec, changed)
-    if kind not in _OF_PLACEMENTS:  # who is picked depends on all that are looked at
+    if not is_scheduled:  # who is picked depends on all that are looked at
         without = [{key: each[key] for key in each if key not in _DEPEND_ON_COUNTED} for each in (answer, changed)]
         assert without[0] == without[1], (seed, kind, spec, "depends on what is only counted")
     if kind == "FleetEvaluation":
@@ -392,8 +438,32 @@ async def hold(seed: int) -> str:
     return f"{kind}, {'counted' if counted else 'some' if readable else 'none'} to be told of"
 
 
+async def hold_profiles(seed: int, chance: random.Random, rules: list[Object], policy: Policy, spec: Object) -> str:
+    """The first two laws for objects that live in namespaces."""
+    profiles = {name: some_profile(chance, name) for name in NAMES}
+    readable = {name for name in NAMES if may_get(rules, name, "clusterprofiles", PROFILES)}
+    answer = await Asked(list(profiles.values()), policy).ask("FleetEvaluation", spec)
+    known = words_in([profiles[name] for name in readable]) | words_in(spec)
+    assert telling(words_in(answer)) <= known, (seed, spec, answer)
+    others = [profiles[name] if name in readable else some_profile(chance, name) for name in NAMES]
+    assert await Asked(others, policy).ask("FleetEvaluation", spec) == answer, (seed, spec, "depends on what is hidden")
+    assert (answer["objects"], answer["hidden"]) == (len(readable), len(NAMES) - len(readable)), (seed, spec, answer)
+    return f"FleetEvaluation of profiles, {'some' if readable else 'none'} to be told of"
+
+
+async def hold_any(seed: int) -> str:
+    """One case of one of the kinds: previews are about other objects, and have laws of their own."""
+    match seed % 10:
+        case 0:
+            return f"ClassificationPreview, {await hold_hosts(seed)}"
+        case 1:
+            return f"ResolutionPreview, {await hold_operators(seed)}"
+        case _:
+            return await hold(seed)
+
+
 async def hold_all(seeds: range) -> set[str]:
-    return {await hold(seed) for seed in seeds}
+    return {await hold_any(seed) for seed in seeds}
 
 
 def test_an_answer_reveals_nothing_that_the_asker_could_not_get() -> None:

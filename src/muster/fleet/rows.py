@@ -6,6 +6,7 @@ A row keeps its number as long as its object is there; the numbers of those that
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
@@ -16,7 +17,7 @@ import numpy as np
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -70,6 +71,10 @@ class ObjectRows:
 
     def row(self, name: str) -> int | None:
         return self._row_of.get(name)
+
+    def rows_of(self, names: Sequence[str]) -> NDArray[np.intp]:
+        """The rows of many names at once; -1 for those that are not here."""
+        return np.fromiter(map(self._row_of.get, names, repeat(-1)), dtype=np.intp, count=len(names))
 
     def name(self, row: int) -> str:
         return self._names[row]

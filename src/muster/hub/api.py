@@ -131,15 +131,16 @@ class Api:
 
     # --- Life ---------------------------------------------------------------------------------------------
 
-    async def start(self) -> None:
+    async def start(self, *, definitions: bool = True) -> None:
         """Serve the kinds that are defined, make sure of the namespaces and definitions every hub has, and go on with
-        emptying what was being deleted."""
+        emptying what was being deleted. Who does not ask for definitions does without those of our own kinds."""
         self._custom.load()
         for name in namespaces.IMMORTAL:
             await self._ensure_namespace(name)
         for name in namespaces.terminating(self._store.scan(namespaces.NAMESPACES)):
             self._cleaner.namespace_deleted(name)
-        await self._custom.start()
+        if definitions:
+            await self._custom.start()
         self._expiry.start()
 
     async def close(self) -> None:

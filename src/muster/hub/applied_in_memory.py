@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.api import RESOURCES
+from muster.api.crds import KEY as DEFINITIONS
 from muster.errors import ApiError
 from muster.hub.admission import ObjectChecks
 from muster.hub.api import Api
@@ -27,7 +28,7 @@ from muster.hub.requests import (
     User,
     WriteOptions,
 )
-from muster.hub.storage import Put, Store
+from muster.hub.storage import Put, ScratchStore
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.json_members import object_at, text_at
 
@@ -125,11 +126,11 @@ async def written_in_memory(
     `present` are the touched objects as they are, by their keys in a store; `namespaces` those that exist; `sets` the
     cluster sets that labels name, so that what it takes to join them is asked for.
     """
-    store = Store.open(None)
+    store = ScratchStore()
     asked = _AskedFor()
     api = Api(store, asked, admission=(ObjectChecks(store, asked, clock=lambda: now),), clock=lambda: now)
     try:
-        await api.start()
+        await api.start(definitions=any(each.target.resource.key == DEFINITIONS for each in changes))
         stage = _Stage(store, api, spec)
         await stage.set_up(present, sets, namespaces)
         asked.attributes.clear()
@@ -181,7 +182,7 @@ class _AskedFor:
 class _Stage:
     """The hub in memory, and what became of the objects."""
 
-    def __init__(self, store: Store, api: Api, spec: PlanSpec) -> None:
+    def __init__(self, store: ScratchStore, api: Api, spec: PlanSpec) -> None:
         self._store = store
         self._api = api
         self._spec = spec

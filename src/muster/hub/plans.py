@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -20,42 +20,58 @@ from muster.api.fleet_plan import NeededPermission, PlanStatus, RefusedObject
 from muster.hub import status
 from muster.hub.applied_in_memory import RefusedChange, changes_in, written_in_memory
 from muster.hub.objects import decode, key_of
-from muster.hub.redaction import GROUP
-from muster.hub.storage import Key
+from muster.hub.plan_objects import HOSTS
 from muster.questions.asked import SECONDS, Question
 from muster.questions.plan_hosts import KINDS as HOST_KINDS
 from muster.questions.plan_token import Input, digest_of, revision_of
 from muster.questions.plan_work import Hosts, PlanWork
 from muster.questions.planning import merged
 from muster.values.json_members import object_at
+from muster.values.names import subdomain_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from muster.api.fleet_plan import PlanSpec
     from muster.hub.applied_in_memory import Change, Outcome
-    from muster.hub.question_scopes import Scopes
+    from muster.hub.plan_objects import PlanObjects
     from muster.hub.requests import Attributes, Authorizer, User
-    from muster.hub.storage import Record
-    from muster.hub.storage.reading import StoredObjects
+    from muster.hub.storage import Key
+    from muster.questions.asked import Scope
     from muster.values.json import JsonObject
 
     Ask = Callable[[Question], Awaitable[msgspec.Raw]]
 
-_SETS: Final = f"managedclustersets.{GROUP}"
-_HOSTS: Final = ("agents.agent-install.openshift.io", "agentclassifications.agent-install.openshift.io")
 _MOST_BYTES: Final = 8 * 2**20  # of hosts: what the controllers take in one question is twice that
 _MOST_PERMISSIONS: Final = 1000
+
+
+class PlanScopes(Protocol):
+    """Who may be told of what."""
+
+    async def of_plans(self, user: User) -> tuple[Scope, bool]:
+        """The placements that a plan may tell of, and whether there may be others."""
+
+    async def of_clusters(self, user: User) -> Scope: ...
 
 
 class Plans:
     """Answers for users who may create the kind. Of one user, one after the other."""
 
-    def __init__(self, store: StoredObjects, authorizer: Authorizer, scopes: Scopes, seconds: float = SECONDS) -> None:
-        self._store = store
+    def __init__(
+        self,
+        objects: PlanObjects,
+        authorizer: Authorizer,
+        scopes: PlanScopes,
+        seconds: float = SECONDS,
+        most_permissions: int = _MOST_PERMISSIONS,
+    ) -> None:
+        """`most_permissions` are told of; whoever has to ask a server for each asks for fewer."""
+        self._objects = objects
         self._authorizer = authorizer
         self._scopes = scopes
         self._seconds = seconds
+        self._most_permissions = most_permissions
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def answer(self, user: User, spec: PlanSpec, ask: Ask) -> PlanStatus:
@@ -73,16 +89,24 @@ class Plans:
         question = Question("Plan", msgspec.Raw(msgspec.json.encode(work)), user.name, scope, places)
         answer = msgspec.json.decode(await ask(question), type=PlanStatus)
         permissions = await self._permissions(user, outcome.permissions)
+        untold = len(outcome.permissions) - len(permissions)
+        if untold > 0:
+            message = f"of {len(outcome.permissions)} permissions that writing takes {untold} were not looked at"
+            answer = msgspec.structs.replace(
+                answer, diagnostics=(*answer.diagnostics, Diagnostic("spec", message, WARNING))
+            )
         return merged(answer, refused=tuple(map(refusal_of, outcome.refused)), permissions=permissions)
 
     async def _merged(self, user: User, spec: PlanSpec) -> tuple[PlanWork, Outcome]:
         changes, unknown = changes_in(spec)
         shut = await self._may_not_get(user, changes)
         changes = [each for each in changes if key_of(each.target) not in shut]
-        present = {key: decode(record.value) for key, record in self._records(changes)}
-        outcome = await written_in_memory(
-            changes, present, spec, datetime.now(UTC), namespaces=self._namespaces(changes), sets=self._sets(changes)
-        )
+        present, closed = await self._objects.present(each.target for each in changes)
+        shut |= {key_of(each.target): _closed(each) for each in changes if key_of(each.target) in closed}
+        changes = [each for each in changes if key_of(each.target) not in closed]
+        namespaces = await self._objects.namespaces({each.target.namespace for each in changes} - {""})
+        sets = await self._objects.sets(_labelled(changes, present))
+        outcome = await written_in_memory(changes, present, spec, datetime.now(UTC), namespaces=namespaces, sets=sets)
         outcome = replace(outcome, refused=(*shut.values(), *outcome.refused))
         hosts, diagnostics = await self._hosts(user, changes)
         return work_of(spec, changes, unknown, present, outcome, hosts, diagnostics), outcome
@@ -98,25 +122,8 @@ class Plans:
             missing = set(await self._authorizer.missing(user, "get", resource, names, namespace))
             for each in those:
                 if each.target.name in missing:
-                    message = f"you may not get {each.name}, so that a plan may tell you nothing of it"
-                    found[key_of(each.target)] = RefusedChange(each, "Forbidden", message)
+                    found[key_of(each.target)] = _closed(each)
         return found
-
-    def _records(self, changes: Iterable[Change]) -> list[tuple[Key, Record]]:
-        found = ((key, self._store.get(key)) for key in {key_of(each.target) for each in changes})
-        return [(key, record) for key, record in found if record is not None]
-
-    def _namespaces(self, changes: Iterable[Change]) -> set[str]:
-        named = {each.target.namespace for each in changes} - {""}
-        return {name for name in named if self._store.get(Key("namespaces", "", name)) is not None}
-
-    def _sets(self, changes: Iterable[Change]) -> list[JsonObject]:
-        """The sets that labels of clusters name, before or after."""
-        objects = [each.object for each in changes if each.target.resource.kind == "ManagedCluster"]
-        objects += [decode(record.value) for _, record in self._records(changes) if objects]
-        values = {str(value) for obj in objects for value in object_at(obj, "metadata", "labels").values()}
-        records = (self._store.get(Key(_SETS, "", value)) for value in sorted(values))
-        return [decode(record.value) for record in records if record is not None]
 
     async def _hosts(self, user: User, changes: Sequence[Change]) -> tuple[Hosts | None, tuple[Diagnostic, ...]]:
         """The hosts that the changes are about: of namespaces in which the asker may get all of them."""
@@ -127,36 +134,51 @@ class Plans:
         present: list[JsonObject] = []
         size = 0
         for namespace in sorted(namespaces):
-            if any([await self._authorizer.missing(user, "get", each, ("",), namespace) for each in _HOSTS]):
+            if any([await self._authorizer.missing(user, "get", each, ("",), namespace) for each in HOSTS]):
                 message = f"labels of hosts in {namespace} are left out: you may not get all agents and classifications"
                 told.append(Diagnostic("spec", message, WARNING))
                 continue
-            records = [record for resource in _HOSTS for record in self._store.scan(resource, namespace)]
-            size += sum(len(record.value) for record in records)
+            found = await self._objects.hosts(namespace)
+            size += sum(map(len, found))
             if size > _MOST_BYTES:
                 message = f"labels of hosts in {namespace} are left out: there are more hosts than fit into a plan"
                 told.append(Diagnostic("spec", message, WARNING))
                 continue
-            present += [decode(record.value) for record in records]
+            present += map(decode, found)
         left_out = {each.message for each in told}
         return (Hosts(tuple(present)) if len(left_out) < len(namespaces) else None), tuple(told)
 
     async def _permissions(self, user: User, asked: Sequence[Attributes]) -> tuple[NeededPermission, ...]:
         """What writing takes, and whether the asker has it."""
-        found = []
-        for each in asked[:_MOST_PERMISSIONS]:
-            decision = await self._authorizer.authorize(user, each)
-            resource = f"{each.resource}/{each.subresource}" if each.subresource else each.resource
-            full = f"{resource}.{each.group}" if each.group else resource
-            found.append(NeededPermission(each.verb, full, each.namespace, each.name, decision.allowed))
-        return tuple(found)
+        wanted = asked[: self._most_permissions]
+        decisions = await asyncio.gather(*(self._authorizer.authorize(user, each) for each in wanted))
+        return tuple(_needed(each, allowed=given.allowed) for each, given in zip(wanted, decisions, strict=True))
+
+
+def _closed(change: Change) -> RefusedChange:
+    message = f"you may not get {change.name}, so that a plan may tell you nothing of it"
+    return RefusedChange(change, "Forbidden", message)
+
+
+def _labelled(changes: Iterable[Change], present: Mapping[Key, JsonObject]) -> set[str]:
+    """What labels of clusters say, before or after: among it are the sets that they are in."""
+    objects = [each.object for each in changes if each.target.resource.kind == "ManagedCluster"]
+    objects += present.values() if objects else ()
+    values = {str(value) for obj in objects for value in object_at(obj, "metadata", "labels").values()}
+    return {value for value in values if not subdomain_problems(value)}
+
+
+def _needed(asked: Attributes, *, allowed: bool) -> NeededPermission:
+    resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+    full = f"{resource}.{asked.group}" if asked.group else resource
+    return NeededPermission(asked.verb, full, asked.namespace, asked.name, allowed)
 
 
 def work_of(
     spec: PlanSpec,
     changes: Sequence[Change],
     unknown: Sequence[tuple[str, str]],
-    present: dict[Key, JsonObject],
+    present: Mapping[Key, JsonObject],
     outcome: Outcome,
     hosts: Hosts | None,
     diagnostics: tuple[Diagnostic, ...] = (),

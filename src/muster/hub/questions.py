@@ -27,6 +27,7 @@ from muster.hub import status
 from muster.hub.auth.rbac.bootstrap import FLEET_VIEW
 from muster.hub.explanations import ExplainOptions
 from muster.hub.join_reviews import JoinReviews
+from muster.hub.plan_objects import StoredPlanObjects
 from muster.hub.plans import Plans
 from muster.hub.question_scopes import Scopes
 from muster.hub.redaction import GROUP
@@ -34,8 +35,8 @@ from muster.hub.requests import Attributes, ObjectBody, Target, WriteOptions
 from muster.hub.write_checks import require
 from muster.placement.explain.report import Window
 from muster.questions.asked import CLUSTERS, SECONDS, Question, Scope, seconds_of
-from muster.questions.rules import causes_in, namespace_of
-from muster.values.causes import Cause, invalid, required
+from muster.questions.rules import causes_in, namespace_of, preview_namespace
+from muster.values.causes import Cause, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,13 +78,15 @@ class Questions:
         explanations: Explanations,
         policy: Callable[[], Policy],
         seconds: float = SECONDS,
+        plans: Plans | None = None,
     ) -> None:
+        """`plans` is given where the store does not have every object whole."""
         self._authorizer = authorizer
         self._controllers = controllers
         self._explanations = explanations
         self._scopes = Scopes(store, authorizer)
         self._joining = JoinReviews(store, authorizer, policy)
-        self._plans = Plans(store, authorizer, self._scopes, seconds)
+        self._plans = plans or Plans(StoredPlanObjects(store), authorizer, self._scopes, seconds)
 
     async def answer(self, user: User, target: Target, spec: JsonObject) -> tuple[msgspec.Raw, tuple[str, ...]]:
         """The status of the question, and warnings. Raises 403, 404, 422, 429, 503 and 504."""
@@ -131,7 +134,7 @@ class Questions:
         self, user: User, target: Target, asked: ClassificationPreviewSpec, spec: JsonObject
     ) -> tuple[Scope, Scope, JsonObject]:
         """Hosts and classifications that the user may get; the namespace may be that of the classification."""
-        namespace = _same_namespace(target, asked.namespace, asked.classification, "classification")
+        namespace = preview_namespace(target.resource.kind, spec)
         for plural, name in (("agentclassifications", asked.name), ("agents", asked.host)):
             if name:
                 get = Attributes("get", HOSTS, "v1beta1", plural, namespace=namespace, name=name)
@@ -144,9 +147,7 @@ class Questions:
         self, user: User, target: Target, asked: ResolutionPreviewSpec, spec: JsonObject
     ) -> tuple[Scope, Scope, JsonObject]:
         """ConfigMaps that the user may get, and whether the server's own catalogs are for him."""
-        namespace = _same_namespace(target, asked.namespace, asked.resolution, "resolution")
-        if not namespace:
-            raise _invalid(target, [required("spec.namespace", "its ConfigMaps and permissions are those there")])
+        namespace = preview_namespace(target.resource.kind, spec)
         if asked.name:
             get = Attributes("get", RESOLUTIONS, "v1alpha1", "resolutions", namespace=namespace, name=asked.name)
             await require(self._authorizer, user, get)
@@ -194,17 +195,6 @@ def _warnings(asked: msgspec.Struct, scope: Scope) -> tuple[str, ...]:
     if not is_about_clusters or scope.everything or scope.names:
         return ()
     return (f"you may get no {CLUSTERS}, so that none is looked at; a ClusterRoleBinding to {FLEET_VIEW} allows it",)
-
-
-def _same_namespace(target: Target, asked: str, given: JsonObject | None, field: str) -> str:
-    """The namespace that is asked about: the question's, or that of the object in it; not two different ones."""
-    metadata = None if given is None else given.get("metadata")
-    own = metadata.get("namespace") if isinstance(metadata, dict) else None
-    if not isinstance(own, str) or not own or own == asked:
-        return asked
-    if asked:
-        raise _invalid(target, [invalid("spec.namespace", asked, f"is not the {field}'s")])
-    return own
 
 
 def _invalid(target: Target, causes: list[Cause]) -> status.StatusError:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from muster.client import Client
+    from muster.questions.local import Planner
 
 __all__ = ["Answer", "Asker", "ChosenAsker", "ServerAsker", "commanding", "staying"]
 
@@ -101,26 +102,32 @@ class _Server:
             return answer
 
 
-def commanding(client: Client) -> Asker:
-    """For commands: an observer, if one is needed, lists what a question needs, once, and watches nothing."""
+def commanding(client: Client, planner: Planner | None = None) -> Asker:
+    """For commands: an observer, if one is needed, lists what a question needs, once, and watches nothing.
+
+    Without a `planner` (`muster.hub.local_plans`) it answers no Plan.
+    """
 
     async def local() -> Asker:
         from muster.questions.local import LocalAsker, utc_now
         from muster.questions.local_fleet import LocalFleet
+        from muster.questions.local_previews import ResolvedHere
 
-        return LocalAsker(LocalFleet(client, utc_now))
+        fleet = LocalFleet(client, utc_now)
+        fleet.observer.previews.pool = ResolvedHere()
+        return LocalAsker(fleet, planner=planner)
 
     return ChosenAsker(_Server(client), local)
 
 
 @contextlib.asynccontextmanager
-async def staying(client: Client) -> AsyncIterator[Asker]:
+async def staying(client: Client, planner: Planner | None = None) -> AsyncIterator[Asker]:
     """For programs that stay: an observer, if one is needed, lists and watches everything until the block ends."""
     async with contextlib.AsyncExitStack() as stack:
 
         async def local() -> Asker:
             from muster.questions.local import watching
 
-            return await stack.enter_async_context(watching(client))
+            return await stack.enter_async_context(watching(client, planner=planner))
 
         yield ChosenAsker(_Server(client), local)

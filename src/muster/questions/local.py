@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
+from muster.api.agent import GROUP as HOST_GROUP
 from muster.api.fleet_explanations import PlacementExplanationSpec
 from muster.api.fleet_joining import JoinReviewSpec
+from muster.api.fleet_plan import PlanSpec, PlanStatus
+from muster.api.fleet_resolution import ResolutionPreviewSpec
 from muster.api.managed_cluster import GROUP
+from muster.api.resolution import GROUP as RESOLUTIONS
 from muster.client.asking import LOCAL, Answer
 from muster.controllers.placements.keys import Key
 from muster.controllers.placements.preview import world_of
@@ -26,13 +30,14 @@ from muster.errors import ApiError
 from muster.placement.explain.report import Window
 from muster.questions.asked import CLUSTERS, Question, Scope
 from muster.questions.checking import checked_placement, checked_spec
-from muster.questions.local_fleet import PLACEMENTS, PLACING, SECONDS, SETS, LocalFleet, served
+from muster.questions.local_fleet import AGENTS, LABELLING, PLACEMENTS, PLACING, SECONDS, SETS, LocalFleet, served
+from muster.questions.local_previews import readable_catalogs
 from muster.questions.observer import Observer
-from muster.questions.rules import namespace_of
+from muster.questions.rules import namespace_of, preview_namespace
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
     from muster.client import Client
     from muster.controllers.placements.world import PlacementWorld
@@ -43,13 +48,31 @@ _NEEDS: Final = {
     "Completion": (CLUSTERS,),
     "SetExplanation": (CLUSTERS, SETS, "managedclustersetbindings", PLACEMENTS),
     "JoinReview": (SETS,),
+    "ClassificationPreview": (AGENTS, LABELLING),
+    "ResolutionPreview": (),
 }
-_REASONS: Final = {404: "NotFound", 409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 504: "Timeout"}
+_PREVIEWED: Final = {AGENTS: HOST_GROUP, LABELLING: HOST_GROUP, "resolutions": RESOLUTIONS}
+_REASONS: Final = {
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    429: "TooManyRequests",
+    500: "InternalError",
+    504: "Timeout",
+}
+_FILES, _NOBODY = 409, 503
 _ADVICE: Final = 1.0  # seconds that a dry run waits for what lint has to say
 
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+class Planner(Protocol):
+    """Says what writing objects would change in a fleet."""
+
+    def __call__(self, spec: PlanSpec, fleet: LocalFleet) -> Awaitable[PlanStatus]:
+        """Raises ApiError and Refusal."""
 
 
 class ReadFleet(Protocol):
@@ -85,11 +108,17 @@ class FileFleet:
 
 
 class LocalAsker:
-    """Answers from a fleet. What a question needs is read when it is asked for the first time."""
+    """Answers from a fleet. What a question needs is read when it is asked for the first time.
 
-    def __init__(self, fleet: ReadFleet, clock: Callable[[], datetime] = utc_now) -> None:
+    `planner` merges the objects of a Plan: that is a hub's code (`muster.hub.local_plans`), which is given.
+    """
+
+    def __init__(
+        self, fleet: ReadFleet, clock: Callable[[], datetime] = utc_now, planner: Planner | None = None
+    ) -> None:
         self._fleet = fleet
         self._clock = clock
+        self._planner = planner
         self._explaining = QuestionService(fleet.world, clock, SECONDS)
         self._explaining.ready = True
 
@@ -110,17 +139,35 @@ class LocalAsker:
                 return await self._explained(msgspec.convert(asked, PlacementExplanationSpec))
             case "JoinReview":
                 return msgspec.json.encode(await self._joining(msgspec.convert(asked, JoinReviewSpec))), ()
+            case "Plan":
+                return msgspec.json.encode(await self._planned(msgspec.convert(asked, PlanSpec))), ()
+            case "ClassificationPreview":
+                return await self._observed(kind, {**asked, "namespace": preview_namespace(kind, asked)}), ()
+            case "ResolutionPreview":
+                placed = {**asked, "namespace": preview_namespace(kind, asked)}
+                maps = await readable_catalogs(msgspec.convert(placed, ResolutionPreviewSpec), self._server_of(kind))
+                return await self._observed(kind, placed, maps), ()
             case _:
-                spec = msgspec.Raw(msgspec.json.encode(asked))
-                question = Question(kind, spec, "", _EVERYTHING, _EVERYTHING)
-                return await self._fleet.observer.answer(msgspec.json.encode(question)), ()
+                return await self._observed(kind, asked), ()
+
+    async def _observed(self, kind: str, asked: JsonObject, scope: Scope = _EVERYTHING) -> bytes:
+        question = Question(kind, msgspec.Raw(msgspec.json.encode(asked)), "", scope, _EVERYTHING)
+        return await self._fleet.observer.answer(msgspec.json.encode(question))
+
+    def _server_of(self, kind: str) -> LocalFleet:
+        if not isinstance(self._fleet, LocalFleet):
+            raise Refusal(_FILES, f"files are no server: {kind} needs one")
+        return self._fleet
 
     async def _joining(self, asked: JoinReviewSpec) -> msgspec.Struct:
         from muster.questions.local_joining import join_reviewed
 
-        if not isinstance(self._fleet, LocalFleet):
-            raise Refusal(409, "files say nothing of who asks: JoinReview needs a server")
-        return await join_reviewed(asked, self._fleet)
+        return await join_reviewed(asked, self._server_of("JoinReview"))
+
+    async def _planned(self, asked: PlanSpec) -> PlanStatus:
+        if self._planner is None:
+            raise Refusal(_NOBODY, "nobody here can merge objects as a server would")
+        return await self._planner(asked, self._server_of("Plan"))
 
     async def _explained(self, asked: PlacementExplanationSpec) -> tuple[bytes, tuple[str, ...]]:
         warnings: tuple[str, ...] = ()
@@ -165,6 +212,9 @@ def _namespaces(asked: JsonObject) -> set[str]:
 
 
 def _refused(kind: str, asked: JsonObject, refusal: Refusal) -> ApiError:
+    if refusal.code == 404 and (group := _PREVIEWED.get(resource := refusal.message.partition("/")[0])):
+        name = refusal.message.partition("/")[2]
+        return ApiError(404, "NotFound", f'{resource}.{group} "{name}" not found', resource, name)
     if refusal.code == 404:
         resource = SETS if kind == "SetExplanation" else CLUSTERS
         return _not_found(resource, str(asked.get("cluster" if kind == "PlacementExplanation" else "name")))
@@ -176,10 +226,12 @@ def _not_found(resource: str, name: str) -> ApiError:
 
 
 @contextlib.asynccontextmanager
-async def watching(client: Client, namespaces: Iterable[str] = ()) -> AsyncIterator[LocalAsker]:
-    """An observer that lists everything now and keeps it up to date until the block ends. Raises ApiError."""
+async def watching(
+    client: Client, namespaces: Iterable[str] = (), planner: Planner | None = None
+) -> AsyncIterator[LocalAsker]:
+    """An observer that lists the fleet now and keeps it up to date until the block ends. Raises ApiError."""
     async with observed(client, namespaces) as fleet:
-        yield LocalAsker(fleet)
+        yield LocalAsker(fleet, planner=planner)
 
 
 @contextlib.asynccontextmanager

@@ -12,14 +12,21 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from muster.api.agent import GROUP as HOST_GROUP
+from muster.api.agent import Agent
 from muster.api.managed_cluster import GROUP
+from muster.api.reading import Reader
+from muster.classification.classification import CLASSIFICATIONS
 from muster.client.discovery import ServedResource
 from muster.client.errors import UnreachableError
 from muster.client.reflector import Reflector, listed
 from muster.client.rights import names_in_roles
+from muster.controllers.hosts.world import AgentWorld
 from muster.controllers.placements.mirrors import PlacementMirrors
 from muster.controllers.placements.world import PlacementWorld
+from muster.controllers.resolutions.world import ResolutionWorld
 from muster.controllers.runtime.containment import Unreadable
+from muster.controllers.runtime.mirror import Mirror
 from muster.errors import ApiError
 from muster.questions.asked import CLUSTERS, OTHERS
 from muster.questions.observer import Observer
@@ -42,11 +49,14 @@ PLACING: Final = (CLUSTERS, SETS, BINDINGS, SCORES, DECISIONS, PLACEMENTS)
 """What decisions are made from."""
 # The versions are those that the structs of `muster.api` read; a server that prefers another one serves them too.
 _VERSIONS: Final = {CLUSTERS: "v1", SETS: "v1beta2", BINDINGS: "v1beta2", SCORES: "v1alpha1"}
-_PLACED: Final = frozenset({BINDINGS, SCORES, DECISIONS, PLACEMENTS, *OTHERS})  # in namespaces
+AGENTS, LABELLING = "agents", "agentclassifications"
+_PLACED: Final = frozenset({BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, *OTHERS})  # in namespaces
+_NEEDED: Final = (CLUSTERS, AGENTS)  # who may read none of these has nothing to ask about
 SECONDS: Final = 60.0  # for one question: nobody else is kept waiting here
 _AGAIN: Final = 60.0  # seconds after which what could not be read is tried again, by those who stay
 _MOST_NAMED: Final = 200  # clusters that are read one by one
 _FORBIDDEN, _NOT_FOUND = 403, 404
+_AGENTS: Final = Reader(Agent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,9 @@ class LocalFleet:
         self.client = client
         self.world = PlacementWorld()
         self.world.advance(clock())
-        self.observer = Observer(self.world, clock, SECONDS)
+        self.hosts = AgentWorld(lambda _: None, lambda _: None)
+        self.resolutions = ResolutionWorld(lambda _: None, {})
+        self.observer = Observer(self.world, clock, SECONDS, hosts=self.hosts, resolutions=self.resolutions)
         self.observer.ready = True
         self.changed = asyncio.Event()
         self.unread: dict[str, Unread] = {}
@@ -79,6 +91,7 @@ class LocalFleet:
         self._read: dict[tuple[str, str], str] = {}  # revisions of lists: of resources, and a namespace if not of all
         self._handlers: dict[tuple[str, str], Handler] = {}
         self._reading = asyncio.Lock()
+        self._grown = asyncio.Event()  # something more has been read
 
     async def read(self, resources: Iterable[str], namespaces: Iterable[str] = ()) -> None:
         """List what has not been listed yet. What may not be listed everywhere is listed in these namespaces.
@@ -103,7 +116,9 @@ class LocalFleet:
             while True:
                 for resource, namespace in sorted(self._read.keys() - running.keys()):
                     running[resource, namespace] = asyncio.create_task(self._follow(resource, namespace))
-                await asyncio.sleep(_AGAIN)
+                self._grown.clear()
+                if await self._has_grown():
+                    continue
                 for resource in wanted:
                     if (resource, "") not in self._read:
                         await self._tried_again(resource, places)
@@ -113,6 +128,14 @@ class LocalFleet:
             for task in running.values():
                 task.cancel()
             await asyncio.gather(*running.values(), return_exceptions=True)
+
+    async def _has_grown(self) -> bool:
+        """Whether something more has been read, waiting for it a while."""
+        try:
+            async with asyncio.timeout(_AGAIN):
+                return await self._grown.wait()
+        except TimeoutError:
+            return False
 
     async def _follow(self, resource: str, namespace: str) -> None:
         handler, since = self._handler(resource, namespace), self._read[resource, namespace]
@@ -139,6 +162,7 @@ class LocalFleet:
         objects, revision = await listed(self.client, served(resource).path(namespace))
         self._handler(resource, namespace).replace(objects, revision)
         self._read[resource, namespace] = revision
+        self._grown.set()
 
     async def _read_part(self, resource: str, places: list[str], error: ApiError) -> None:
         """As much as can be had of what may not be listed."""
@@ -146,10 +170,12 @@ class LocalFleet:
             self.unread[resource] = Unread(resource, error)
         elif resource in _PLACED:
             known = [place for place in places if await self._listed_in(resource, place)]
+            if not known and resource in _NEEDED:
+                raise error
             self.unread[resource] = Unread(resource, error, f"those in {', '.join(known)} are" if known else "")
         else:
             named = await self._named(resource)
-            if not named and resource == CLUSTERS:
+            if not named and resource in _NEEDED:
                 raise error
             self.unread[resource] = Unread(resource, error, f"{named} that roles name are" if named else "")
 
@@ -187,6 +213,11 @@ class LocalFleet:
         if resource in OTHERS:
             return self.observer.handlers()[OTHERS[resource]]
 
+        if resource == AGENTS:
+            return Mirror(_AGENTS, self.hosts.put_agent, self.hosts.remove_agent)
+        if resource == LABELLING:
+            return Mirror(CLASSIFICATIONS, self.hosts.put_classification, self.hosts.remove_classification)
+
         def tell(_: object) -> None:
             self.changed.set()
 
@@ -217,4 +248,6 @@ def served(resource: str) -> ServedResource:
     group, version = GROUP, _VERSIONS.get(resource, "v1beta1")
     if resource in OTHERS:
         group, version = OTHERS[resource].partition(".")[2], "v1alpha1"
+    elif resource in (AGENTS, LABELLING):
+        group = HOST_GROUP
     return ServedResource(group, version, resource, resource, resource, namespaced=resource in _PLACED)

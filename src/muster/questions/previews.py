@@ -6,7 +6,7 @@ resolved in a worker process of its own, so that neither the loop nor the contro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
@@ -38,6 +38,14 @@ _AT_ONCE: Final = 512  # hosts that are collected without a pause
 _DECIDING: Final = 15.0  # seconds; once more for saying why
 
 
+class Resolver(Protocol):
+    """Whoever resolves."""
+
+    async def preview(self, job: Job, limit: float) -> ResolutionPreviewStatus: ...
+
+    async def close(self) -> None: ...
+
+
 class Previews:
     """Answers from what the controllers know of hosts and resolutions."""
 
@@ -45,7 +53,7 @@ class Previews:
         self._hosts = hosts
         self._resolutions = resolutions
         self._share = share
-        self.pool = WorkerPool(workers=1)
+        self.pool: Resolver = WorkerPool(workers=1)
 
     async def close(self) -> None:
         await self.pool.close()

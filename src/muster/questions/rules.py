@@ -1,4 +1,4 @@
-"""What the schema of a question cannot say: of the placement that comes with it, and of the page that is asked for.
+"""What the schema of a question cannot say: of the object that comes with it, and of the page that is asked for.
 
 The hub and observers refuse by the same rules. Pure.
 """
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from muster.values.causes import Cause
 
 _LONGEST: Final = 8  # digits of a continue token
+_NAMESPACE_OF: Final = {"ClassificationPreview": "classification", "ResolutionPreview": "resolution"}
+"""The field of a preview with an object that may say its namespace."""
 
 
 def causes_in(kind: str, spec: JsonMapping) -> list[Cause]:
@@ -26,14 +28,35 @@ def causes_in(kind: str, spec: JsonMapping) -> list[Cause]:
             causes.append(required("spec.placement.metadata.namespace", "its sets are those bound there"))
         elif kind == "FleetEvaluation" and spec.get("namespace", "") not in ("", namespace):
             causes.append(invalid("spec.namespace", spec["namespace"], "is not the placement's"))
+    if kind in _NAMESPACE_OF:
+        causes += _namespace_causes(kind, spec)
     token = spec.get("continue", "")
     if kind == "PlacementExplanation" and token and not _is_token(token):
         causes.append(invalid("spec.continue", token, "is not from status.metadata.continue"))
     return causes
 
 
+def _namespace_causes(kind: str, spec: JsonMapping) -> list[Cause]:
+    """A preview is about one namespace: the question's, or that of the object in it; not two different ones."""
+    field, asked = _NAMESPACE_OF[kind], spec.get("namespace", "")
+    given = spec.get(field)
+    own = namespace_of(given) if isinstance(given, dict) else ""
+    if asked and own and own != asked:
+        return [invalid("spec.namespace", asked, f"is not the {field}'s")]
+    if kind == "ResolutionPreview" and not asked and not own:
+        return [required("spec.namespace", "its ConfigMaps and permissions are those there")]
+    return []
+
+
+def preview_namespace(kind: str, spec: JsonMapping) -> str:
+    """The namespace that a preview is about; empty for all."""
+    given = spec.get(_NAMESPACE_OF[kind])
+    asked = spec.get("namespace", "")
+    return str(asked or (namespace_of(given) if isinstance(given, dict) else ""))
+
+
 def namespace_of(placement: JsonMapping) -> str:
-    """Where a placement is that need not be saved; empty if it does not say."""
+    """Where an object is that need not be saved; empty if it does not say."""
     metadata = placement.get("metadata")
     namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
     return namespace if isinstance(namespace, str) else ""

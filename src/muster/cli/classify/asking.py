@@ -1,5 +1,5 @@
-"""Where the answers of `muster classify` and `muster explain classification` come from: a server, or the same function
-here, over files or over what a server lists."""
+"""Where the answers of `muster classify` and `muster explain classification` come from: a server, an observer where
+none answers, or the same function here over files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.cli.inputs.questions import answered
+from muster.cli.inputs.askers import warn
+from muster.cli.inputs.options import with_client
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -23,22 +24,31 @@ _PAGE: Final = 500
 
 def asked_server(
     spec: ClassificationPreviewSpec, context: str | None, kubeconfig: str | None
-) -> ClassificationPreviewStatus | None:
-    """The answer of a server with all rows that are wanted; None if it does not answer such questions."""
-    from muster.api.fleet_classification import CLASSIFICATION_PREVIEW
-    from muster.client.questions import preview_classification
+) -> ClassificationPreviewStatus:
+    """The answer of a server with all rows that are wanted, or of an observer where no server answers."""
+    from muster.api.fleet_classification import CLASSIFICATION_PREVIEW, ClassificationPreviewStatus
 
     async def ask(client: Client) -> ClassificationPreviewStatus:
-        found = await preview_classification(client, _from(spec, 0))
+        from muster.questions.asking import commanding
+
+        asker = commanding(client)
+
+        async def page(offset: int) -> tuple[ClassificationPreviewStatus, tuple[str, ...]]:
+            answer = await asker.ask(CLASSIFICATION_PREVIEW.kind, _from(spec, offset))
+            return answer.read(ClassificationPreviewStatus), answer.notes
+
+        found, notes = await page(0)
+        for note in notes:
+            warn(note)
         rows = list(found.rows)
         while spec.rows.limit and len(rows) < found.rows_in_all:
-            more = (await preview_classification(client, _from(spec, len(rows)))).rows
+            more = (await page(len(rows)))[0].rows
             if not more:
                 break  # hosts have gone meanwhile
             rows += more
         return msgspec.structs.replace(found, rows=tuple(rows))
 
-    return answered(CLASSIFICATION_PREVIEW, ask, context, kubeconfig)
+    return with_client(ask, context, kubeconfig)
 
 
 def _from(spec: ClassificationPreviewSpec, offset: int) -> ClassificationPreviewSpec:

@@ -102,14 +102,12 @@ class _Inputs:
         """All classifications together, or on one host."""
         for obj in self._given or ():
             checked(obj, trusting=False)
-        if not self._agents and self._listed is None:
+        if not self._agents:
             among = None if self._given is None else tuple(self._given)
-            asked = msgspec.structs.replace(spec, among=among)
-            if (found := asked_server(asked, *self._server)) is not None:
-                return found
+            return asked_server(msgspec.structs.replace(spec, among=among), *self._server)
         if self._listed is None:
             wanted = self._given if self._given is not None else self._live("AgentClassification")
-            self._listed = wanted, _in_files("Agent", self._agents) if self._agents else self._live("Agent")
+            self._listed = wanted, _in_files("Agent", self._agents)
         return tried_here(spec, *self._listed, trusting=self._given is None)
 
     def _live(self, kind: str) -> list[JsonObject]:

@@ -79,17 +79,10 @@ def command(
     rows = HostRows(limit=1 if agent else 0)
     host = agent.rpartition("/")[2]
     spec = ClassificationPreviewSpec(name=name, host=host, explain=True, rows=rows)
-    found = None if fleet else _asked(spec, namespace or agent.rpartition("/")[0], context, kubeconfig)
-    if found is None:
-        objects = host_objects(fleet, context, kubeconfig, namespace)
-        wanted = one_named(objects.classifications, "AgentClassification", name, namespace or objects.namespace)
-        where = _namespace(objects, wanted, namespace, agent)
-        agents = [placed(each, where) for each in objects.agents if namespace_of(each) == where]
-        if host and not any(each["metadata"]["name"] == host for each in agents):
-            raise InvalidObjectError("", f"there is no agent {host!r} in namespace {where}")
-        rivals = [placed(each, where) for each in objects.classifications if namespace_of(each) in ("", where)]
-        placed_spec = msgspec.structs.replace(spec, namespace=where)
-        found = tried_here(placed_spec, rivals, agents, trusting=objects.is_live)
+    if fleet:
+        found = _tried(spec, fleet, namespace, agent)
+    else:
+        found = _asked(spec, namespace or agent.rpartition("/")[0], context, kubeconfig)
     fare = next(each for each in found.classifications if each.name == name)
     if agent:
         _explain_one(fare, found.rows[0], output)
@@ -97,10 +90,24 @@ def command(
         _explain_all(fare, found, output)
 
 
+def _tried(
+    spec: ClassificationPreviewSpec, files: list[str], namespace: str | None, agent: str
+) -> ClassificationPreviewStatus:
+    """What comes of hosts and classifications in files. Raises InvalidObjectError for what is not there."""
+    objects = host_objects(files)
+    wanted = one_named(objects.classifications, "AgentClassification", spec.name, namespace or "")
+    where = _namespace(objects, wanted, namespace, agent)
+    agents = [placed(each, where) for each in objects.agents if namespace_of(each) == where]
+    if spec.host and not any(each["metadata"]["name"] == spec.host for each in agents):
+        raise InvalidObjectError("", f"there is no agent {spec.host!r} in namespace {where}")
+    rivals = [placed(each, where) for each in objects.classifications if namespace_of(each) in ("", where)]
+    return tried_here(msgspec.structs.replace(spec, namespace=where), rivals, agents, trusting=False)
+
+
 def _asked(
     spec: ClassificationPreviewSpec, namespace: str, context: str | None, kubeconfig: str | None
-) -> ClassificationPreviewStatus | None:
-    """What a server says; None if it answers no such questions. Raises InvalidObjectError for what is not there."""
+) -> ClassificationPreviewStatus:
+    """What a server says. Raises InvalidObjectError for what is not there."""
 
     async def meant(client: Client) -> str:
         return client.connection.namespace

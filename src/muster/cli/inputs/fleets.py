@@ -1,4 +1,4 @@
-"""The objects that a selection looks at: from files, or everything of that kind on a live server."""
+"""The objects that a command looks at, from files."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import typer
 
 from muster.cli.inputs.documents import Document, read_documents
 from muster.cli.inputs.fields import text_in
-from muster.cli.inputs.options import with_client
 from muster.cli.terminal.progress import Progress
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from muster.client import Client
 
 FleetFiles = Annotated[
     list[str] | None,
@@ -26,21 +23,6 @@ FleetFiles = Annotated[
     ),
 ]
 _NAMESPACED = frozenset({"Placement", "PlacementDecision", "ManagedClusterSetBinding", "AddOnPlacementScore"})
-_LIVE = (
-    "managedclusters",
-    "managedclustersets",
-    "managedclustersetbindings",
-    "addonplacementscores",
-    "placementdecisions",
-    "placements",
-)
-
-
-def gathered(files: list[str] | None, context: str | None, kubeconfig: str | None) -> tuple[list[JsonObject], str]:
-    """The objects, and the namespace that is meant where none is given."""
-    if files:
-        return [document.object for document in counted(files)], "default"
-    return with_client(_live_objects, context, kubeconfig)
 
 
 def counted(files: list[str]) -> list[Document]:
@@ -69,15 +51,3 @@ def in_namespace(obj: JsonObject, namespace: str) -> JsonObject:
     if obj["kind"] not in _NAMESPACED or obj["metadata"].get("namespace"):
         return obj
     return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
-
-
-async def _live_objects(client: Client) -> tuple[list[JsonObject], str]:
-    discovery = await client.discover()
-    served = {resource.plural: resource for resource in reversed(discovery.resources)}
-    objects: list[JsonObject] = []
-    with Progress("read") as progress:
-        for resource in (served[plural] for plural in _LIVE if plural in served):
-            async for page in client.pages(resource.path()):
-                objects += [{"kind": resource.kind, **item} for item in page["items"]]
-                progress.advance(len(page["items"]))
-    return objects, client.connection.namespace

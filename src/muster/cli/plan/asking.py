@@ -1,7 +1,6 @@
-"""What a command asks for when it plans, and who answers: the server, or we ourselves where none does.
+"""What a command asks for when it plans, and who answers: the server, an observer where none does, or files.
 
-`muster plan`, `muster apply` and `muster undo` ask here. Both answers come from the same functions; computing here
-takes reading the fleet first.
+`muster plan`, `muster apply` and `muster undo` ask here.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.api.fleet_plan import MOST_OBJECTS, ObjectReference, PlanSpec, PlanStatus, RefusedObject
+from muster.api.fleet_plan import MOST_OBJECTS, PLAN, ObjectReference, PlanSpec, PlanStatus, RefusedObject
+from muster.cli.inputs.askers import warn
 from muster.cli.inputs.documents import Document
 from muster.cli.inputs.fields import text_in
 from muster.cli.inputs.options import with_client
-from muster.errors import ApiError, InvalidObjectError
+from muster.errors import InvalidObjectError
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from muster.client import Client
 
 _MOST_BYTES: Final = 900_000  # of a question; a server takes a megabyte
-_NOBODY_ANSWERS: Final = (404, 503)
 
 
 def asked(
@@ -65,22 +64,29 @@ def asked(
 
 
 def answered(spec: PlanSpec, fleet: list[str] | None, context: str | None, kubeconfig: str | None) -> PlanStatus:
-    """The server's answer, if there is one that knows the question; else our own."""
-    from muster.cli.plan.local import planned_here
+    """The answer of the server, of an observer where none answers, or of a fleet in files."""
+    if fleet:
+        from muster.cli.plan.local import planned_in_files
 
-    if not fleet and _fits(spec):
-        try:
-            return with_client(lambda client: _from_server(client, spec), context, kubeconfig)
-        except ApiError as error:
-            if error.code not in _NOBODY_ANSWERS:
-                raise
-    return planned_here(spec, fleet, context, kubeconfig)
+        return planned_in_files(spec, fleet)
+    return with_client(lambda client: _asked(client, spec), context, kubeconfig)
 
 
-async def _from_server(client: Client, spec: PlanSpec) -> PlanStatus:
-    from muster.client.questions import plan_objects
+async def _asked(client: Client, spec: PlanSpec) -> PlanStatus:
+    from muster.hub.local_plans import planned_locally
+    from muster.questions.asking import commanding
 
-    return await plan_objects(client, spec)
+    if not _fits(spec):  # a question has limits, which somebody's own process need not have
+        from muster.questions.local import utc_now
+        from muster.questions.local_fleet import PLACING, LocalFleet
+
+        own = LocalFleet(client, utc_now)
+        await own.read(PLACING)
+        return await planned_locally(spec, own)
+    answer = await commanding(client, planned_locally).ask(PLAN.kind, spec)
+    for note in answer.notes:
+        warn(note)
+    return answer.read(PlanStatus)
 
 
 async def _namespace(client: Client) -> str:

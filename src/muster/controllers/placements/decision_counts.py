@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -49,17 +50,17 @@ class DecisionCounts:
                 del self._by_name[name]
             self._changed.add(name)
 
-    def without(self, own: Mapping[str, int]) -> tuple[NDArray[np.int32], int]:
-        """The counts by row without these, and the highest of any cluster, also of those that are not in the fleet."""
+    def without(self, rows: NDArray[np.intp], others: Iterable[str]) -> tuple[NDArray[np.int32], int]:
+        """The counts by row without these, and the highest of any cluster, also of those that are not in the fleet.
+
+        A row counts as often as it is named; `others` are names that have none.
+        """
         self._bring_up_to_date()
-        counts = self._by_row.copy()
+        counts = self._by_row - np.bincount(rows, minlength=len(self._by_row)).astype(np.int32)
         elsewhere = dict(self._elsewhere)
-        for name, count in own.items():
-            row = self._fleet.row(name)
-            if row is not None:
-                counts[row] -= count
-            elif name in elsewhere:
-                elsewhere[name] -= count
+        for name in others:
+            if name in elsewhere:
+                elsewhere[name] -= 1
         return counts, max(int(counts.max(initial=0)), max(elsewhere.values(), default=0))
 
     def _bring_up_to_date(self) -> None:
@@ -68,12 +69,13 @@ class DecisionCounts:
             self._by_row = np.zeros(self._fleet.capacity, dtype=np.int32)
             self._elsewhere = {}
             self._changed = set(self._by_name)
-        for name in self._changed:
-            row, count = self._fleet.row(name), self._by_name.get(name, 0)
-            if row is not None:
-                self._by_row[row] = count
-            elif count:
-                self._elsewhere[name] = count
+        names = list(self._changed)
+        rows = self._fleet.rows_of(names)
+        counts = np.fromiter(map(self._by_name.get, names, repeat(0)), dtype=np.int32, count=len(names))
+        self._by_row[rows[rows >= 0]] = counts[rows >= 0]
+        for at in np.flatnonzero(rows < 0).tolist():
+            if counts[at]:
+                self._elsewhere[names[at]] = int(counts[at])
             else:
-                self._elsewhere.pop(name, None)
+                self._elsewhere.pop(names[at], None)
         self._changed.clear()

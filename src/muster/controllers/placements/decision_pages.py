@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from muster.controllers.placements.keys import Key
 from muster.placement import Decided
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from muster.api.parts import ObjectMeta
     from muster.api.placement_decision import PlacementDecision
@@ -55,14 +57,18 @@ class DecisionPages:
         self._places_of: dict[Key, set[Place]] = {}
         self._totals = DecisionCounts(fleet)
         self._assumed: dict[Key, tuple[str, ...]] = {}
+        self._known: dict[Key, _Known] = {}
 
-    def fork(self, fleet: Fleet, keys: Iterable[Key]) -> DecisionPages:
+    def fork(self, fleet: Fleet, keys: Collection[Key]) -> DecisionPages:
         """The pages of these placements and the counts of all, over a fork of the fleet, to be changed alone."""
         fork = DecisionPages(fleet)
         fork._totals = self._totals.fork(fleet)
         fork._places_of = {key: set(self._places_of[key]) for key in keys if key in self._places_of}
         fork.by_place = {place: self.by_place[place] for places in fork._places_of.values() for place in places}
         fork._assumed = {key: self._assumed[key] for key in keys if key in self._assumed}
+        for key in fork._places_of:
+            self._rows(key)  # once, not again in every fork
+        fork._known = {key: self._known[key] for key in fork._places_of}
         return fork
 
     def __len__(self) -> int:
@@ -135,12 +141,39 @@ class DecisionPages:
 
     def decided(self, key: Key) -> Decided:
         """What stands for a placement, and for all others."""
-        own_names = [name for page in self.of(key) for name in page.clusters]
+        rows, others = self._rows(key)
         own = np.zeros(self._fleet.capacity, dtype=np.bool_)
-        # What is assumed is not in the pages, and the other way round: this placement's part is taken out by name.
-        foreign, peak = self._totals.without(Counter(self._assumed.get(key, own_names)))
-        row_of = self._fleet.row
-        for name in set(own_names):
-            if (row := row_of(name)) is not None:
-                own[row] = True
-        return Decided(own, foreign, peak)
+        own[rows] = True
+        if key in self._assumed:
+            # What is assumed is not in the pages, and the other way round: this placement's part is taken out by name.
+            rows, others = _looked_up(self._fleet, self._assumed[key])
+        return Decided(own, *self._totals.without(rows, others))
+
+    def _rows(self, key: Key) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+        """The rows of the clusters that a placement's pages name, and the names that have none.
+
+        Tens of thousands of names are looked up once, until pages change, or clusters come or go.
+        """
+        pages, known = self.of(key), self._known.get(key)
+        now = (self._fleet.generation, *map(id, pages))
+        if known is None or known.seen != now:
+            found = _looked_up(self._fleet, [name for page in pages for name in page.clusters])
+            known = self._known[key] = _Known(now, pages, *found)
+            if not pages:
+                del self._known[key]
+        return known.rows, known.others
+
+
+class _Known(NamedTuple):
+    """The rows of a placement's pages. The pages are kept, so that no others can have their identities."""
+
+    seen: tuple[int, ...]
+    pages: list[DecisionPage]
+    rows: NDArray[np.intp]
+    others: tuple[str, ...]
+
+
+def _looked_up(fleet: Fleet, names: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+    rows = fleet.rows_of(names)
+    missing = np.flatnonzero(rows < 0)
+    return rows[rows >= 0], tuple(names[at] for at in missing.tolist())

@@ -2,7 +2,7 @@
 
 `Store` is what others use. `store` wires the parts: `database` opens files, `writer` and `plan` write, `log` and
 `readers` read, `collection` and `watch` hold what is in memory, `maintenance` keeps the file small, `mark` and
-`completeness` notice what has been lost, `sources` reads where nothing can be written.
+`completeness` notice what has been lost, `sources` reads where nothing can be written, `scratch` has no file at all.
 Knows keys and bytes; has never heard of Kubernetes objects or HTTP.
 """
 
@@ -24,6 +24,7 @@ from muster.hub.storage.errors import (
 )
 from muster.hub.storage.opening import examine
 from muster.hub.storage.records import Change, Delete, Event, EventType, Guard, Key, Put, Record, Unchanged, Unmatched
+from muster.hub.storage.scratch import ScratchStore
 from muster.hub.storage.settings import StoreSettings
 from muster.hub.storage.store import Statistics, Store
 from muster.hub.storage.watch import Watch
@@ -49,6 +50,7 @@ __all__ = [
     "Put",
     "Record",
     "Restored",
+    "ScratchStore",
     "Statistics",
     "StorageUnavailableError",
     "Store",

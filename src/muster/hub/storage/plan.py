@@ -197,7 +197,7 @@ class Batch:
 
     def _unchanged(self, guard: Unchanged) -> bool:
         """Whether nothing in the guard's scope changed after its revision."""
-        if any(_covers(guard, key) and revision > guard.revision for key, revision in self._touched.items()):
+        if any(covers(guard, key) and revision > guard.revision for key, revision in self._touched.items()):
             return False
         if self._last_changes.get(guard.resource, 0) <= guard.revision:
             return True
@@ -222,7 +222,8 @@ class Batch:
         return found is None
 
 
-def _covers(guard: Unchanged, key: Key) -> bool:
+def covers(guard: Unchanged, key: Key) -> bool:
+    """Whether an object is what the guard is about."""
     return (
         guard.resource == key.resource and guard.namespace in (None, key.namespace) and guard.name in (None, key.name)
     )

@@ -17,15 +17,20 @@ from muster.hub.admission import ObjectChecks
 from muster.hub.advice import FleetAdvice
 from muster.hub.custom.live import Kinds
 from muster.hub.explanations import Explanations
+from muster.hub.plan_objects import ServedPlanObjects
+from muster.hub.plans import Plans
+from muster.hub.question_scopes import Scopes
 from muster.hub.questions import Questions
 from muster.hub.rest.application import Application
 from muster.hub.reviews import Reviews
 from muster.hub.write_checks import WriteChecks
+from muster.kubernetes.serving.authorizer import MOST_BY_NAME
 from muster.kubernetes.serving.front_proxy import ProxyAuthentication
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muster.client import Client
     from muster.controllers.questions.asking import Controllers
     from muster.hub.heavy_work import HeavyWork
     from muster.hub.requests import (
@@ -52,13 +57,16 @@ _KINDS: Final = {key: resource for key, resource in RESOURCES.items() if resourc
 class QuestionsApi:
     """The verbs of an API that stores nothing: questions are created, and answered."""
 
-    def __init__(self, authorizer: ReviewingAuthorizer, controllers: Controllers, heavy_work: HeavyWork) -> None:
+    def __init__(
+        self, client: Client, authorizer: ReviewingAuthorizer, controllers: Controllers, heavy_work: HeavyWork
+    ) -> None:
         self.kinds = Kinds(_KINDS)
         store = authorizer.store
         checks = ObjectChecks(store, authorizer, heavy_work=heavy_work)
         advice = FleetAdvice(store, authorizer, controllers)
         explanations = Explanations(store, authorizer, (checks, advice), controllers, heavy_work)
-        questions = Questions(store, authorizer, controllers, explanations, lambda: authorizer.policy)
+        plans = Plans(ServedPlanObjects(client), authorizer, Scopes(store, authorizer), most_permissions=MOST_BY_NAME)
+        questions = Questions(store, authorizer, controllers, explanations, lambda: authorizer.policy, plans=plans)
         self._write_checks = WriteChecks(authorizer, ())
         self._heavy = heavy_work
         self._reviews = Reviews(authorizer, None, lambda: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", questions.answer)
@@ -129,11 +137,15 @@ class QuestionsApi:
 
 
 def questions_application(
-    proxy: FrontProxy, authorizer: ReviewingAuthorizer, controllers: Controllers, heavy_work: HeavyWork
+    client: Client,
+    proxy: FrontProxy,
+    authorizer: ReviewingAuthorizer,
+    controllers: Controllers,
+    heavy_work: HeavyWork,
 ) -> Application:
     """The ASGI application for connections that show certificates of this proxy."""
     authentication = ProxyAuthentication(proxy, authorizer)
-    api = QuestionsApi(authorizer, controllers, heavy_work)
+    api = QuestionsApi(client, authorizer, controllers, heavy_work)
     return Application(api, authentication.nobody, authorizer, authentication=authentication)
 
 

@@ -209,7 +209,7 @@ class _Replica:
                 continue
             tls.verify_mode = ssl.CERT_OPTIONAL  # whoever shows none is told so in words
             self._keeper.serve_with(tls)
-            application = questions_application(proxy, self._authorizer, self._controllers, self._heavy)
+            application = questions_application(self._client, proxy, self._authorizer, self._controllers, self._heavy)
             changed = asyncio.Event()
             watching = asyncio.create_task(self._proxies.run(proxy, changed.set))
             try:

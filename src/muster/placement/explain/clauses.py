@@ -192,9 +192,14 @@ def plain_value(projection: Hashable) -> str | None:
 def common_values(fleet: Fleet, path: Path, rows: NDArray[np.intp]) -> tuple[ValueCount, ...]:
     """The values that these clusters have at a path, the most frequent first, as far as they are few."""
     column = fleet.column(path)
-    counts = np.bincount(column.codes[rows], minlength=1)
+    codes = column.codes[rows]
+    counts = np.bincount(codes, minlength=1)
+    # Codes are given in the order in which values came, also those of clusters that nobody may be told of: of values
+    # that are as frequent, the first that these rows have counts.
+    first = np.zeros(len(counts), dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
     # A value may be missing in several ways, which are one to people: some more are looked at than are shown.
-    order = np.argsort(-counts, kind="stable")[: _MOST_VALUES + _WAYS_TO_BE_MISSING]
+    order = np.lexsort((first, -counts))[: _MOST_VALUES + _WAYS_TO_BE_MISSING]
     shown: Counter[str] = Counter()
     for at in order.tolist():
         if counts[at]:

@@ -1,7 +1,7 @@
 """Plan: what writing objects would do to placements, sets and hosts, before anything is written.
 
 The hub merges what is asked as it would when it is written (`hub/plans.py`), the observer finds what follows
-(`questions/planning.py`), and both together are one token (`questions/plan_token.py`).
+(`questions/plans/planning.py`), and both together are one token (`questions/plans/token.py`).
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ from muster.hub.applied_in_memory import RefusedChange, changes_in, written_in_m
 from muster.hub.objects import decode, key_of
 from muster.hub.plan_objects import HOSTS
 from muster.questions.asked import SECONDS, Question
-from muster.questions.plan_hosts import KINDS as HOST_KINDS
-from muster.questions.plan_token import Input, digest_of, revision_of
-from muster.questions.plan_work import Hosts, PlanWork
-from muster.questions.planning import merged
+from muster.questions.plans.hosts import KINDS as HOST_KINDS
+from muster.questions.plans.planning import merged
+from muster.questions.plans.token import Input, digest_of, revision_of
+from muster.questions.plans.work import Hosts, PlanWork
 from muster.values.json_members import object_at
 from muster.values.names import subdomain_problems
 

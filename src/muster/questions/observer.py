@@ -39,8 +39,8 @@ from muster.questions.facet_index import FacetIndex
 from muster.questions.facets import faceted
 from muster.questions.looks import FAILED, MATCHED, UNMATCHED, ExpressionLook, Outcome, SelectorLook
 from muster.questions.outlooks import cluster_explained, set_explained
-from muster.questions.plan_work import PlanWork
-from muster.questions.planning import planned
+from muster.questions.plans.planning import planned
+from muster.questions.plans.work import PlanWork
 from muster.questions.previews import Previews
 from muster.questions.sharing import Share, Work
 from muster.questions.universe import ClusterUniverse, Collection

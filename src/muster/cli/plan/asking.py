@@ -101,7 +101,7 @@ def _fits(spec: PlanSpec) -> bool:
 def _placed(document: Document, namespace: str | None, default: str, *, in_files: bool) -> Document:
     """The document with the namespace that apply would send it to. Hosts in files may be in none."""
     from muster.hub.applied_in_memory import target_of
-    from muster.questions.plan_hosts import KINDS as HOSTS
+    from muster.questions.plans.hosts import KINDS as HOSTS
 
     obj = document.object
     target = target_of(obj)

@@ -15,9 +15,9 @@ from muster.controllers.placements.preview import exhausted, settle, world_of
 from muster.hub.applied_in_memory import DELETE, changes_in, target_of, written_in_memory
 from muster.hub.objects import key_of
 from muster.hub.plans import refusal_of, work_of
-from muster.questions.plan_hosts import KINDS as HOSTS
-from muster.questions.plan_work import Hosts
-from muster.questions.planning import merged, planned_alone
+from muster.questions.plans.hosts import KINDS as HOSTS
+from muster.questions.plans.planning import merged, planned_alone
+from muster.questions.plans.work import Hosts
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

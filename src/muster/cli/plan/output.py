@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from muster.api.fleet_plan import PlacementPlan, PlanStatus
 
 _SHOWN: Final = 12
-_ASKED: Final = ("FailIfRemoves", "FailIfEmpty")  # muster.questions.plan_guards, without its imports
+_ASKED: Final = ("FailIfRemoves", "FailIfEmpty")  # muster.questions.plans.guards, without its imports
 
 
 def print_plan(status: PlanStatus, *, reasons: bool = False) -> None:

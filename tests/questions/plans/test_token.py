@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muster.api.fleet_plan import LONGEST_TOKEN
-from muster.questions.plan_token import Input, changes_since, revision_of, token_of
+from muster.questions.plans.token import Input, changes_since, revision_of, token_of
 
 INPUTS = [Input("Placement apps/shop", "a"), Input("ManagedCluster paris", "b"), Input("what is asked for", "c")]
 

@@ -31,11 +31,11 @@ from muster.placement import plan_read
 from muster.placement.schedule.plan import PLACEMENTS
 from muster.placement.schedule.sets import rules_read
 from muster.questions.asked import Scope
-from muster.questions.plan_guards import PlacementVerdicts, verdicts
-from muster.questions.plan_hosts import host_plan
-from muster.questions.plan_sets import members, set_plans
-from muster.questions.plan_token import Input, changes_since, digest_of, token_of
-from muster.questions.plan_view import AskersView
+from muster.questions.plans.guards import PlacementVerdicts, verdicts
+from muster.questions.plans.hosts import host_plan
+from muster.questions.plans.sets import members, set_plans
+from muster.questions.plans.token import Input, changes_since, digest_of, token_of
+from muster.questions.plans.view import AskersView
 from muster.reasons import Reader, redacted, sentence
 from muster.selectors.cel import cel_compiler
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from muster.api.fleet_plan import HostPlan
     from muster.controllers.placements.preview import PlacementChange
     from muster.controllers.placements.world import PlacementWorld
-    from muster.questions.plan_work import PlanWork
+    from muster.questions.plans.work import PlanWork
     from muster.questions.sharing import Work
     from muster.questions.universe import ClusterUniverse
     from muster.selectors.paths import Path

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muster.classification import ClassificationChange, Report
-    from muster.questions.plan_work import PlanWork
+    from muster.questions.plans.work import PlanWork
 
 KINDS: Final = ("Agent", "AgentClassification")
 

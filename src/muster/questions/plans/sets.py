@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from muster.controllers.placements.world import PlacementWorld
-    from muster.questions.plan_view import AskersView
+    from muster.questions.plans.view import AskersView
     from muster.questions.sharing import Work
 
 

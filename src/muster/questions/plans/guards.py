@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from muster.api.fleet_plan import PlanGuards
     from muster.controllers.placements.preview import PlacementChange
     from muster.controllers.placements.world import PlacementWorld
-    from muster.questions.plan_view import AskersView
+    from muster.questions.plans.view import AskersView
 
 REMOVES: Final = "FailIfRemoves"
 EMPTY: Final = "FailIfEmpty"

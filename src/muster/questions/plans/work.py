@@ -7,7 +7,7 @@ import msgspec
 # msgspec reads annotations at run time.
 from muster.api.fleet_parts import Diagnostic  # noqa: TC001
 from muster.api.fleet_plan import PlanGuards
-from muster.questions.plan_token import Input  # noqa: TC001
+from muster.questions.plans.token import Input  # noqa: TC001
 from muster.values.json import JsonObject
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from muster.controllers.placements.preview import exhausted, settle, world_of
 from muster.questions.asked import Scope
-from muster.questions.plan_work import PlanWork
-from muster.questions.planning import planned, planned_alone
+from muster.questions.plans.planning import planned, planned_alone
+from muster.questions.plans.work import PlanWork
 from muster.questions.universe import ClusterUniverse
 from tests.builders import a_binding, a_cluster, a_placement, a_score, a_set, a_taint
 from tests.controllers.questions.answering import NOW

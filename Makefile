@@ -65,8 +65,9 @@ faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, and 1,00
 kubernetes: $(VENV)/.dev ## a real kube-apiserver (built once from its Go modules): admission, stories, contract (SEED=N repeats random writes)
 	@$(if $(SEED),MUSTER_SEED=$(SEED)) $(BIN)/python -m tests.kubernetes
 
-interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise
+interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise; OCM's agent joins the hub
 	@$(BIN)/python -m tests.kubernetes --server server-1.33
+	@$(BIN)/python -m tests.clients.ocm_agent
 
 contract: $(VENV)/.dev ## the contract of client and controllers; MUSTER_CONTRACT_KUBECONFIG=FILE adds a server
 	@$(BIN)/pytest tests/contract -q

@@ -67,9 +67,10 @@ faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, with gua
 kubernetes: $(VENV)/.dev ## a real kube-apiserver (built once from its Go modules): admission, stories, contract (SEED=N repeats random writes)
 	@$(if $(SEED),MUSTER_SEED=$(SEED)) $(BIN)/python -m tests.kubernetes
 
-interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise, and Argo CD's own generators beside a hub
+interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise; OCM's agent joins the hub; Argo CD's own generators
 	@MUSTER_INTEROP=1 $(BIN)/pytest tests/argocd -q -n 0
 	@$(BIN)/python -m tests.kubernetes --server server-1.33
+	@$(BIN)/python -m tests.clients.ocm_agent
 
 contract: $(VENV)/.dev ## the contract of client and controllers; MUSTER_CONTRACT_KUBECONFIG=FILE adds a server
 	@$(BIN)/pytest tests/contract -q

@@ -197,3 +197,49 @@ def test_explain_says_what_is_not_there(asked: dict[str, Any], message: str) -> 
     objects = [a_cluster("a"), a_placement("twice"), a_placement("twice", namespace="shop")]
     with pytest.raises(InvalidObjectError, match=message):
         muster.explain(objects, **asked)
+
+
+def a_profile(name: str, namespace: str = "apps", healthy: str = "True", **facts: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "multicluster.x-k8s.io/v1alpha1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": name, "namespace": namespace, "labels": {"multicluster.x-k8s.io/clusterset": "prod"}},
+        "spec": {"displayName": name, "clusterManager": {"name": "somebody"}},
+        "status": {
+            "version": {"kubernetes": "v1.36.0"},
+            "properties": [{"name": key, "value": value} for key, value in facts.items()],
+            "conditions": [{"type": "ControlPlaneHealthy", "status": healthy, "reason": "R", "message": ""}],
+            "accessProviders": [{"name": "secretreader", "cluster": {"server": f"https://{name}:6443"}}],
+        },
+    }
+
+
+def test_profiles_are_selected_as_clusters_are() -> None:
+    fleet = [a_profile("c1", region="eu"), a_profile("c2", region="us"), a_profile("c1", "other", region="eu")]
+    claim = "managedCluster.status.clusterClaims.exists(c, c.name == 'region' && c.value == 'eu')"
+    assert muster.select(fleet, claim, kind="ClusterProfile").names == ("apps/c1", "other/c1")
+    address = "managedCluster.spec.managedClusterClientConfigs[0].url == 'https://c2:6443'"
+    assert muster.select(fleet, address, kind="ClusterProfile").names == ("apps/c2",)
+    own = "managedCluster.spec.clusterManager.name == 'somebody'"
+    assert len(muster.select(fleet, own, kind="ClusterProfile").names) == 3
+
+
+def test_a_placement_chooses_among_the_profiles_of_its_namespace() -> None:
+    fleet = [a_profile("c1", region="eu"), a_profile("c2", region="us"), a_profile("c3", "other", region="eu")]
+    claims = {"claimSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": ["eu"]}]}}
+    placement = a_placement(predicates=[{"requiredClusterSelector": claims}])
+    assert placement["metadata"]["namespace"] == "apps"
+    found = muster.select(fleet, placement=placement, kind="ClusterProfile")
+    assert found.names == ("c1",)
+    assert "region" in found.why("c2")
+    with pytest.raises(KeyError):
+        found.why("c3")
+
+
+def test_a_placement_without_a_namespace_finds_each_profile_once_or_says_so() -> None:
+    placement = a_placement()
+    del placement["metadata"]["namespace"]
+    fleet = [a_profile("c1"), a_profile("c1", "other")]
+    with pytest.raises(InvalidObjectError, match="several ClusterProfiles 'c1'"):
+        muster.select(fleet, placement=placement, kind="ClusterProfile")
+    assert muster.select(fleet[:1], placement=placement, kind="ClusterProfile").names == ("c1",)

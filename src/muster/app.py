@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from muster.api import RESOURCES
-from muster.controllers.permissions import COLLECTOR, CONTROLLERS
+from muster.controllers.permissions import COLLECTOR, CONTROLLERS, REGISTRAR
 from muster.controllers.questions.asking import CONTROLLERS_ADDRESS, Controllers
 from muster.demo import Fleet, fleet_objects
 from muster.errors import MusterError, StorageError
 from muster.hub import cycles, directory
 from muster.hub.access import Access, AccessSettings
 from muster.hub.api import Api
+from muster.hub.auth.bootstrap_tokens import BootstrapTokenCleaner
 from muster.hub.auth.certificates import given_certificate, serving_certificate
 from muster.hub.auth.files import write_private
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_token
@@ -120,6 +121,7 @@ async def run_hub(settings: HubSettings, announce: Callable[[Running], None]) ->
         looking: asyncio.Task[None] | None = None
         servants = (
             Signer(api, store, settings.directory),
+            BootstrapTokenCleaner(api, store),
             DefaultAccounts(api, store),
             PublishedAuthority(api, store, tls.authority),
         )
@@ -196,7 +198,7 @@ def _certificate(settings: HubSettings) -> ServingCertificate:
 
 def service_users(directory: Path) -> dict[str, User]:
     """The users that the hub's own controllers are, by their tokens. What they may do is in their roles."""
-    users = [User(name, uid=name, groups=(AUTHENTICATED,)) for name in (CONTROLLERS, COLLECTOR)]
+    users = [User(name, uid=name, groups=(AUTHENTICATED,)) for name in (CONTROLLERS, COLLECTOR, REGISTRAR)]
     return {administrator_token(directory / f"{user.name.rpartition(':')[2]}-token"): user for user in users}
 
 

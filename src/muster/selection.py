@@ -15,6 +15,7 @@ import msgspec
 
 from muster.api import parts
 from muster.api.placement_decision import PlacementDecision
+from muster.api.profile_forms import managed_form
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.fleet import Fleet, score_of
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
 
 CLUSTERS = frozenset({"ManagedCluster"})
 PURPOSED = frozenset({"Cluster", "ClusterRequest"})
-LABELLED = CLUSTERS | PURPOSED | {"ClusterProfile", "Agent"}  # what a fleet is made of; all of it carries labels
+PROFILE = "ClusterProfile"
+LABELLED = CLUSTERS | PURPOSED | {PROFILE, "Agent"}  # what a fleet is made of; all of it carries labels
 _LABELS_ONLY = frozenset({"matchLabels", "matchExpressions", "labelSelector"})
 _EVERYTHING = Rule(label_selector(parts.LabelSelector()))
 _OBJECTS = Reader(parts.PartialObject)
@@ -82,10 +84,16 @@ def select(
 
     CEL and labels may be combined; both must hold. Objects of other kinds than the one asked for are passed over:
     ManagedClusters by default, objects with purposes for a selector with matchPurposes or matchIdentities, and for
-    labels alone clusters, profiles, requests and hosts alike. Raises InvalidObjectError for what cannot be compiled.
+    labels alone clusters, profiles, requests and hosts alike. ClusterProfiles, when they are asked for, can be spoken
+    of as ManagedClusters, too. Raises InvalidObjectError for what cannot be compiled.
     """
     objects = list(fleet)
     moment = now or datetime.now(UTC)
+    if kind == PROFILE:
+        if placement is not None:
+            objects = _inventory(objects, placement)
+        else:
+            objects = [managed_form(each) for each in objects if each.get("kind") == PROFILE]
     if placement is not None:
         if cel or labels or selector is not None:
             raise InvalidObjectError("", "a Placement says everything itself: leave out CEL, labels and selector")
@@ -104,6 +112,29 @@ def select(
         parts.append(compile_selector(spec_of(dict(selector)), scores=clusters.scores))
     kinds = frozenset({kind}) if kind else _kinds(selector, only_labels=bool(labels) and not cel)
     return _by_selector(objects, AllOf(tuple(parts)), kinds)
+
+
+def _inventory(objects: list[JsonMapping], placement: JsonMapping) -> list[JsonMapping]:
+    """The profiles that a placement chooses from, as clusters: those of its namespace, which is one inventory.
+
+    A profile is where it may be used, so that there is no set to look at. Raises InvalidObjectError when a placement
+    without a namespace would find a cluster twice.
+    """
+    namespace = PLACEMENTS.partly(dict(placement)).obj.metadata.namespace
+    found: dict[str, JsonMapping] = {}
+    for each in objects:
+        if each.get("kind") != PROFILE:
+            continue
+        metadata = _OBJECTS.partly(dict(each)).obj.metadata
+        if namespace and metadata.namespace != namespace:
+            continue
+        if metadata.name in found:
+            text = f"there are several ClusterProfiles {metadata.name!r}: say metadata.namespace in the Placement"
+            raise InvalidObjectError("", text)
+        cluster = managed_form(each)
+        plain = {key: value for key, value in cluster["metadata"].items() if key != "namespace"}
+        found[metadata.name] = {**cluster, "kind": "ManagedCluster", "metadata": plain}
+    return [*found.values(), *(each for each in objects if each.get("kind") == "AddOnPlacementScore")]
 
 
 def _kinds(selector: JsonMapping | None, *, only_labels: bool) -> frozenset[str]:

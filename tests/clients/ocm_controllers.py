@@ -52,9 +52,10 @@ class Report:
 
     lines: list[str] = field(default_factory=list)
     failed: int = 0
+    patience: float = PATIENCE
 
     def wait(self, what: str, check: Callable[[], Any]) -> None:
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + self.patience
         while not _answer(check):
             if time.monotonic() > until:
                 self.failed += 1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from muster.client import Connection
 from muster.controllers.manager import Manager, Options, run_controllers, utc_now
-from muster.controllers.permissions import COLLECTOR, CONTROLLERS
+from muster.controllers.permissions import COLLECTOR, CONTROLLERS, REGISTRAR
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
 from muster.questions.observer import Observer
@@ -32,7 +32,11 @@ CLUSTERS = f"{GROUP}/v1/managedclusters"
 SETS = f"{GROUP}/v1beta2/managedclustersets"
 APPS = f"{GROUP}/v1beta1/namespaces/apps"
 PATIENCE = 20.0
-SERVICES = {CONTROLLERS: "the-token-of-the-controllers", COLLECTOR: "the-token-of-the-collector"}
+SERVICES = {
+    CONTROLLERS: "the-token-of-the-controllers",
+    COLLECTOR: "the-token-of-the-collector",
+    REGISTRAR: "the-token-of-the-registrar",
+}
 
 
 @dataclass
@@ -111,6 +115,7 @@ def controllers(
     clock: Callable[[], datetime] = utc_now,
     loop: asyncio.AbstractEventLoop | None = None,
     address: Path | None = None,
+    profiles: bool = False,
 ) -> Iterator[Manager]:
     """The controllers, connected to a hub as the users they are there. A loop is for who wants to call into them.
 
@@ -120,7 +125,15 @@ def controllers(
     ready = threading.Event()
     loop = loop or asyncio.new_event_loop()
     observer = None if address is None else Observer
-    options = Options(candidate, connection_of(hub, COLLECTOR), address, clock=clock, observer=observer)
+    options = Options(
+        candidate,
+        connection_of(hub, COLLECTOR),
+        address,
+        clock=clock,
+        observer=observer,
+        registrar=connection_of(hub, REGISTRAR),
+        profiles=profiles,
+    )
 
     def started(manager: Manager) -> None:
         found.append(manager)

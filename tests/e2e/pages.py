@@ -55,7 +55,7 @@ def shell_beside_a_hub(home: Path) -> Iterator[dict[str, str]]:
     hub = subprocess.Popen(
         ["muster", "hub", "run"], env=environment, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120  # a machine may be busy
     while not Path(environment["KUBECONFIG"]).exists():
         assert hub.poll() is None, hub.stdout.read() if hub.stdout else ""
         assert time.monotonic() < deadline

@@ -1,11 +1,11 @@
 """`make hostile`: what a tenant could write, by the ten thousand, against a hub as users run it.
 
-    python -m tests.hostile [objects|bodies|cel|jq|edits ...] [--short] [--seed N] [--count N]
+    python -m tests.hostile [objects|bodies|cel|jq|edits|agents ...] [--short] [--seed N] [--count N]
 
 objects and bodies go to a running hub. After each batch its processes must be the same, a fresh placement decided
 within 2 seconds, no request of a bystander over 250 ms, and no process 300 MB larger than at the start. CEL and jq
 programs run in a process of their own under the engines' ordinary limits, and so do edits of labels, owners and sets
-by users with random roles, against a model of who may. The same seed writes the same things.
+by users with random roles, and requests of clusters' agents, against models of who may. The same seed writes the same.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ COUNTS: Final = {
     "cel": (100_000, 2_000),
     "jq": (100_000, 2_000),
     "edits": (1_000_000, 5_000),
+    "agents": (10_000, 1_000),
 }
 # What runs in a process of its own.
 PROGRAMS: Final = {
     "cel": "tests.hostile.cel_programs",
     "jq": "tests.hostile.jq_programs",
     "edits": "tests.hostile.label_edits",
+    "agents": "tests.hostile.agent_requests",
 }
 LENIENCY: Final = 4.0  # of times in the short form: what one slow disk says is no verdict
 BATCHES: Final = 10

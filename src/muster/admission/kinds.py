@@ -12,7 +12,7 @@ from muster.admission.cluster_set import key_taken, long_name
 from muster.admission.cluster_set import permitted as set_permitted
 from muster.admission.cluster_set_binding import permitted as binding_permitted
 from muster.admission.cluster_set_binding import same_name
-from muster.admission.managed_cluster import client_configs, default_set, taint_times
+from muster.admission.managed_cluster import client_configs, default_set, joining_taint, taint_times
 from muster.admission.managed_cluster import permitted as cluster_permitted
 from muster.admission.owners import permitted as owners_permitted
 from muster.admission.placement import checked as placement_checked
@@ -36,13 +36,15 @@ Inquiry = Callable[[Write, World], Awaitable[Finding]]
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What administrators decide: whether what cannot work is refused, not warned of; what expressions may cost;
-    whether clusters without a set are in the set `default`; which exclusive keys no set may have."""
+    whether clusters without a set are in the set `default`; which exclusive keys no set may have; whether new clusters
+    get no work until they are ready."""
 
     refuse_placements: bool = False
     refuse_queries: bool = False
     cel_limits: CelLimits = field(default_factory=CelLimits)
     default_cluster_set: bool = True
     denied_keys: tuple[str, ...] = ()
+    taint_on_join: bool = False
 
 
 class CheckRunner(Protocol):
@@ -72,7 +74,8 @@ def kinds(settings: Settings) -> Mapping[str, KindChecks]:
     placement = partial(placement_checked, limits=settings.cel_limits, refuse=settings.refuse_placements)
     query = partial(query_checked, refuse=settings.refuse_queries)
     key = partial(key_taken, denied=settings.denied_keys)
-    filled_in = (taint_times, default_set) if settings.default_cluster_set else (taint_times,)
+    filled_in: tuple[Check, ...] = (joining_taint, taint_times) if settings.taint_on_join else (taint_times,)
+    filled_in += (default_set,) if settings.default_cluster_set else ()
     return {
         f"managedclusters.{OCM}": KindChecks(filled_in, (client_configs,), inquiring=(cluster_permitted,)),
         f"managedclustersets.{OCM}": KindChecks(validating=(key, long_name), inquiring=(set_permitted,)),

@@ -14,6 +14,7 @@ from muster.api.managed_cluster import GROUP, ManagedClusterSpec
 from muster.api.namespace import Namespace
 from muster.api.parts import Node, ObjectMeta
 from muster.api.reading import Reader
+from muster.api.registration import JOINING_TAINT
 from muster.clustersets.moves import join_permissions, moves_between_sets, possible_moves
 from muster.clustersets.permissions import accept
 from muster.selectors import membership
@@ -51,6 +52,22 @@ _NAMESPACES: Final = Reader(Namespace)
 
 
 # --- Filled in ----------------------------------------------------------------------------------------------------
+
+
+def joining_taint(write: Write) -> Finding:
+    """A new cluster begins with a taint that keeps placements away; whoever looks after clusters takes it off when the
+    cluster is ready. Where that is set."""
+    new = write.new
+    if new is None or write.operation != CREATE or write.subresource:
+        return NOTHING
+    found = _CLUSTERS.partly(new)
+    taints = spec_of(new).get("taints", [])
+    if found.fault_in("spec") is not None or not isinstance(taints, list):
+        return NOTHING  # validation will not let it pass
+    if any(each.key == JOINING_TAINT for each in found.obj.spec.taints):
+        return NOTHING
+    tainted = [*taints, {"key": JOINING_TAINT, "effect": "NoSelect"}]
+    return Finding({**new, "spec": {**spec_of(new), "taints": tainted}})
 
 
 def taint_times(write: Write) -> Finding:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from muster.api.certificate_requests import RequestError, check_certificates, read_request
 from muster.api.parts import Node, ObjectMeta, Part
 from muster.api.reading import Reader
@@ -67,6 +69,9 @@ class SigningRequestSpec(Part, frozen=True):
     request: str = ""
     signer_name: str = ""
     username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     expiration_seconds: int | None = None
     usages: tuple[str, ...] = ()
 

@@ -71,11 +71,13 @@ class ConditionStatus(Part, frozen=True):
 
 
 class ClusterHealthSpec(Part, frozen=True):
+    hub_accepts_client: bool = False
     taints: tuple[Taint, ...] = ()
 
 
 class ClusterHealthStatus(Part, frozen=True):
     conditions: tuple[ConditionStatus, ...] = ()
+    version: ManagedClusterVersion = ManagedClusterVersion()
     capacity: dict[str, Amount] = msgspec.field(default_factory=dict)
     allocatable: dict[str, Amount] = msgspec.field(default_factory=dict)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 OPAQUE: Final = "Opaque"
+#: What a cluster that is about to join shows: `hub.auth.bootstrap_tokens`.
+BOOTSTRAP_TOKEN: Final = "bootstrap.kubernetes.io/token"  # noqa: S105 - the name of a type
 
 # Keys that a type of secret must have.
 _NEEDED_KEYS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, Lazy] = {
     "delete": Lazy("muster.cli.delete", "Delete objects by file or by name.", _CHANGE),
     "approve": Lazy("muster.cli.approve", "Let removals go that a guard holds.", _CHANGE),
     "undo": Lazy("muster.cli.undo", "Bring back an earlier spec of a placement.", _CHANGE),
+    "clusters": Lazy("muster.cli.clusters.command", "Let clusters join, see who asks, take them out.", _CHANGE),
     "hub": Lazy("muster.cli.hub.command", "Run the hub, back it up, restore it, ask how it is.", _RUN),
     "kubernetes": Lazy(
         "muster.cli.kubernetes.command", "Install Muster on Kubernetes, ask how it is, remove it.", _RUN

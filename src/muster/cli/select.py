@@ -61,6 +61,7 @@ def command(
       muster select "managedCluster.metadata.labels.cloud == 'Amazon'" --fleet fleet
       muster select -l environment=prod,cloud=Amazon --fleet fleet -o table
       muster select -f examples/06-first-look/checkout.yaml --fleet fleet --why dev-eastus-00047
+      muster select "managedCluster.status.version.kubernetes.startsWith('v1.3')" --kind ClusterProfile
     """
     if not (cel or labels or filename):
         raise InvalidObjectError("", "say what to select: a CEL expression, -l LABELS, or -f FILE")
@@ -98,7 +99,7 @@ def _from_files(
     wanted = document or {}
     with under_way(f"selecting among {len(objects):,} objects", len(objects)):
         if wanted.get("kind") == "Placement":
-            selection = select(objects, cel or None, labels=labels or None, placement=wanted)
+            selection = select(objects, cel or None, labels=labels or None, placement=wanted, kind=kind or None)
         else:
             selection = select(objects, cel or None, labels=labels or None, selector=document, kind=kind or None)
     if why:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from muster.api.fleet_evaluation import FleetEvaluationStatus, Row
     from muster.cli.inputs.askers import Asked
     from muster.placement.explain.report import PlacementReport
+    from muster.selection import Selection
 
 CLUSTERS: Final = "managedclusters"
 RESOURCES: Final = {
@@ -26,6 +27,7 @@ RESOURCES: Final = {
     "Cluster": "clusters",
     "ClusterRequest": "clusterrequests",
 }
+_PROFILE: Final = "ClusterProfile"
 _PURPOSED: Final = ("clusters", "clusterrequests")
 _PAGE: Final = 500
 _SELECTED: Final = "selected: it passes every filter and ranks high enough"
@@ -67,6 +69,12 @@ class Found:
 
 async def selected(asked: Asked, wanted: Wanted) -> Found:
     """Ask. Raises InvalidObjectError for what cannot be evaluated, and ApiError."""
+    if wanted.kind == _PROFILE:
+        found = await _profiles(asked, wanted)
+        place = f"{_namespace(asked, wanted)}/" if wanted.placement is not None else ""
+        chosen_names = tuple((RESOURCES[_PROFILE], f"{place}{name}") for name in found.names)
+        message = found.why(found.failed[0]) if found.failed else ""
+        return Found(chosen_names, len(found.failed), found.failed[:3], message)
     if wanted.placement is not None:
         return await _by_placement(asked, wanted.placement)
     names: list[tuple[str, str]] = []
@@ -87,6 +95,13 @@ async def selected(asked: Asked, wanted: Wanted) -> Found:
 
 async def reason(asked: Asked, wanted: Wanted, name: str) -> tuple[bool, str]:
     """Whether one object is selected, and why. Raises InvalidObjectError when there is none of that name."""
+    if wanted.kind == _PROFILE:
+        profiles = await _profiles(asked, wanted)
+        known = name.rpartition("/")[2] if wanted.placement is not None else name
+        try:
+            return known in profiles.names, profiles.why(known)
+        except KeyError:
+            raise InvalidObjectError("", f"there is no object {name!r} in the fleet") from None
     if wanted.placement is not None:
         report = await _report(asked, wanted.placement, cluster=name)
         way = report.cluster
@@ -105,6 +120,29 @@ async def reason(asked: Asked, wanted: Wanted, name: str) -> tuple[bool, str]:
         else:
             return True, told[0]
     raise InvalidObjectError("", f"there is no object {name!r} in the fleet")
+
+
+async def _profiles(asked: Asked, wanted: Wanted) -> Selection:
+    """ClusterProfiles as far as they may be listed, spoken of as clusters: evaluated here, as files are."""
+    from muster.questions.local_fleet import served
+    from muster.selection import select
+
+    objects: list[JsonObject] = []
+    place = served(RESOURCES[_PROFILE])
+    namespace = _namespace(asked, wanted) if wanted.placement is not None else ""
+    if asked.client is not None:
+        async for page in asked.client.pages(place.path(namespace)):
+            objects += [{"apiVersion": place.api_version, "kind": _PROFILE, **item} for item in page["items"]]
+    if wanted.placement is not None:
+        return select(objects, placement=in_namespace(wanted.placement, namespace), kind=_PROFILE)
+    cel, labels = wanted.cel or None, wanted.labels or None
+    return select(objects, cel, labels=labels, selector=wanted.document, kind=_PROFILE)
+
+
+def _namespace(asked: Asked, wanted: Wanted) -> str:
+    """Of the placement: its profiles are one inventory."""
+    metadata = in_namespace(dict(wanted.placement or {}), asked.namespace)["metadata"]
+    return str(metadata["namespace"])
 
 
 async def objects_of(asked: Asked, found: Found) -> dict[str, JsonObject]:

@@ -11,6 +11,7 @@ import msgspec
 from muster.api.managed_cluster import GROUP, ClusterHealth, ManagedCluster, Taint
 from muster.api.parts import plain_conditions
 from muster.api.reading import Reader, Reading
+from muster.api.registration import JOINING_TAINT
 from muster.controllers.runtime.conditions import merged, timestamp
 from muster.controllers.runtime.queue import WorkQueue
 from muster.controllers.runtime.runner import work
@@ -62,7 +63,9 @@ def is_tainted_wrongly(cluster: Cluster) -> bool:
     """It runs for every heartbeat."""
     wanted = _wanted_taint(cluster)
     present = [each.key for each in cluster.spec.taints if each.key in (UNAVAILABLE_TAINT, UNREACHABLE_TAINT)]
-    return present != ([wanted] if wanted else [])
+    if present != ([wanted] if wanted else []):
+        return True
+    return any(each.key == JOINING_TAINT for each in cluster.spec.taints) and is_ready(cluster)
 
 
 def _wanted_taint(cluster: Cluster) -> str | None:
@@ -70,6 +73,12 @@ def _wanted_taint(cluster: Cluster) -> str | None:
         if each.type == AVAILABLE:
             return _TAINT_OF.get(each.status, UNREACHABLE_TAINT)
     return UNREACHABLE_TAINT
+
+
+def is_ready(cluster: Cluster) -> bool:
+    """Whether a cluster that is new can be given work: it is accepted, available, and has told its version."""
+    accepted, known = cluster.spec.hub_accepts_client, bool(cluster.status.version.kubernetes)
+    return accepted and known and _wanted_taint(cluster) is None
 
 
 def has_untimed_taints(cluster: Cluster) -> bool:
@@ -97,6 +106,8 @@ def wanted_taints(cluster: ManagedCluster) -> tuple[Taint, ...]:
         for taint in cluster.spec.taints
         if taint.key not in (UNAVAILABLE_TAINT, UNREACHABLE_TAINT) or taint.key == wanted
     )
+    if is_ready(cluster):
+        kept = tuple(taint for taint in kept if taint.key != JOINING_TAINT)
     if wanted is not None and all(taint.key != wanted for taint in kept):
         return (*kept, Taint(wanted, effect="NoSelect"))
     return kept

@@ -37,6 +37,7 @@ from muster.controllers.placements.mirrors import CLUSTER_LEASES, PlacementMirro
 from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.asking import serve_answers
+from muster.controllers.registration.starting import keep_profiles, let_clusters_in
 from muster.controllers.resolutions.controller import ResolutionController
 from muster.controllers.runtime.conditions import timestamp
 from muster.controllers.runtime.containment import Unreadable
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from muster.client.leases import Candidate
     from muster.client.reflector import Handler
     from muster.controllers.questions.kinds import Observer, ObserverMaker
+    from muster.controllers.runtime.companions import Companion
     from muster.supervision import Subject
 
 _LOGGER = logging.getLogger(__name__)
@@ -98,6 +100,9 @@ class Options:
     namespace: str = "kube-system"  # where the quarantine and the fleet's guards are kept
     observer: ObserverMaker | None = None  # of whoever answers questions
     duties: Duties = ALONE  # which controllers run
+    registrar: Connection | None = None  # to let clusters in as this user; without one, somebody else does
+    profiles: bool = False  # whether clusters have a ClusterProfile where a set of theirs is bound
+    registers_all: bool = False  # every cluster that is accepted, not only those whose agent has asked
 
 
 class Manager:
@@ -133,6 +138,7 @@ class Manager:
             client, clock, self.metrics, self.events, self.quarantine, self.notes, self.unreadable
         )
         self.resolutions = ResolutionController(client, clock, self.metrics, catalogs, self.unreadable)
+        self.companions: list[Companion] = []  # what runs besides, where it is set
         self.reflectors: list[Reflector] = []  # what is watched; each knows up to where it has told
         self._gauges()
         self.quarantine.changed = self._reconsider
@@ -201,6 +207,8 @@ class Manager:
         for key in sorted(told):  # placements that count each other's decisions always take the same turns
             if isinstance(key, SetKey):
                 self.sets.wake_set(key)
+                for each in self.companions:
+                    each.wake_set(key.set_name)
             else:
                 self.placements.queue.add(key)
 
@@ -209,6 +217,8 @@ class Manager:
         self.wake(self.world.placements)
         self.wake(SetKey(name) for name in self.world.sets)
         self.hosts.wake_all()
+        for each in self.companions:
+            each.wake_all()
 
     @property
     def idle(self) -> bool:
@@ -216,6 +226,7 @@ class Manager:
         duties = self.duties
         settled = not duties.sets or self.sets.queue.settled
         settled &= not duties.clusters or self.clusters.queue.settled
+        settled &= all(each.idle for each in self.companions)
         settled &= self.placements.history.idle and self.placements.queue.idle and self.events.idle
         return settled and self.hosts.idle and self.resolutions.idle
 
@@ -252,6 +263,7 @@ class Manager:
         running += [self.clusters.run] if duties.clusters else []
         running += [self.hosts.run] if duties.hosts else []
         running += [self.resolutions.run] if duties.resolutions else []
+        running += [each.run for each in self.companions]
         async with asyncio.TaskGroup() as tasks:
             for run in running:
                 tasks.create_task(run())
@@ -330,9 +342,16 @@ async def _run_once(
         handlers = {found: [each] for name, each in wanted.items() if (found := discovery.find(name)) is not None}
         reflectors = manager.reflectors
         late = LateKinds(client)
+        if options.registrar is not None:
+            registering = await stack.enter_async_context(GuardedClient(options.registrar, fence))
+            served = (discovery, handlers, late)
+            everybody = options.registers_all
+            reflectors += let_clusters_in(manager, registering, options.clock, served, everybody=everybody)
         for name, handler in wanted.items():
             if discovery.find(name) is None:
                 late.reflector(discovery, name, partial(_listened_to, client, handler))
+        if options.profiles:
+            keep_profiles(manager, client, options.clock, discovery, handlers)
         garbage: GarbageCollector | None = None
         custom: CustomKinds | None = None
         definitions: Reflector | None = None

@@ -1,6 +1,7 @@
 """What controllers may do, as roles: no more than they need. The hub grants them at its start.
 
-The garbage collector is a user of its own, because it must be able to delete anything; the other controllers need not.
+The garbage collector is a user of its own, because it must be able to delete anything; so is the registrar, which gives
+rights to agents of clusters and approves their certificates. The other controllers need not.
 """
 
 from __future__ import annotations
@@ -8,7 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.api import RESOURCES
+from muster.api.certificate_signing_request import GROUP as CERTIFICATES
+from muster.api.registration import LEASE as CLUSTER_LEASE
+from muster.api.registration import SIGNER
 from muster.clustersets.pairs import NAME as PAIRS
+from muster.controllers.registration.objects import ADDONS, SHARED_RULES, WORKS, own_rules
 from muster.controllers.runtime.quarantine import CONFIG_MAP as QUARANTINE
 from muster.values.json import JsonObject
 
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
 
 CONTROLLERS: Final = "system:muster:controllers"
 COLLECTOR: Final = "system:muster:garbage-collector"
+REGISTRAR: Final = "system:muster:registrar"
 #: The role that the hub keeps for the collector: the kinds that somebody has defined, by name.
 CUSTOM_KINDS: Final = f"{COLLECTOR}:custom-kinds"
 LEASE: Final = "muster-controllers"  # whoever holds it leads
@@ -99,11 +105,36 @@ RULES: Final[Mapping[str, list[JsonObject]]] = {
         _on(_READ, "coordination.k8s.io", "leases"),
         *LEADING,
     ],
+    # Whoever gives rights must have them: those of agents come first, the deeds of the registrar itself after them.
+    REGISTRAR: [
+        *SHARED_RULES["registration"],
+        *SHARED_RULES["work"],
+        *own_rules("", accepted=True),
+        _on(["list", "patch"], _OCM, "managedclusters"),
+        {**_on(["create"], _OCM, "managedclustersets/join"), "resourceNames": ["default"]},
+        _on(["update"], CERTIFICATES, "certificatesigningrequests/approval"),
+        _on(["approve"], CERTIFICATES, "signers") | {"resourceNames": [SIGNER]},
+        _on(["create"], "authorization.k8s.io", "subjectaccessreviews"),
+        _on(["get", "create"], "", "namespaces"),
+        _on(["get", "create", "update", "delete"], _RBAC, "clusterroles", "clusterrolebindings", "rolebindings"),
+        _on(["create"], "coordination.k8s.io", "leases"),
+        _on(["delete"], "coordination.k8s.io", "leases") | {"resourceNames": [CLUSTER_LEASE]},
+        _on(["delete"], ADDONS, "managedclusteraddons"),
+        _on(["delete"], WORKS, "manifestworks"),
+        _on(["get", "create"], "apiextensions.k8s.io", "customresourcedefinitions"),
+    ],
     COLLECTOR: [
         *_on_everything(list(COLLECTING)),
         _on(["create"], "", "events"),
     ],
 }
+
+#: On the hub only: clusters for tools that know that API only, in namespaces that a set of theirs is bound to.
+PROFILING: Final = f"{CONTROLLERS}:profiles"
+_PROFILING_RULES: Final[list[JsonObject]] = [
+    _on(["create", "patch", "delete"], "multicluster.x-k8s.io", "clusterprofiles"),
+    _on(["patch"], "multicluster.x-k8s.io", "clusterprofiles/status"),
+]
 
 
 def roles() -> Iterator[JsonObject]:
@@ -113,9 +144,10 @@ def roles() -> Iterator[JsonObject]:
         metadata = {"name": name, "labels": dict(labels)}
         yield {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules}
         yield _binding(name, name, labels)
-    metadata = {"name": CUSTOM_KINDS, "labels": dict(labels)}
-    yield {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": []}
-    yield _binding(CUSTOM_KINDS, COLLECTOR, labels)
+    for name, user, own in ((CUSTOM_KINDS, COLLECTOR, []), (PROFILING, CONTROLLERS, _PROFILING_RULES)):
+        metadata = {"name": name, "labels": dict(labels)}
+        yield {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": own}
+        yield _binding(name, user, labels)
 
 
 def _binding(role: str, user: str, labels: Mapping[str, str]) -> JsonObject:

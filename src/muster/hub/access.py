@@ -16,6 +16,7 @@ from muster.hub.advice import FleetAdvice
 from muster.hub.audit import AuditLevel, AuditLog, AuditSettings
 from muster.hub.auth.account_secrets import AccountSecrets
 from muster.hub.auth.authentication import Authentication
+from muster.hub.auth.bootstrap_tokens import BootstrapTokens
 from muster.hub.auth.certificates import AUTHORITY, certificate_text, client_authority
 from muster.hub.auth.fairness import UserLimits
 from muster.hub.auth.published import publish_authority
@@ -29,6 +30,7 @@ from muster.hub.auth.token_requests import TokenRequests
 from muster.hub.auth.tokens import Credentials, TokenAuthenticator
 from muster.hub.explanations import Explanations
 from muster.hub.heavy_work import HeavyWork
+from muster.hub.joining.limits import AgentLimits
 from muster.hub.postponed_writes import PostponedWrites
 from muster.hub.questions import Questions
 from muster.hub.rest import explaining
@@ -86,6 +88,7 @@ class Access:
             TokenAuthenticator(users),
             TokenFileAuthenticator(directory / TOKENS),
             ServiceAccountAuthenticator(issuer, store),
+            BootstrapTokens(store, clock),
         )
         self.heavy_work = HeavyWork()
         checks = ObjectChecks(
@@ -103,6 +106,7 @@ class Access:
             checks,
             secrets,
             RequestAdmission(self.authorizer),
+            AgentLimits(),
             EscalationGuard(self.authorizer, self.heavy_work),
             advice,
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muster.cli.hub.options import ServerOptions, WarnOrRefuse
+from muster.cli.hub.options import FleetOptions, Registration, ServerOptions, WarnOrRefuse
 from muster.cli.inputs.option_groups import arguments_of
 from muster.hub.audit import AuditLevel
 from tests.cli.tree import all_commands
@@ -32,6 +32,7 @@ OTHERS: dict[str, Json] = {
     "anonymous": True,
     "strict_names": True,
     "default_cluster_set": False,
+    "taint_on_join": True,
     "denied_key": ["kubernetes.io/"],
     "audit": AuditLevel.ALL,
     "placement_admission": WarnOrRefuse.REFUSE,
@@ -53,6 +54,24 @@ def test_an_option_survives_the_way_to_the_server(name: str) -> None:
         assert {key: value or None for key, value in found.items()} == {
             key: value or None for key, value in (usual | {name: OTHERS[name]}).items()
         }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (FleetOptions(), []),
+        (FleetOptions(registration=Registration.OFF), ["--registration", "off"]),
+        (
+            FleetOptions(registration=Registration.ALL, cluster_profiles=True),
+            ["--registration", "all", "--cluster-profiles"],
+        ),
+    ],
+)
+def test_what_is_done_about_clusters_that_join_reaches_the_controllers(options: FleetOptions, said: list[str]) -> None:
+    assert arguments_of(options) == said
+    with all_commands()["muster hub controllers"].make_context("controllers", said) as ctx:
+        found = {each.name: ctx.params[each.name] for each in fields(FleetOptions)}
+        assert FleetOptions(**found) == options
 
 
 def test_what_is_usual_is_not_said() -> None:

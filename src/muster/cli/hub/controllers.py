@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from muster.cli.hub.options import Catalogs, NewData  # noqa: TC001 - typer reads annotations at run time
+from muster.cli.hub.options import Catalogs, FleetOptions, NewData, Registration
 from muster.cli.hub.processes import Supervised, log_to_stderr, say_ready, while_wanted
 from muster.cli.hub.processes import identity as our_identity
 from muster.cli.inputs.catalogs import named_catalogs
 from muster.cli.inputs.limits import ControllersLimits, takes
+from muster.cli.inputs.option_groups import grouped
 from muster.cli.inputs.options import Context, Kubeconfig  # noqa: TC001 - typer reads annotations at run time
 from muster.cli.terminal.commands import was_typed
 
@@ -26,7 +27,9 @@ _LOGGER = logging.getLogger(__name__)
 
 
 @takes(ControllersLimits)
+@grouped(FleetOptions, "fleet")
 def command(
+    fleet: FleetOptions,
     limits: ControllersLimits,
     data: NewData = None,
     context: Context = None,
@@ -55,7 +58,7 @@ def command(
     from muster.classification.outcomes import QUERY_LIMITS
     from muster.client import Candidate, load_connection
     from muster.controllers.manager import Options, run_controllers
-    from muster.controllers.permissions import COLLECTOR
+    from muster.controllers.permissions import COLLECTOR, REGISTRAR
     from muster.controllers.questions.asking import CONTROLLERS_ADDRESS
     from muster.controllers.runtime.quarantine import read_entries
     from muster.hub.directory import CONTROLLERS_KUBECONFIG, default_directory
@@ -101,8 +104,17 @@ def command(
             return
         file = str(directory / CONTROLLERS_KUBECONFIG)
         collector = await load_connection(COLLECTOR, file)
+        off = fleet.registration is Registration.OFF
         options = Options(
-            candidate, collector, directory / CONTROLLERS_ADDRESS, catalogs=catalogs, observer=Observer, **watched
+            candidate,
+            collector,
+            directory / CONTROLLERS_ADDRESS,
+            catalogs=catalogs,
+            observer=Observer,
+            registrar=None if off else await load_connection(REGISTRAR, file),
+            profiles=fleet.cluster_profiles,
+            registers_all=fleet.registration is Registration.ALL,
+            **watched,
         )
         await run_controllers(await load_connection(None, file), ready, options)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _TLS: Final = "Certificate"
 _RULES: Final = "Rules"
+_CONTROLLERS: Final = "Controllers"
 
 
 class WarnOrRefuse(StrEnum):
@@ -98,6 +99,14 @@ class ServerOptions:
             rich_help_panel=_RULES,
         ),
     ] = True
+    taint_on_join: Annotated[
+        bool,
+        typer.Option(
+            "--taint-on-join",
+            help="New clusters get no work until they are ready: accepted, available, and their version is known.",
+            rich_help_panel=_RULES,
+        ),
+    ] = False
     denied_key: Annotated[
         list[str] | None,
         typer.Option(
@@ -127,6 +136,37 @@ class ServerOptions:
     ] = WarnOrRefuse.WARN
 
 
+class Registration(StrEnum):
+    """Which clusters get what an agent needs: a namespace, rights and a lease."""
+
+    AGENTS = "agents"
+    ALL = "all"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class FleetOptions:
+    """What the controllers do about clusters that join."""
+
+    registration: Annotated[
+        Registration,
+        typer.Option(
+            "--registration",
+            help="Which accepted clusters get a namespace, rights and a lease: those whose agent has asked, all, "
+            "or none because somebody else's controllers do that.",
+            rich_help_panel=_CONTROLLERS,
+        ),
+    ] = Registration.AGENTS
+    cluster_profiles: Annotated[
+        bool,
+        typer.Option(
+            "--cluster-profiles",
+            help="Keep a ClusterProfile for each cluster in each namespace that a set of it is bound to.",
+            rich_help_panel=_CONTROLLERS,
+        ),
+    ] = False
+
+
 def hub_settings(options: ServerOptions, limits: ServerLimits, vitals: Path | None) -> HubSettings:
     """What the API server is started with."""
     from muster.admission import Settings as AdmissionSettings
@@ -145,6 +185,7 @@ def hub_settings(options: ServerOptions, limits: ServerLimits, vitals: Path | No
             refuse_queries=options.classification_admission is WarnOrRefuse.REFUSE,
             default_cluster_set=options.default_cluster_set,
             denied_keys=tuple(options.denied_key or ()),
+            taint_on_join=options.taint_on_join,
             cel_limits=limits.expressions,
         ),
     )
@@ -178,8 +219,9 @@ _OF_OTHERS: Final = (
 
 def option_names() -> frozenset[str]:
     """What the settings file may say about the hub: every option but its directory, without dashes in front."""
-    declared = [str(info.default) for info in option_infos(ServerOptions).values()]
-    declared += [str(each) for info in option_infos(ServerOptions).values() for each in info.param_decls or ()]
+    infos = [*option_infos(ServerOptions).values(), *option_infos(FleetOptions).values()]
+    declared = [str(info.default) for info in infos]
+    declared += [str(each) for info in infos for each in info.param_decls or ()]
     server = {each.partition("/")[0].lstrip("-") for each in declared if each.startswith("--")}
     limits = {option.lstrip("-") for option in limit_options(HubLimits)}
     return frozenset(server - {"data", "demo"} | limits | set(_OF_OTHERS))

@@ -11,7 +11,7 @@ import typer
 
 from muster.cli.hub.announcement import Announcement
 from muster.cli.hub.directory import running
-from muster.cli.hub.options import Catalogs, ServerOptions
+from muster.cli.hub.options import Catalogs, FleetOptions, ServerOptions
 from muster.cli.hub.processes import identity, log_to_stderr
 from muster.cli.inputs.catalogs import named_catalogs
 from muster.cli.inputs.limits import ControllersLimits, HubLimits, ServerLimits, arguments, takes
@@ -55,8 +55,10 @@ ConsolePort = Annotated[
 
 @takes(HubLimits)
 @grouped(ServerOptions, "server")
+@grouped(FleetOptions, "fleet")
 def command(
     server: ServerOptions,
+    fleet: FleetOptions,
     limits: HubLimits,
     catalog: Catalogs = None,
     controllers_memory: ControllersMemory = None,
@@ -85,7 +87,7 @@ def command(
     shared = ["--data", str(directory), "--supervised"]
     catalogs = (f"{name}={path}" for name, path in named_catalogs(catalog).items())
     options = [*shared, *(part for each in catalogs for part in ("--catalog", each))]
-    options += arguments(limits, ControllersLimits)
+    options += [*arguments(limits, ControllersLimits), *arguments_of(fleet)]
     memory = None if controllers_memory is None else controllers_memory * 2**20
     beside = ControllersProcess(directory, options, identity(), memory, controllers_patience)
 

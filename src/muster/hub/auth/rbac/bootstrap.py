@@ -17,6 +17,7 @@ from muster.api.fleet_parts import GROUP as FLEET
 from muster.api.fleet_questions import QUESTIONS
 from muster.api.metadata import annotations_of, labels_of
 from muster.api.rbac import read_role
+from muster.api.registration import JOINERS
 from muster.controllers.permissions import roles as controller_roles
 from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED
 from muster.hub.namespaces import SERVER
@@ -53,6 +54,7 @@ _PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
 _ISSUER = [f"{path}{end}" for path in ("/.well-known/openid-configuration", "/openid/v1/jwks") for end in ("", "/")]
 _LABEL = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 FLEET_VIEW = "muster:fleet-view"
+JOINING = "open-cluster-management:bootstrap"
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 _UPDATED = {AUTO_UPDATE: "true"}
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
@@ -98,6 +100,12 @@ _ROLES: Mapping[str, Rules] = {
         _on(_READ, user_roles.OCM, "managedclusters", "managedclustersets"),
         _on(_READ, "multicluster.x-k8s.io", "clusterprofiles"),
         _on(["create"], FLEET, *(each.plural for each in QUESTIONS)),
+    ],
+    # Clusters that are about to join; the name is Open Cluster Management's. They enter no set but the default one.
+    JOINING: [
+        _on(["create", "get", "list", "watch"], _CERTIFICATES, "certificatesigningrequests"),
+        _on(["create", "get", "list", "watch"], user_roles.OCM, "managedclusters"),
+        {**_on(["create"], user_roles.OCM, "managedclustersets/join"), "resourceNames": ["default"]},
     ],
     "system:discovery": [_paths(*_DISCOVERY)],
     "system:monitoring": [
@@ -152,6 +160,7 @@ _AGGREGATED: Mapping[str, tuple[str, Rules]] = {
 _GATHERING: Mapping[str, tuple[str, ...]] = {"admin": (), "edit": ("admin",), "view": ("edit",)}
 _BINDINGS: Mapping[str, tuple[str, ...]] = {
     "cluster-admin": (SYSTEM_MASTERS,),
+    JOINING: (JOINERS,),
     "system:basic-user": (AUTHENTICATED,),
     "system:discovery": (AUTHENTICATED,),
     "system:monitoring": ("system:monitoring",),

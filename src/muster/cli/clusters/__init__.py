@@ -1,0 +1,1 @@
+"""`muster clusters`: let clusters join, see who asks, take them out."""

@@ -1,0 +1,1 @@
+"""Clusters that join: what their agents may write (`limits`)."""

@@ -44,8 +44,11 @@ def host_objects(
 ) -> HostObjects:
     """From files, or from the server: in one namespace, else in the context's, else everywhere."""
     if files:
+        from muster.importing.hosts import agent_of
+
         found = [document.object for document in read_documents(files)]
         classifications, agents = ([obj for obj in found if obj["kind"] == kind] for kind in _KINDS)
+        agents += [agent for obj in found if (agent := agent_of(obj)) is not None]
         return HostObjects(classifications, agents, namespace="")
 
     async def live(client: Client) -> HostObjects:

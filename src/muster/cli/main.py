@@ -52,6 +52,10 @@ COMMANDS: Mapping[str, Lazy] = {
     "resolve": Lazy("muster.cli.resolve.command", "Find operators that work together, and say why.", _CHECK),
     "apply": Lazy("muster.cli.apply", "Create or change objects from files.", _CHANGE),
     "delete": Lazy("muster.cli.delete", "Delete objects by file or by name.", _CHANGE),
+    "import": Lazy(
+        "muster.cli.importing.command", "Bring clusters of kubeconfigs, other hubs and Argo CD to the hub.", _CHANGE
+    ),
+    "sync": Lazy("muster.cli.sync", "Bring imported clusters up to date, and keep them so.", _CHANGE),
     "approve": Lazy("muster.cli.approve", "Let removals go that a guard holds.", _CHANGE),
     "undo": Lazy("muster.cli.undo", "Bring back an earlier spec of a placement.", _CHANGE),
     "clusters": Lazy("muster.cli.clusters.command", "Let clusters join, see who asks, take them out.", _CHANGE),

@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from msgspec import structs
+
 from muster.client.credentials import Credentials, Renewal
-from muster.client.kubeconfig_files import Cluster, Entry, KubeconfigError, User, read_kubeconfig
+from muster.client.kubeconfig_files import Cluster, Context, Entry, Kubeconfig, KubeconfigError, User, read_kubeconfig
 from muster.values.json import JsonObject
 from muster.values.times import Fault, parse_time
 
@@ -59,15 +61,9 @@ async def load_connection(
             f"no kubeconfig: none of {', '.join(map(str, sources))} exists. "
             "Start a hub with `muster hub run` and export the KUBECONFIG it prints, or pass --kubeconfig."
         )
-    wanted = context or config.current_context
-    if not wanted:
-        raise KubeconfigError("the kubeconfig has no current-context: name one with --context")
-    chosen = _named("context", config.contexts, wanted).context
-    cluster = _named("cluster", config.clusters, chosen.cluster).cluster
-    user = _named("user", config.users, chosen.user).user if chosen.user and not anonymous else User()
+    wanted, chosen, cluster, user = chosen_context(config, context)
+    user = User() if anonymous else user
     server = cluster.server.rstrip("/")
-    if not server:
-        raise KubeconfigError(f"cluster {chosen.cluster!r} of the kubeconfig has no server")
     load = _loader(user, wanted, sources)
     first = Credentials(_headers(user)) if load is None else await load()
     return Connection(
@@ -78,6 +74,67 @@ async def load_connection(
         tls=_tls(cluster, user, first.pair) if server.startswith("https:") else None,
         renewal=None if load is None else Renewal(server, first, load),
     )
+
+
+def chosen_context(config: Kubeconfig, context: str | None) -> tuple[str, Context, Cluster, User]:
+    """The named context or the current one, with what it names. Raises KubeconfigError."""
+    wanted = context or config.current_context
+    if not wanted:
+        raise KubeconfigError("the kubeconfig has no current-context: name one with --context")
+    chosen = _named("context", config.contexts, wanted).context
+    cluster = _named("cluster", config.clusters, chosen.cluster).cluster
+    user = _named("user", config.users, chosen.user).user if chosen.user else User()
+    if not cluster.server.rstrip("/"):
+        raise KubeconfigError(f"cluster {chosen.cluster!r} of the kubeconfig has no server")
+    return wanted, chosen, cluster, user
+
+
+def static_connection(cluster: Cluster, user: User) -> Connection:
+    """For what somebody else wrote: nothing is started, no file is read, certificates are verified.
+
+    Raises KubeconfigError for what would need more.
+    """
+    server = cluster.server.rstrip("/")
+    if not server.startswith("https://"):
+        raise KubeconfigError(f"the server {server[:200]!r} is no https address")
+    if cluster.insecure_skip_tls_verify:
+        raise KubeconfigError("insecure-skip-tls-verify is set: certificates of clusters are always verified")
+    if user.exec is not None or user.auth_provider is not None:
+        raise KubeconfigError("a program would have to make the credentials: none is started for what others wrote")
+    files = (cluster.certificate_authority, user.client_certificate, user.client_key, user.token_file)
+    if any(files):
+        raise KubeconfigError("it names files: certificates and tokens must stand in it")
+    if cluster.tls_server_name:
+        raise KubeconfigError("tls-server-name is not supported: name the server as its certificate does")
+    return Connection(
+        server=server, headers=_headers(user), impersonation=_impersonation(user), tls=_tls(cluster, user, None)
+    )
+
+
+def inlined(cluster: Cluster, user: User) -> tuple[Cluster, User]:
+    """The same with the content of the files that they name. Raises KubeconfigError."""
+    authority = _content("certificate-authority", cluster.certificate_authority, cluster.certificate_authority_data)
+    certificate = _content("client-certificate", user.client_certificate, user.client_certificate_data)
+    key = _content("client-key", user.client_key, user.client_key_data)
+    token = user.token
+    if user.token_file and not token:
+        token = _content("tokenFile", user.token_file, "").decode("utf-8", "replace").strip()
+    return (
+        structs.replace(cluster, certificate_authority="", certificate_authority_data=_encoded(authority)),
+        structs.replace(
+            user,
+            token=token,
+            token_file="",
+            client_certificate="",
+            client_key="",
+            client_certificate_data=_encoded(certificate),
+            client_key_data=_encoded(key),
+        ),
+    )
+
+
+def _encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
 def context_names(path: str | None = None) -> list[str]:
@@ -137,11 +194,10 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 def _tls(cluster: Cluster, user: User, pair: tuple[bytes, bytes] | None) -> ssl.SSLContext:
-    context = ssl.create_default_context()
     authority = _content("certificate-authority", cluster.certificate_authority, cluster.certificate_authority_data)
     try:
-        if authority:
-            context = ssl.create_default_context(cadata=authority.decode())
+        # The system's authorities are read only where they count: that takes longer than a whole request.
+        context = ssl.create_default_context(cadata=authority.decode() if authority else None)
         if cluster.insecure_skip_tls_verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE

@@ -40,6 +40,7 @@ class Cluster(_Part, frozen=True):
     certificate_authority: str = ""
     certificate_authority_data: str = ""
     insecure_skip_tls_verify: bool = False
+    tls_server_name: str = ""
 
 
 class User(_Part, frozen=True):
@@ -111,15 +112,24 @@ def read_kubeconfig(path: str | None) -> tuple[Kubeconfig | None, list[Path]]:
 
 def _read(source: Path) -> Kubeconfig:
     try:
-        document = read_yaml(source.read_bytes(), YamlLimits())
-    except (OSError, YamlError) as error:
+        content = source.read_bytes()
+    except OSError as error:
         raise KubeconfigError(f"{source}: {error}") from error
+    return _with_absolute_paths(kubeconfig_in(content, str(source)), source.parent)
+
+
+def kubeconfig_in(content: bytes, origin: str) -> Kubeconfig:
+    """A kubeconfig that was read already; files that it names are as it names them. Raises KubeconfigError."""
+    try:
+        document = read_yaml(content, YamlLimits())
+    except YamlError as error:
+        raise KubeconfigError(f"{origin}: {error}") from error
     found = _READER.fitted(None if document is None else document.value)
     if isinstance(found, Fault):
-        raise KubeconfigError(f"{source}: not a kubeconfig")
+        raise KubeconfigError(f"{origin}: not a kubeconfig")
     if found.faults:
-        raise KubeconfigError(f"{source}: {found.faults[0]}")
-    return _with_absolute_paths(found.obj, source.parent)
+        raise KubeconfigError(f"{origin}: {found.faults[0]}")
+    return found.obj
 
 
 def _with_absolute_paths(config: Kubeconfig, folder: Path) -> Kubeconfig:

@@ -115,7 +115,13 @@ class _Inputs:
 
 
 def _in_files(kind: str, names: Sequence[str]) -> list[JsonObject]:
-    found = [document.object for document in read_documents(names) if document.object["kind"] == kind]
+    """Objects of a kind. Hosts that metal3 or NFD have found stand for Agents."""
+    from muster.importing.hosts import agent_of
+
+    objects = [document.object for document in read_documents(names)]
+    found = [obj for obj in objects if obj["kind"] == kind]
+    if kind == "Agent":
+        found += [agent for obj in objects if (agent := agent_of(obj)) is not None]
     if not found:
         raise InvalidObjectError(", ".join(names), f"there is no {kind} here")
     return found

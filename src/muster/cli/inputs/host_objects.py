@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from muster.cli.inputs.documents import read_documents
 from muster.cli.inputs.fields import text_in
 from muster.errors import InvalidObjectError
+from muster.importing.hosts import agent_of
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ class HostObjects:
 
 
 def host_objects(files: Sequence[str]) -> HostObjects:
+    """Hosts of other kinds count as the Agents that `muster import hosts` makes of them."""
     found = [document.object for document in read_documents(files)]
     classifications, agents = ([obj for obj in found if obj["kind"] == kind] for kind in _KINDS)
+    agents += [agent for obj in found if (agent := agent_of(obj)) is not None]
     return HostObjects(classifications, agents)
 
 

@@ -1,0 +1,1 @@
+"""`muster import`: clusters and hosts of other places become objects of the hub, or files."""

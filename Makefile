@@ -10,10 +10,11 @@ MINUTES ?= 20
 SHORT  ?=
 SEED   ?=
 LONG   ?=
+SERVER ?=
 DIFFERENTIAL_SECONDS ?= 15
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format conformance bench contract kubernetes interop faults fuzz hostile soak damage differential clients coverage lock clean
+.PHONY: help run test quick check format conformance bench contract kubernetes interop faults fuzz hostile soak damage differential clients browser vendor coverage lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +36,11 @@ $(VENV)/.dev: requirements-dev.lock pyproject.toml
 	@echo "setting up $(VENV): $$(grep -c '==' requirements-dev.lock) packages to develop with, once …"
 	$(call install,requirements-dev.lock)
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.browser: $(VENV)/.dev requirements-browser.lock
+	@command -v $${MUSTER_CHROMIUM:-chromium} >/dev/null || { echo "installing chromium …"; apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core fonts-liberation >/dev/null; }
+	$(call install,requirements-browser.lock)
+	@touch $@
 
 run: $(VENV)/.run ## start the hub with a demo fleet and print what to try (PORT=8080 to fix the port)
 	@exec $(BIN)/muster hub run --demo --data .muster --port $(PORT)
@@ -94,6 +100,13 @@ differential: $(VENV)/.dev ## cel-go, gojq, OLM and OCM beside ours over generat
 
 clients: $(VENV)/.dev ## clients times verbs against a running hub (kubectl oldest to newest, k9s, Python, client-go)
 	@$(BIN)/python -m tests.clients $(AREA)
+
+browser: $(VENV)/.browser ## the console in Chromium: stories, keyboard, axe, hostile fleets, 100,000 clusters (AREA=stories; LONG=1 watches for ten minutes; SERVER=kubernetes)
+	@$(if $(SERVER),$(BIN)/python -m tests.browser.on_$(SERVER) $(if $(AREA),tests/browser/test_$(AREA).py),\
+	  MUSTER_BROWSER=1 $(if $(LONG),LONG=1) $(BIN)/pytest $(if $(AREA),tests/browser/test_$(AREA).py,tests/browser) -q -s --timeout 300)
+
+vendor: ## make the console's third_party/ anew from the lock (needs npm)
+	@cd tools/console && npm ci --ignore-scripts --no-audit --no-fund --silent && node build.mjs
 
 bench: $(VENV)/.dev ## run the benchmarks and print their tables (AREA=cel|jq|storage|…)
 	@$(BIN)/python -m benchmarks $(AREA)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -31,7 +31,7 @@ def violations(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing(open_at: Callable[[str], Page], screen: str, scheme: str) -> None:
+def test_axe_finds_nothing(open_at: Callable[[str], Page], screen: str, scheme: Literal["light", "dark"]) -> None:
     page = open_at(SCREENS[screen])
     page.emulate_media(color_scheme=scheme)
     settled(page)

@@ -73,6 +73,52 @@ def test_from_the_fleet_to_a_saved_answer_without_a_pointer(open_at: Callable[[s
     assert page.evaluate("navigator.clipboard.readText()").startswith("muster select ")
 
 
+def test_from_a_why_to_a_plan_to_hosts_and_operators_without_a_pointer(open_at: Callable[[str], Page]) -> None:
+    page = open_at("/placements/apps/checkout/why/dev-eastus-00047")
+    expect(page.get_by_role("link", name="Plan this")).to_be_visible()
+
+    # 1. A plan: what would be written, what it comes to, and the button.
+    tab_to(page, "a:Plan this")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="apps/checkout")).to_be_visible()
+    tab_to(page, "button:Do not change cloud")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Apply 1 change")).to_be_enabled()
+    tab_to(page, "button:Apply 1 change")
+
+    # 2. A cluster is moved without dragging it.
+    page.keyboard.press("Control+k")
+    page.keyboard.type("sets")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="dev-eastus-00047")).to_be_visible()
+    tab_to(page, "button:dev-eastus-00047")
+    page.keyboard.press("Enter")
+    tab_to(page, "select:")
+    page.keyboard.type("stage")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("clusterset=stage-clusters")).to_be_visible()
+
+    # 3. A query over hosts, written by their own values.
+    page.keyboard.press("Control+k")
+    page.keyboard.type("0488b27de189e059")
+    expect(page.get_by_role("option", name="host hosts/0488b27de189e059")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Use .cpu.count")).to_be_visible()
+    tab_to(page, "Use .cpu.count")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name=re.compile("4.*match"))).to_be_visible()
+
+    # 4. A way out of a conflict.
+    page.keyboard.press("Control+k")
+    page.keyboard.type("legacydb")
+    expect(page.get_by_role("option", name="resolution operators/shop-with-legacydb")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="drop legacydb")).to_be_visible()
+    tab_to(page, "drop legacydb")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Operators of the plan")).to_contain_text("certdb")
+
+
 def test_the_focus_can_be_seen_wherever_it_is(open_at: Callable[[str], Page]) -> None:
     page = open_at("/fleet")
     expect(page.get_by_role("grid", name="Clusters")).to_be_visible()

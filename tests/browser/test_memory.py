@@ -24,7 +24,7 @@ BUSY: Final = ("dev-eastus-00047", "prod-eu-west-1-00020", "dev-ams-dc2-00038", 
 MEGABYTE: Final = 2**20
 
 
-@pytest.mark.timeout(SECONDS + 180)
+@pytest.mark.timeout(SECONDS + 480)
 def test_memory_does_not_grow_while_the_fleet_is_busy(
     open_at: Callable[[str], Page], page: Page, kubeconfig: Path
 ) -> None:

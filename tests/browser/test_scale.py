@@ -63,7 +63,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
             )
             stack.callback(process.terminate)
             pids.append(process.pid)
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + 600
         while not (folder / "kubeconfig").exists() or not (folder / CONTROLLERS_ADDRESS).exists():
             assert time.monotonic() < deadline
             time.sleep(0.2)
@@ -77,7 +77,7 @@ def large_page(browser: Browser, large: Large) -> Iterator[Page]:
         page = context.new_page()
         page.goto(f"{console.url}/fleet")
         count = f"{CLUSTERS:,}".replace(",", "\u202f")
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + 600
         while not page.get_by_text(f"{count} clusters").first.is_visible():  # until the columns are there
             assert time.monotonic() < deadline
             page.wait_for_timeout(1000)
@@ -87,7 +87,7 @@ def large_page(browser: Browser, large: Large) -> Iterator[Page]:
         context.close()
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_from_a_key_to_the_painted_counts_takes_no_time_that_one_feels(large_page: Page, large: Large) -> None:
     page = large_page
     page.goto(page.url.replace("/fleet", "/playground?text="))
@@ -116,7 +116,7 @@ def test_from_a_key_to_the_painted_counts_takes_no_time_that_one_feels(large_pag
     assert p95 <= P95, times
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_rows_come_as_they_scroll_and_few_are_kept(large_page: Page) -> None:
     page = large_page
     grid = page.get_by_role("grid", name="Clusters")

@@ -161,10 +161,10 @@ def test_a_placement_shows_ranks_cut_funnel_and_the_way_back(open_at: Callable[[
     expect(page.get_by_text(re.compile("48 →"))).to_be_visible()
     send(kubeconfig, "PATCH", f"{PLACEMENTS}/payments-anywhere", {"spec": {"numberOfClusters": 4}})
     expect(page.get_by_text("4 clusters of 4 wanted")).to_be_visible()
-    page.get_by_role("button", name="Undo to here").click()
-    dialog = page.get_by_role("dialog", name="Undo")
-    expect(dialog).to_contain_text("−")
-    dialog.get_by_role("button", name=re.compile("Apply, move 2 clusters")).click()
+    page.get_by_role("button", name="Undo to here").first.click()
+    expect(page.get_by_role("heading", name="Plan", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Apply 1 change, move 2 clusters").click()
+    page.get_by_role("status").get_by_role("link", name="apps/payments-anywhere").click()
     expect(page.get_by_text("2 clusters of 2 wanted")).to_be_visible()
     assert send(kubeconfig, "GET", f"{PLACEMENTS}/payments-anywhere")["spec"]["numberOfClusters"] == 2
 

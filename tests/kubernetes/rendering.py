@@ -79,6 +79,8 @@ class _Template:
                 return arguments[0] == arguments[1]
             case "toYaml":
                 return yaml.safe_dump(arguments[0], sort_keys=False).rstrip()
+            case "trimPrefix":
+                return str(arguments[1]).removeprefix(str(arguments[0]))
             case "Has":
                 return arguments[0] in self._served
         raise AssertionError(f"no function {function}")

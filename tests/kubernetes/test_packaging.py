@@ -59,11 +59,13 @@ def of_chart(settings: HomeSettings, served: frozenset[str] = NEWER) -> list[Jso
 
 
 def chosen(choice: tuple[bool | str, ...], **more: object) -> HomeSettings:
-    return settings_from({**dict(zip((each.name for each in SWITCHES), choice, strict=True)), **more})
+    values = dict(zip((each.name for each in SWITCHES), choice, strict=True))
+    console = "https://fleet.example.com" if values["console"] else ""
+    return settings_from({**values, "console": console, **more})
 
 
 # Definitions are big and depend on three switches only: they are compared below.
-@pytest.mark.parametrize("choice", combinations(SWITCHES)[::7], ids=lambda choice: "-".join(map(str, choice)))
+@pytest.mark.parametrize("choice", combinations(SWITCHES)[::13], ids=lambda choice: "-".join(map(str, choice)))
 def test_the_chart_has_the_objects_of_manifests(choice: tuple[bool | str, ...]) -> None:
     small = {name: text for name, text in TEMPLATES.items() if "CustomResourceDefinition" not in text}
     settings = chosen(choice, namespace="fleet", replicas=3, image="example/muster:1", logLevel="debug")

@@ -106,13 +106,18 @@ async def _served(
 
     from muster.client import Client, load_connection
     from muster.client.kubeconfig_files import read_kubeconfig
-    from muster.console import run_console
+    from muster.console import answering, run_console
 
     connection = await load_connection(context, kubeconfig, anonymous=bool(settings.public))
     config, _ = read_kubeconfig(kubeconfig)
     name = context or (config.current_context if config is not None else "")
+    chosen = replace(settings, context=name)
     async with Client(connection) as client:
-        await run_console(replace(settings, context=name), client, announce)
+        if settings.public:
+            await run_console(chosen, client, announce)
+            return
+        async with answering(client) as answers:
+            await run_console(chosen, client, announce, answers)
 
 
 def _public(url: str, host: str) -> str:

@@ -24,6 +24,7 @@ FORWARDED: Final = {
     (_OCM, "placementdecisions"): _READ,
     (_OCM, "addonplacementscores"): _READ,
     ("placement.muster.dev", "placementhistories"): _READ,
+    ("placement.muster.dev", "placementguardrecords"): _READ,
     ("agent-install.openshift.io", "agents"): _READ,
     ("agent-install.openshift.io", "agentclassifications"): _WRITE,
     ("resolution.muster.dev", "resolutions"): _WRITE,

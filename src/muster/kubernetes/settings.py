@@ -14,7 +14,7 @@ from msgspec import Meta
 from muster import __version__
 from muster.errors import InvalidObjectError
 from muster.values.json import Json, JsonMapping, JsonObject
-from muster.values.names import dns_label_problems
+from muster.values.names import dns_label_problems, subdomain_problems
 from muster.values.nearest import nearest
 
 NAME: Final = "muster"  # of the Deployment, the Service, the ServiceAccount and what belongs to them
@@ -64,6 +64,9 @@ class HomeSettings(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     monitoring: Annotated[bool, Meta(description="ServiceMonitor and PrometheusRule, for the Prometheus operator.")] = (
         False
     )
+    console: Annotated[
+        str, Meta(description="The https URL of the console behind an ingress; none is installed without one.")
+    ] = ""
     cert_manager: Annotated[bool, Meta(description="Certificates by cert-manager instead of our own.")] = False
     mode: Annotated[
         Mode,
@@ -121,11 +124,18 @@ def checked(settings: HomeSettings) -> HomeSettings:
         raise InvalidObjectError("namespace", f"{settings.namespace!r} is not the name of a namespace: {problems[0]}")
     if not settings.image or settings.image != settings.image.strip():
         raise InvalidObjectError("image", "an image must be named")
+    if settings.console and not _is_origin(settings.console):
+        raise InvalidObjectError("console", "give the URL that browsers use: https://NAME, in small letters, no path")
     if taken := sorted(RESERVED_POD_FIELDS & set(settings.pod)):
         raise InvalidObjectError(
             "pod", f"{', '.join(taken)} of the Pod's spec are ours; only other fields can be added"
         )
     return settings
+
+
+def _is_origin(url: str) -> bool:
+    name = url.removeprefix("https://")
+    return name != url and not subdomain_problems(name)
 
 
 def _scalar(name: str, written: str) -> Json:

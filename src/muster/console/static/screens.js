@@ -9,6 +9,11 @@ export const SCREENS = [
     under: 'Placements'},
   {path: '/placements/:namespace/:name/why/:cluster', element: 'm-why', module: () => import('./screens/why.js'),
     under: 'Placements'},
+  {path: '/plan', element: 'm-plan', module: () => import('./screens/plan.js'), nav: 'Plan'},
   {path: '/sets', element: 'm-sets', module: () => import('./screens/sets.js'), nav: 'Sets'},
   {path: '/sets/:name', element: 'm-set', module: () => import('./screens/set.js'), under: 'Sets'},
+  {path: '/hosts', element: 'm-hosts', module: () => import('./screens/hosts.js'), nav: 'Hosts'},
+  {path: '/operators', element: 'm-operators', module: () => import('./screens/operators.js'), nav: 'Operators'},
+  {path: '/operators/:namespace/:name', element: 'm-resolution', module: () => import('./screens/resolution.js'),
+    under: 'Operators'},
 ];

@@ -71,17 +71,7 @@ def _deployment(settings: HomeSettings) -> JsonObject:
 def _pod(settings: HomeSettings) -> JsonObject:
     certificates: JsonObject = {"name": "certificates", "secret": {"secretName": SECRET}}
     mounted = settings.needs_serving and settings.cert_manager
-    return {
-        "serviceAccountName": NAME,
-        "automountServiceAccountToken": True,
-        "terminationGracePeriodSeconds": 30,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "runAsGroup": _USER,
-            "fsGroup": _USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+    return restricted_pod(NAME) | {
         "topologySpreadConstraints": [
             {
                 "maxSkew": 1,
@@ -97,9 +87,35 @@ def _pod(settings: HomeSettings) -> JsonObject:
     }
 
 
+def restricted_pod(account_name: str) -> JsonObject:
+    """What Pods of ours have in common, whatever runs in them."""
+    return {
+        "serviceAccountName": account_name,
+        "automountServiceAccountToken": True,
+        "terminationGracePeriodSeconds": 30,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _USER,
+            "runAsGroup": _USER,
+            "fsGroup": _USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
+
+
+def restricted_container(container: JsonObject) -> JsonObject:
+    return container | {
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+    }
+
+
 def _container(settings: HomeSettings, *, mounted: bool) -> JsonObject:
     certificates: JsonObject = {"name": "certificates", "mountPath": CERTIFICATES, "readOnly": True}
-    return {
+    container: JsonObject = {
         "name": NAME,
         "image": settings.image,
         "command": ["muster", "kubernetes", "run"],
@@ -117,13 +133,9 @@ def _container(settings: HomeSettings, *, mounted: bool) -> JsonObject:
             "requests": {"cpu": settings.resources.cpu, "memory": settings.resources.memory},
             "limits": {"cpu": settings.resources.cpu_limit, "memory": settings.resources.memory_limit},
         },
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}, *([certificates] if mounted else [])],  # noqa: S108
     }
+    mounts = [{"name": "tmp", "mountPath": "/tmp"}, *([certificates] if mounted else [])]  # noqa: S108
+    return restricted_container(container) | {"volumeMounts": mounts}
 
 
 def _ports(settings: HomeSettings) -> list[JsonObject]:

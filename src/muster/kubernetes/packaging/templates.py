@@ -14,6 +14,7 @@ import yaml
 
 from muster.kubernetes.installing.plan import NEWER_KINDS
 from muster.kubernetes.manifests import objects
+from muster.kubernetes.objects.console import CONSOLE
 from muster.kubernetes.objects.crds import CRD
 from muster.kubernetes.packaging.variants import Both, Either, Is, Switch, combinations, condition, relevant, woven
 from muster.kubernetes.settings import HomeSettings, Resources
@@ -31,11 +32,13 @@ SWITCHES: Final = (
     Switch("webhooks", (True, False)),
     Switch("questions", (True, False)),
     Switch("certManager", (True, False)),
+    Switch("console", (True, False)),
     Switch("monitoring", (True, False)),
     Switch("networkPolicy", (True, False)),
 )
 _FIELDS: Final = {"certManager": "cert_manager", "networkPolicy": "network_policy"}
 _NAMESPACE: Final = "mark-of-the-namespace"
+_CONSOLE: Final = "mark-of-the-console.example"
 _REPLICAS: Final = 987654321
 _POD: Final = "markOfThePod"
 _ITEM: Final = re.compile(r"\s*- [^\s'\"]+:( |$)")  # of a list of objects
@@ -44,6 +47,8 @@ _KEEP: Final = {"helm.sh/resource-policy": "keep"}  # what users wrote is in it
 _MARKS: Final[Mapping[str, str]] = {
     _NAMESPACE: ".Release.Namespace",
     "mark-of-the-image": ".Values.image",
+    f"https://{_CONSOLE}": ".Values.console",
+    _CONSOLE: '(trimPrefix "https://" .Values.console)',
     "mark-of-the-log-level": ".Values.logLevel",
     "mark-of-cpu": ".Values.resources.cpu",
     "mark-of-memory": ".Values.resources.memory",
@@ -58,6 +63,7 @@ _FILES: Final[Mapping[str, str]] = {
     "RoleBinding": "roles",
     "Service": "network",
     "NetworkPolicy": "network",
+    "Ingress": "console",
     "Issuer": "certificates",
     "Certificate": "certificates",
     "Deployment": "workload",
@@ -86,9 +92,13 @@ def templates() -> dict[str, str]:
     files: dict[str, list[str]] = {}
     for (kind, name), found in variants.items():
         switches, every = relevant({choice: found.get(choice, ()) for choice in combinations(SWITCHES)}, SWITCHES)
-        file = f"crds/{name.partition('.')[0]}.yaml" if kind == CRD else f"{_FILES[kind]}.yaml"
+        file = f"crds/{name.partition('.')[0]}.yaml" if kind == CRD else f"{_file(kind, name)}.yaml"
         files.setdefault(file, []).append(_Template(kind, woven(every), switches).text())
     return {file: "".join(texts_) for file, texts_ in files.items()}
+
+
+def _file(kind: str, name: str) -> str:
+    return "console" if name == CONSOLE else _FILES[kind]
 
 
 class _Texts:
@@ -142,6 +152,7 @@ def _marked(choice: Choice) -> HomeSettings:
     switched: JsonObject = {
         _FIELDS.get(each.name, each.name): value for each, value in zip(SWITCHES, choice, strict=True)
     }
+    switched["console"] = f"https://{_CONSOLE}" if switched["console"] else ""
     marked: JsonObject = {
         "namespace": _NAMESPACE,
         "image": "mark-of-the-image",

@@ -10,6 +10,7 @@ export const RESOURCES = {
   placementdecisions: ['cluster.open-cluster-management.io', 'v1beta1'],
   addonplacementscores: ['cluster.open-cluster-management.io', 'v1alpha1'],
   placementhistories: ['placement.muster.dev', 'v1alpha1'],
+  placementguardrecords: ['placement.muster.dev', 'v1alpha1'],
   agents: ['agent-install.openshift.io', 'v1beta1'],
   agentclassifications: ['agent-install.openshift.io', 'v1beta1'],
   resolutions: ['resolution.muster.dev', 'v1alpha1'],
@@ -82,6 +83,11 @@ export async function list(resource, {limit = 500, namespace, labels, signal} = 
   const answer = await request('GET', `${path(resource, {namespace})}?${query}`, {signal});
   const found = await answer.json();
   return {items: found.items, more: found.metadata.remainingItemCount ?? (found.metadata.continue ? 1 : 0)};
+}
+
+/** Names alone of a collection, at most 500: objects may be large. */
+export async function names(resource, signal) {
+  return (await request('GET', `${path(resource)}?limit=500`, {accept: LISTED, signal})).json();
 }
 
 /** YAML text as objects. A text that cannot be read is a Failure whose `line` says where. */

@@ -2,7 +2,13 @@
 import {path, plural, question, QUESTIONS} from './api.js';
 
 const quote = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
-const document = (body) => `<<'EOF'\n${JSON.stringify(body, null, 2)}\nEOF`;
+/** A text for a command's standard input. A line of it that is the word of the end would end it, and the rest would be commands. */
+export function heredoc(text) {
+  let end = 'EOF';
+  while (text.split('\n').includes(end)) end += '_';
+  return `<<'${end}'\n${text.trimEnd()}\n${end}`;
+}
+const document = (body) => heredoc(JSON.stringify(body, null, 2));
 export const words = (...parts) => parts.filter(Boolean).map(quote).join(' ');
 
 /** A question, as kubectl and curl ask it; `muster` is a command of its own where there is one. */

@@ -8,13 +8,13 @@ const compiled = SCREENS.map((screen) => ({
   pattern: new RegExp(`^${screen.path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`),
 }));
 
-/** The screen of the present address, its parameters, and its query. */
+/** The screen of the present address, its parameters, and its query; what is too long for a query is behind the #. */
 export function current() {
   for (const {screen, pattern} of compiled) {
     const found = pattern.exec(location.pathname);
     if (found) {
       const params = Object.fromEntries(Object.entries(found.groups ?? {}).map(([key, text]) => [key, decode(text)]));
-      return {screen, params, query: new URLSearchParams(location.search)};
+      return {screen, params, query: new URLSearchParams(`${location.search}&${location.hash.slice(1)}`)};
     }
   }
   return undefined;
@@ -36,6 +36,10 @@ export const to = {
   why: (namespace, name, cluster) => `${to.placement(namespace, name)}/why/${encodeURIComponent(cluster)}`,
   set: (name) => `/sets/${encodeURIComponent(name)}`,
   playground: (query) => href('/playground', query),
+  /** A plan of labels ([{name, labels}] of clusters) and of YAML, which is not sent to the server of pages: it may be long. */
+  plan: ({labels = [], ...more}) => href('/plan', {labels: labels.length ? JSON.stringify(labels) : '', ...more}).replace('?', '#'),
+  hosts: (query) => href('/hosts', query),
+  resolution: (namespace, name, query) => href(`/operators/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`, query),
 };
 
 export function go(url, {replace = false} = {}) {

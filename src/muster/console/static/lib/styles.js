@@ -20,7 +20,7 @@ export const base = css`
   th { font: var(--small); color: var(--faint); text-align: start; padding: var(--s1) var(--s3) var(--s1) 0; }
   td { padding: var(--s1) var(--s3) var(--s1) 0; vertical-align: baseline; border-top: 1px solid var(--line); }
   .faint { color: var(--faint); }
-  .small { font: var(--small); }
+  .small { font: var(--small); } .small.mono, code.small { font: 12px/16px var(--mono); }
   .num { text-align: end; font-variant-numeric: tabular-nums; }
   .yes { color: var(--yes); } .wait { color: var(--wait); } .error { color: var(--error); } .no { color: var(--faint); }
   button, select, input, textarea { font: inherit; color: inherit; }
@@ -31,6 +31,8 @@ export const base = css`
   button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
   button.primary:hover:not(:disabled) { background: var(--accent); filter: brightness(1.08); }
   button.primary:disabled { background: var(--line); border-color: var(--line); color: var(--faint); }
+  a.button { display: inline-block; border: 1px solid var(--line); background: var(--raised); border-radius: var(--corner); padding: 5px var(--s3); color: var(--ink); }
+  a.button:hover { background: var(--hover); text-decoration: none; }
   button.plain { border: 0; background: none; padding: 0; color: var(--accent); }
   button.plain:hover { text-decoration: underline; background: none; }
   input, select, textarea { border: 1px solid var(--line); background: var(--raised); border-radius: var(--corner);
@@ -39,7 +41,7 @@ export const base = css`
   .card { background: var(--raised); border: 1px solid var(--line); border-radius: var(--corner); padding: var(--s4); }
   .row { display: flex; gap: var(--s2); align-items: baseline; flex-wrap: wrap; }
   .spread { display: flex; gap: var(--s4); align-items: center; justify-content: space-between; flex-wrap: wrap; }
-  .stack { display: grid; gap: var(--s4); align-content: start; min-width: 0; }
+  .stack { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s4); align-content: start; min-width: 0; }
   .scroll { overflow-x: auto; position: relative; }
   .chip { display: inline-block; font: 12px/18px var(--mono); border: 1px solid var(--line); border-radius: 4px;
     padding: 0 5px; overflow-wrap: anywhere; }

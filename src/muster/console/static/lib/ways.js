@@ -9,6 +9,33 @@ const WAYS = {
   RankTooLow: () => 'let the placement want more clusters',
 };
 
+const CLUSTER = 'cluster.open-cluster-management.io/v1';
+
+/** The labels that a change of labels would take: `cloud=Amazon`, `tier in (gold,silver)`, `!gpu`, or joining a set. */
+const EDITS = {
+  RequirementFails: ({parameters: {noun, expected = ''}}) => {
+    if (noun !== 'label') return {};
+    const [, key, value] = /^([^\s=!]+)=(.*)$/.exec(expected) ?? /^(\S+) in \(([^,)]+)/.exec(expected) ?? [];
+    if (key) return {[key]: value};
+    const [, absent] = /^!(\S+)$/.exec(expected) ?? [];
+    return absent ? {[absent]: null} : {};
+  },
+  SetLabelDiffers: ({parameters: {key}, subject}) => (key && subject?.clusterSet ? {[key]: subject.clusterSet} : {}),
+};
+
+/** One edit of a cluster's labels, as a plan has it; empty where labels are not what is missing. */
+export function editsIn(reasons, name) {
+  const labels = {};
+  const walk = (reason) => {
+    Object.assign(labels, EDITS[reason.code]?.({parameters: {}, ...reason}));
+    (reason.parts ?? []).forEach(walk);
+  };
+  reasons.forEach(walk);
+  return Object.keys(labels).length ? [{name, labels}] : [];
+}
+
+export const labelEdit = ({name, labels}) => ({apiVersion: CLUSTER, kind: 'ManagedCluster', name, labels});
+
 /** What would have to change, each thing once; empty when the codes do not tell. */
 export function waysIn(why) {
   const found = new Set();

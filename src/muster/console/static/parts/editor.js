@@ -1,4 +1,4 @@
-// An editor for CEL and YAML. CodeMirror is loaded here and nowhere else. It colours; what is wrong and what may follow
+// An editor for CEL, jq and YAML. CodeMirror is loaded here and nowhere else. It colours; what is wrong and what may follow
 // is the server's to say: `diagnostics` are shown where they are, `completer` is asked at the caret.
 import {LitElement, css, html} from '../../third_party/lit.js';
 import {points, units} from '../lib/format.js';
@@ -20,6 +20,20 @@ const cel = {
     return 'operator';
   },
 };
+const JQ = /^(and|or|not|if|then|elif|else|end|as|reduce|foreach|def|try|catch|true|false|null|length|select|any|all|map|keys|test|has|in|contains)$/;
+const jq = {
+  name: 'jq',
+  token(stream) {
+    if (stream.eatSpace()) return null;
+    if (stream.match(/#.*/)) return 'comment';
+    if (stream.match(/^"(?:[^"\\]|\\.)*"?/)) return 'string';
+    if (stream.match(/^\d[\w.]*/)) return 'number';
+    if (stream.match(/^\.[A-Za-z_]\w*/)) return 'propertyName';
+    if (stream.match(/^\$?[A-Za-z_]\w*/)) return JQ.test(stream.current()) ? 'keyword' : 'variableName';
+    stream.next();
+    return 'operator';
+  },
+};
 const KINDS = {label: 'property', claim: 'property', value: 'constant', field: 'property', function: 'function', macro: 'keyword', variable: 'variable'};
 
 class Editor extends LitElement {
@@ -35,7 +49,7 @@ class Editor extends LitElement {
     .cm-line { padding: 0 var(--s4) !important; }
     .cm-cursor { border-left-color: var(--ink) !important; }
     .cm-selectionBackground { background: color-mix(in srgb, var(--accent) 22%, transparent) !important; }
-    .cm-placeholder { color: var(--faint); }
+    .cm-placeholder { color: var(--faint) !important; }
     .cm-tooltip { background: var(--raised) !important; color: var(--ink); border: 1px solid var(--line) !important; border-radius: var(--corner); box-shadow: var(--shadow); }
     .cm-tooltip-autocomplete ul { font: var(--code) !important; max-height: 16em !important; }
     .cm-tooltip-autocomplete li { padding: 2px var(--s3) !important; display: flex; gap: var(--s4); }
@@ -117,7 +131,7 @@ class Editor extends LitElement {
     return true;
   }
 
-  #spoken() { return this.language === 'yaml' ? this.#kit.yaml() : this.#kit.StreamLanguage.define(cel); }
+  #spoken() { return this.language === 'yaml' ? this.#kit.yaml() : this.#kit.StreamLanguage.define(this.language === 'jq' ? jq : cel); }
 
   updated(changed) {
     if (!this.#view) return;
@@ -155,6 +169,13 @@ class Editor extends LitElement {
   }
 
   focus() { this.#view?.focus(); }
+
+  /** Puts a text where the caret is. */
+  insert(text) {
+    if (!this.#view) return;
+    this.#view.dispatch(this.#view.state.replaceSelection(text));
+    this.#view.focus();
+  }
 
   render() { return html`<div class="place"></div>`; }
 }

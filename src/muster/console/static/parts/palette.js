@@ -1,6 +1,6 @@
-// Ctrl-K: finds clusters, placements, sets, label keys, screens and actions by a few letters.
+// Ctrl-K: finds clusters, placements, sets, hosts, resolutions, label keys, screens and actions by a few letters.
 import {LitElement, css, html, nothing} from '../../third_party/lit.js';
-import {ask, list, request} from '../lib/api.js';
+import {ask, list, names, request} from '../lib/api.js';
 import {counted} from '../lib/format.js';
 import {go, to} from '../lib/router.js';
 import {text as literal} from '../lib/search.js';
@@ -14,6 +14,7 @@ const ACTIONS = [
   {name: 'Use the dark theme', run: () => applyTheme('dark')},
   {name: 'Use the theme of the system', run: () => applyTheme('system')},
   {name: 'New placement from an expression', run: () => go('/playground')},
+  {name: 'Plan a change', run: () => go('/plan')},
   {name: 'Clusters that need attention', run: () => go(to.fleet('is:problem'))},
   {name: 'Copy a link for another browser', run: async () => {
     const answer = await request('POST', '/session/link');
@@ -36,7 +37,7 @@ class Palette extends LitElement {
     p { padding: var(--s4) var(--s5); }
   `];
 
-  #things = {placements: [], sets: []};
+  #things = {placements: [], sets: [], resolutions: [], hosts: [], classifications: []};
   #found = new Task(this, (signal, typed) => this.#search(typed, signal));
 
   constructor() {
@@ -54,8 +55,9 @@ class Palette extends LitElement {
     this.shadowRoot.querySelector('input').value = '';
     this.shadowRoot.querySelector('input').focus();
     this.#found.run('');
-    const [placements, sets] = await Promise.allSettled([list('placements'), list('managedclustersets')]);
-    this.#things = {placements: placements.value?.items ?? [], sets: sets.value?.items ?? []};
+    const asked = {placements: list('placements'), sets: list('managedclustersets'), resolutions: names('resolutions'), hosts: names('agents'), classifications: names('agentclassifications')};
+    const found = await Promise.allSettled(Object.values(asked));
+    this.#things = Object.fromEntries(Object.keys(asked).map((each, at) => [each, found[at].value?.items ?? []]));
     this.requestUpdate();
   }
 
@@ -82,9 +84,17 @@ class Palette extends LitElement {
         run: () => go(to.placement(metadata.namespace, metadata.name))})),
       ...this.#things.sets.filter((each) => fits(each.metadata.name)).slice(0, 6).map(({metadata}) => ({
         kind: 'set', name: metadata.name, more: this.#uses(metadata.name), run: () => go(to.set(metadata.name))})),
+      ...this.#of('resolutions', 'resolution', fits, ({namespace, name}) => to.resolution(namespace, name)),
+      ...this.#of('classifications', 'classification', fits, ({namespace, name}) => to.hosts({namespace, classification: name})),
+      ...(this.text ? this.#of('hosts', 'host', fits, ({namespace, name}) => to.hosts({namespace, host: name})) : []),
       ...keys.filter((each) => fits(each.key)).map((each) => ({kind: 'label', name: each.key, more: counted(each.clusters, 'cluster'), run: () => go(to.fleet(`${each.key}:*`))})),
       ...ACTIONS.filter((each) => fits(each.name)).map((each) => ({kind: 'action', ...each})),
     ];
+  }
+
+  #of(things, kind, fits, url) {
+    return this.#things[things].map((each) => each.metadata).filter(({namespace, name}) => fits(`${namespace}/${name}`)).slice(0, 5)
+      .map((each) => ({kind, name: `${each.namespace}/${each.name}`, run: () => go(url(each))}));
   }
 
   /** Where a set is used: placements that name it. */
@@ -122,7 +132,7 @@ class Palette extends LitElement {
     const results = this.#results;
     return html`<dialog aria-label="Search everything">
       <input role="combobox" aria-label="Search clusters, placements, sets, labels and actions" aria-expanded="true" aria-controls="results" aria-autocomplete="list"
-        aria-activedescendant=${results.length ? `result-${this.at}` : nothing} placeholder="Clusters, placements, sets, labels, actions"
+        aria-activedescendant=${results.length ? `result-${this.at}` : nothing} placeholder="Clusters, placements, sets, hosts, operators, labels, actions"
         autocomplete="off" spellcheck="false" @input=${this.#typed} @keydown=${this.#key}>
       <div role="listbox" id="results" aria-label="Results">${results.map((each, index) => html`
         <div role="option" id=${`result-${index}`} aria-selected=${index === this.at} @click=${() => this.#run(each)} @mousemove=${() => { this.at = index; }}>

@@ -24,7 +24,7 @@ class Time extends LitElement {
 }
 customElements.define('m-time', Time);
 
-const SIGNS = {yes: '✓', no: '–', wait: '⏸', error: '✕', open: '·'};
+const SIGNS = {yes: '✓', no: '–', wait: '‖', error: '✕', open: '·'};
 const WORDS = {yes: 'yes', no: 'no', wait: 'held', error: 'fault', open: 'not reached'};
 
 /** A sign never stands for itself: its word is there for who cannot see it. */

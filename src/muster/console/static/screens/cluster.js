@@ -25,7 +25,7 @@ export class Cluster extends Screen {
   #object = new Task(this, (signal) => get('managedclusters', {name: this.params.name}, signal));
   #verdicts = new Task(this, (signal) => ask('ClusterExplanation', {name: this.params.name, limit: 500}, signal));
   #scores = new Task(this, async (signal) => (await get('addonplacementscores', {namespace: this.params.name}, signal)).items);
-  #live = new Live(this, ['managedclusters', 'placementdecisions'], () => this.arrived());
+  #live = new Live(this, ['managedclusters', 'placementdecisions'], () => this.#refresh());
 
   get heading() { return this.params.name; }
 
@@ -39,6 +39,8 @@ export class Cluster extends Screen {
     this.#scores.run();
   }
 
+  #refresh() { for (const each of [this.#object, this.#verdicts, this.#scores]) each.refresh(); }
+
   render() {
     return html`${this.shown(this.#object, (cluster) => this.#head(cluster))}
       <div class="columns">
@@ -51,7 +53,7 @@ export class Cluster extends Screen {
     const state = health(cluster.status?.conditions);
     return html`<div><h1 class="mono">${cluster.metadata.name}</h1>
       <p><span class=${state.sign}>${sign(state.sign)} ${state.word}</span>
-        ${state.since ? html`<span class="faint">since <m-time .of=${state.since}></m-time></span>` : nothing}
+        ${state.since ? html`<span class="faint">· changed <m-time .of=${state.since}></m-time></span>` : nothing}
         <span class="faint">· ${cluster.status?.version?.kubernetes ?? 'version unknown'} · made <m-time .of=${cluster.metadata.creationTimestamp}></m-time></span></p></div>`;
   }
 
@@ -64,7 +66,7 @@ export class Cluster extends Screen {
       ${capacity.length ? html`<section class="card"><h2>Capacity</h2><table><thead><tr><th>resource</th><th class="num">capacity</th><th class="num">allocatable</th></tr></thead>
         <tbody>${capacity.map(([name, amount]) => html`<tr><td>${name}</td><td class="num mono">${amount}</td><td class="num mono">${status.allocatable?.[name] ?? ''}</td></tr>`)}</tbody></table></section>` : nothing}
       ${taints.length ? html`<section class="card"><h2>Taints</h2><dl>${taints.map((each) => html`<dt class="mono">${each.key}${each.value ? `=${each.value}` : ''}</dt>
-        <dd>${each.effect} ${each.timeAdded ? html`<span class="faint">since <m-time .of=${each.timeAdded}></m-time></span>` : nothing}</dd>`)}</dl></section>` : nothing}
+        <dd>${each.effect} ${each.timeAdded ? html`<span class="faint">added <m-time .of=${each.timeAdded}></m-time></span>` : nothing}</dd>`)}</dl></section>` : nothing}
       ${this.#scores.value?.length ? html`<section class="card"><h2>Scores</h2><dl>${this.#scores.value.flatMap((each) => (each.status?.scores ?? []).map((score) => html`
         <dt>${each.metadata.name}/${score.name}</dt><dd class="mono">${score.value}</dd>`))}</dl></section>` : nothing}
       <section class="card"><h2>Conditions</h2><dl>${(status.conditions ?? []).map((each) => html`<dt>${each.type}</dt>

@@ -85,9 +85,8 @@ export class Fleet extends Screen {
   }
 
   #refresh() {
-    if (this.#answer.pending) return;
-    this.#answer.run(true);
-    this.#facets.run();
+    this.#answer.refresh();
+    this.#facets.refresh();
   }
 
   #spec(rows) {

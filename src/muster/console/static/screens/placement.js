@@ -1,12 +1,13 @@
 // One placement: decisions by rank, the funnel, conditions in words, what moved it, and the way back.
 import {css, html, nothing} from '../../third_party/lit.js';
-import {ask, get, path, request, toYaml} from '../lib/api.js';
+import {ask, get, toYaml} from '../lib/api.js';
 import {asked, words} from '../lib/commands.js';
 import {counted, number, share} from '../lib/format.js';
 import {Live} from '../lib/live.js';
-import {to} from '../lib/router.js';
+import {go, to} from '../lib/router.js';
 import {Screen} from '../lib/screen.js';
 import {Task} from '../lib/task.js';
+import {approve, heldRemovals} from '../lib/writing.js';
 import {sign, signStyles} from '../parts/small.js';
 
 const SHOWN = 50;
@@ -20,7 +21,7 @@ const DEEDS = {
 };
 
 export class Placement extends Screen {
-  static properties = {...Screen.properties, undoing: {state: true}, all: {state: true}, faultOfUndo: {state: true}, spec: {state: true}};
+  static properties = {...Screen.properties, all: {state: true}, refused: {state: true}};
   static styles = [...Screen.styles, signStyles, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s5); }
     .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(280px, 2fr); gap: var(--s6); align-items: start; }
@@ -47,8 +48,7 @@ export class Placement extends Screen {
     .moves .stack { gap: var(--s1); } section > h2 + .moves { margin-top: var(--s2); }
     .strips { display: grid; grid-template-columns: auto 1fr auto; gap: 3px var(--s3); align-items: center; }
     .dots { display: flex; gap: 3px; flex-wrap: wrap; } .dots i { width: 10px; height: 10px; border-radius: 2px; background: var(--bar-yes); }
-    dialog { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); color: var(--ink); box-shadow: var(--shadow); width: min(640px, 94vw); padding: var(--s5); }
-    dialog::backdrop { background: rgb(0 0 0 / 25%); }
+    .held { border-inline-start: 3px solid var(--wait); }
     pre { max-height: 46vh; overflow: auto; }
     @media (max-width: 900px) { .columns { grid-template-columns: minmax(0, 1fr); } .moves > li { grid-template-columns: 1fr; } .stage { grid-template-columns: 100px 1fr 84px; } }
   `];
@@ -57,14 +57,14 @@ export class Placement extends Screen {
   #object = new Task(this, async (signal) => {
     const found = await get('placements', this.params, signal);
     const yaml = await toYaml({apiVersion: found.apiVersion, kind: found.kind, metadata: {name: found.metadata.name, namespace: found.metadata.namespace}, spec: found.spec}, signal);
-    return {found, yaml, regions: await this.#spread(found, signal)};
+    return {found, yaml, spread: await this.#spread(found, signal)};
   });
   #history = new Task(this, (signal) => get('placementhistories', this.params, signal).catch((error) => {
     if (error.code === 404) return {changes: [], revisions: []};
     throw error;
   }));
-  #undo = new Task(this, (signal, placement) => ask('PlacementExplanation', {placement, limit: 20}, signal));
-  #live = new Live(this, ['placements', 'placementdecisions', 'placementhistories'], () => this.arrived());
+  #held = new Task(this, (signal) => heldRemovals(this.params, signal));
+  #live = new Live(this, ['placements', 'placementdecisions', 'placementhistories'], () => this.#refresh());
 
   get heading() { return `${this.params.namespace}/${this.params.name}`; }
 
@@ -77,7 +77,10 @@ export class Placement extends Screen {
     this.#report.run();
     this.#object.run();
     this.#history.run();
+    this.#held.run();
   }
+
+  #refresh() { for (const each of [this.#report, this.#object, this.#history, this.#held]) each.refresh(); }
 
   /** How the decided clusters spread over a topology: one count for each value. */
   async #spread(placement, signal) {
@@ -98,10 +101,9 @@ export class Placement extends Screen {
       <div class="columns">
         <div class="stack"><section class="card stack"><div class="spread"><h2>Decisions</h2>${this.#legend(report)}</div>${this.#ranks(report)}</section>
           <section class="card stack"><h2>From the fleet to the decision</h2><div>${report.funnel.map((stage) => this.#stage(stage, report.fleet))}</div></section></div>
-        <div class="stack">${this.#conditions(report)}${this.#groups(report)}${this.#strips()}${this.#spec()}</div>
+        <div class="stack">${this.#waiting()}${this.#conditions(report)}${this.#groups(report)}${this.#strips()}${this.#spec()}</div>
       </div>
-      <section class="card"><h2>What moved it</h2>${this.shown(this.#history, (history) => this.#moves(history))}</section>`)}
-      ${this.#dialog()}`;
+      <section class="card"><h2>What moved it</h2>${this.shown(this.#history, (history) => this.#moves(history))}</section>`)}`;
   }
 
   #summary(report) {
@@ -168,7 +170,7 @@ export class Placement extends Screen {
   }
 
   #strips() {
-    const spread = this.#object.value?.regions;
+    const spread = this.#object.value?.spread;
     if (!spread?.values?.length) return nothing;
     return html`<section class="card stack"><h2>Spread over ${spread.key}</h2><div class="strips">${spread.values.map((each) => html`
       <span class="mono">${each.value || '(none)'}</span><span class="dots" aria-hidden="true">${Array.from({length: Math.min(each.count, 40)}, () => html`<i></i>`)}</span>
@@ -178,20 +180,22 @@ export class Placement extends Screen {
   #spec() {
     const {yaml} = this.#object.value ?? {};
     if (!yaml) return nothing;
-    return html`<section class="card stack"><div class="spread"><h2>Spec</h2><span class="row"><a href=${to.playground({placement: `${this.params.namespace}/${this.params.name}`})}>Edit in the playground</a></span></div>
+    return html`<section class="card stack"><div class="spread"><h2>Spec</h2><span class="row"><a href=${`/plan?placement=${encodeURIComponent(`${this.params.namespace}/${this.params.name}`)}`}>Edit and plan</a> <a href=${to.playground({placement: `${this.params.namespace}/${this.params.name}`})}>Try in the playground</a></span></div>
       <pre tabindex="0" aria-label="The placement as YAML">${yaml}</pre></section>`;
   }
 
   #moves({changes = [], revisions = []}) {
     if (!changes.length) return html`<p class="faint">Its decisions have not moved since the first.</p>`;
     const present = revisions.at(-1)?.revision;
+    const offered = new Set([present]); // one button for each spec, at the last change under it
     return html`<ol class="moves">${[...changes].reverse().map((each) => {
       const revision = revisions.find((one) => one.revision === each.generation);
+      const isNew = revision && !offered.has(revision.revision) && offered.add(revision.revision);
       return html`<li><span class="faint"><m-time .of=${each.time}></m-time></span>
         <div class="stack"><p><b>${number(each.before)} → ${number(each.after)}</b> ${this.#names('yes', '+', each.gained)} ${this.#names('error', '−', each.lost)}</p>
           <ul class="small faint">${(each.causes ?? []).map((cause) => html`<li>${cause.kind} <span class="mono">${[cause.namespace, cause.name].filter(Boolean).join('/')}</span> ${this.#deed(cause)}${cause.manager ? ` by ${cause.manager}` : ''}</li>`)}
             ${each.more ? html`<li>and ${number(each.more)} more causes</li>` : nothing}</ul></div>
-        ${revision && revision.revision !== present ? html`<button @click=${() => this.#ask(revision)}>Undo to here</button>` : html`<span class="faint small">${revision ? 'present spec' : ''}</span>`}</li>`;
+        ${isNew ? html`<button @click=${() => this.#undo(revision)}>Undo to here</button>` : html`<span class="faint small">${revision?.revision === present ? 'present spec' : ''}</span>`}</li>`;
     })}</ol>`;
   }
 
@@ -205,34 +209,28 @@ export class Placement extends Screen {
     return html`<span class=${kind}>${mark} ${examples.join(', ')}${count > examples.length ? ` and ${number(count - examples.length)} more` : ''}</span>`;
   }
 
-  async #ask(revision) {
-    this.undoing = revision;
-    this.faultOfUndo = undefined;
-    this.#undo.reset();
-    const {found} = this.#object.value;
-    this.#undo.run({...found, spec: revision.spec, status: undefined, metadata: {name: found.metadata.name, namespace: found.metadata.namespace}});
-    await this.updateComplete;
-    this.shadowRoot.querySelector('dialog').showModal();
+  /** An earlier spec, with everything else as it is: a plan says what that would move before it is written. */
+  async #undo(revision) {
+    const {apiVersion, kind, metadata: {name, namespace, labels, annotations}} = this.#object.value.found;
+    const metadata = {name, namespace, ...(labels ? {labels} : {}), ...(annotations ? {annotations} : {})};
+    go(to.plan({yaml: await toYaml({apiVersion, kind, metadata, spec: revision.spec}), how: 'replace'}));
   }
 
-  async #apply() {
-    const {found} = this.#object.value;
-    try {
-      await request('PUT', `${path('placements', this.params)}?fieldManager=muster-console`, {body: {...found, spec: this.undoing.spec}});
-      this.shadowRoot.querySelector('dialog').close();
-      this.arrived();
-    } catch (error) {
-      this.faultOfUndo = error;
-    }
+  /** Removals that guards hold: what waits, why, and the button for who may. */
+  #waiting() {
+    const held = this.#held.value;
+    if (!held) return nothing;
+    const {clusters = [], count, message, digest, since} = held;
+    return html`<section class="card stack held"><h2 class="wait">${sign('wait')} ${counted(count, 'removal')} held</h2>
+      <p>${message}</p><p class="mono small">${clusters.slice(0, 8).join(', ')}${count > 8 ? ` and ${number(count - 8)} more` : ''}</p>
+      <p class="faint small">change <span class="mono">${digest}</span>${since ? html`, held <m-time .of=${since}></m-time>` : nothing}</p>
+      ${this.refused ? html`<m-state .failure=${this.refused}></m-state>` : nothing}
+      <p><button @click=${() => this.#approve(digest)}>Approve, remove ${counted(count, 'cluster')}</button></p></section>`;
   }
 
-  #dialog() {
-    return html`<dialog aria-label="Undo">${this.undoing ? html`<div class="stack"><h2>Bring back the spec of revision ${this.undoing.revision}</h2>
-      ${this.shown(this.#undo, ({diff}) => html`<p>${this.#names('yes', '+', {count: diff.gained.count, examples: diff.gained.clusters})} ${this.#names('error', '−', {count: diff.lost.count, examples: diff.lost.clusters})}
-        ${diff.gained.count + diff.lost.count ? nothing : 'It would move no cluster.'}</p>`)}
-      ${this.faultOfUndo ? html`<m-state .failure=${this.faultOfUndo}></m-state>` : nothing}
-      <div class="row"><button class="primary" ?disabled=${!this.#undo.value} @click=${this.#apply}>Apply, move ${counted((this.#undo.value?.diff.gained.count ?? 0) + (this.#undo.value?.diff.lost.count ?? 0), 'cluster')}</button>
-        <button @click=${() => this.shadowRoot.querySelector('dialog').close()}>Cancel</button></div></div>` : nothing}</dialog>`;
+  async #approve(digest) {
+    this.refused = await approve(this.params, digest).then(() => undefined, (error) => error);
+    this.#refresh();
   }
 }
 customElements.define('m-placement', Placement);

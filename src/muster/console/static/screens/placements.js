@@ -31,7 +31,7 @@ export class Placements extends Screen {
   `];
 
   #placements = new Task(this, (signal) => list('placements', {limit: 1000, signal}));
-  #live = new Live(this, ['placements'], () => this.#placements.run());
+  #live = new Live(this, ['placements'], () => this.#placements.refresh());
 
   get heading() { return 'Placements'; }
   get commands() { const made = read('placements'); return {...made, kubectl: `${made.kubectl} -A`, muster: `${made.muster} -A`}; }

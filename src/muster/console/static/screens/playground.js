@@ -60,7 +60,7 @@ export class Playground extends Screen {
     .stacked .bar { border-radius: 0; height: 8px; transition: width var(--fade); }
     .values { display: grid; grid-template-columns: minmax(0, auto) minmax(40px, 1fr) auto; gap: 3px var(--s3); align-items: center; max-height: 190px; overflow: auto; }
     .problems li { padding: 3px 0; display: grid; grid-template-columns: 1.5em 1fr auto; gap: 0 var(--s1); }
-    m-rows { height: max(300px, calc(100vh - 360px)); }
+    m-rows { height: max(300px, calc(100vh - 260px)); }
     .examples { display: grid; gap: var(--s1); justify-items: start; }
     .examples button { text-align: start; font: 12px/18px var(--mono); overflow-wrap: anywhere; color: var(--faint); }
     .examples button:hover { color: var(--accent); }
@@ -76,7 +76,7 @@ export class Playground extends Screen {
   #compared = new Task(this, (signal) => this.#compareWith(signal));
   #choices = new Task(this, async (signal) => (await list('placements', {signal})).items);
   #keys = new Task(this, async (signal) => (await ask('FleetFacets', {facets: ['label'], mostKeys: 200, mostValues: 0}, signal)).facets.map((each) => each.key));
-  #live = new Live(this, ['managedclusters'], () => this.#refresh());
+  #live = new Live(this, ['managedclusters'], () => this.#answer.refresh());
   #asked = {};
 
   constructor() {
@@ -118,10 +118,6 @@ export class Playground extends Screen {
     this.#answer.run();
     if (this.compare) this.#compared.run();
     else this.#compared.reset();
-  }
-
-  #refresh() {
-    if (!this.#answer.pending) this.#answer.run();
   }
 
   #edited({detail}) {
@@ -260,7 +256,7 @@ export class Playground extends Screen {
 
   #count(show, count, word, kind) {
     return html`<button aria-pressed=${this.show === show} title="Show only these" @click=${() => { this.show = this.show === show ? 'All' : show; this.#answer.run(); }}>
-      <b class=${kind === 'no' ? '' : count ? kind : 'faint'}>${number(count)}</b>${count ? sign(kind) : html`<span class="faint">${sign('open')}</span>`} <span class="faint">${word}</span></button>`;
+      <b class=${kind === 'no' ? '' : count ? kind : 'faint'}>${number(count)}</b>${count ? sign(kind) : nothing} <span class="faint">${word}</span></button>`;
   }
 
   #funnel({funnel, fleet}) {

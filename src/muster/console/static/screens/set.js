@@ -20,7 +20,7 @@ export class ClusterSet extends Screen {
 
   #answer = new Task(this, (signal) => ask('SetExplanation', {name: this.params.name, limit: 200}, signal));
   #join = new Task(this, (signal) => ask('JoinReview', {set: this.params.name}, signal));
-  #live = new Live(this, ['managedclustersets', 'managedclusters'], () => this.#answer.run());
+  #live = new Live(this, ['managedclustersets', 'managedclusters'], () => this.#answer.refresh());
 
   get heading() { return this.params.name; }
   get commands() { return read('managedclustersets', {name: this.params.name}, words('muster', 'explain', 'clusterset', this.params.name)); }

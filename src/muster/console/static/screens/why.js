@@ -6,7 +6,7 @@ import {Live} from '../lib/live.js';
 import {to} from '../lib/router.js';
 import {Screen} from '../lib/screen.js';
 import {Task} from '../lib/task.js';
-import {waysIn} from '../lib/ways.js';
+import {editsIn, waysIn} from '../lib/ways.js';
 import {sign, signStyles} from '../parts/small.js';
 
 export class Why extends Screen {
@@ -26,12 +26,12 @@ export class Why extends Screen {
     .observed li { padding: 2px 0; }
     .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(80px, auto); gap: var(--s4); }
     .pair .found { text-align: end; }
-    .way { border-inline-start: 3px solid var(--accent); padding: var(--s2) var(--s4); background: var(--accent-wash); border-radius: 0 var(--corner) var(--corner) 0; }
+    .way { border-inline-start: 3px solid var(--accent); padding: var(--s2) var(--s4); background: var(--accent-wash); border-radius: 0 var(--corner) var(--corner) 0; display: flex; gap: var(--s4); justify-content: space-between; align-items: center; flex-wrap: wrap; }
     .scores { display: grid; grid-template-columns: auto auto auto; justify-content: start; gap: 2px var(--s5); }
   `];
 
   #answer = new Task(this, async (signal) => ask('PlacementExplanation', this.#spec, signal));
-  #live = new Live(this, ['managedclusters', 'placements'], () => this.#answer.run());
+  #live = new Live(this, ['managedclusters', 'placements'], () => this.#answer.refresh());
 
   get #spec() {
     const {namespace, name, cluster} = this.params;
@@ -69,11 +69,14 @@ export class Why extends Screen {
     for (const each of failed) {
       const kind = each.name.split(' ')[0];
       const passes = found.checks.some((other) => other.passed && other.name.split(' ')[0] === kind);
-      if (!kinds.has(kind) && !(passes && kind === 'set')) kinds.set(kind, waysIn(each.why));
+      if (!kinds.has(kind) && !(passes && kind === 'set')) kinds.set(kind, each.why);
     }
-    const ways = [...new Set([...kinds.values()].flat())];
+    const reasons = [...kinds.values()];
+    const ways = [...new Set(reasons.flatMap(waysIn))];
     const told = ways.length ? ways : waysIn(found.why);
-    return told.length ? html`<div class="way"><h3>Nearest way in</h3><p>${told.join(', and ')}</p></div>` : nothing;
+    const labels = editsIn(reasons, this.params.cluster);
+    return told.length ? html`<div class="way"><div><h3>Nearest way in</h3><p>${told.join(', and ')}</p></div>
+      ${labels.length ? html`<a class="button" href=${to.plan({labels})}>Plan this</a>` : nothing}</div>` : nothing;
   }
 
   /** Checks in order; those after the stage that removed the cluster were not reached, and are told in faint ink. */

@@ -65,8 +65,9 @@ faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, and 1,00
 kubernetes: $(VENV)/.dev ## a real kube-apiserver (built once from its Go modules): admission, stories, contract (SEED=N repeats random writes)
 	@$(if $(SEED),MUSTER_SEED=$(SEED)) $(BIN)/python -m tests.kubernetes
 
-interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise
+interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise, 50 kills, Helm, and beside Open Cluster Management's controller
 	@$(BIN)/python -m tests.kubernetes --server server-1.33
+	@MUSTER_KILLS=50 MUSTER_CALM=$(if $(LONG),3600,300) $(BIN)/python -m tests.kubernetes --guests -s $(addprefix tests/kubernetes/,test_killed.py test_packaging.py test_helm.py test_beside_ocm.py)
 
 contract: $(VENV)/.dev ## the contract of client and controllers; MUSTER_CONTRACT_KUBECONFIG=FILE adds a server
 	@$(BIN)/pytest tests/contract -q

@@ -73,10 +73,11 @@ faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, with gua
 kubernetes: $(VENV)/.dev ## a real kube-apiserver (built once from its Go modules): admission, stories, contract (SEED=N repeats random writes)
 	@$(if $(SEED),MUSTER_SEED=$(SEED)) $(BIN)/python -m tests.kubernetes
 
-interop: $(VENV)/.dev ## the same on the oldest Kubernetes that we promise; OCM's agent joins the hub; Argo CD's own generators
-	@MUSTER_INTEROP=1 $(BIN)/pytest tests/argocd -q -n 0
+interop: $(VENV)/.dev ## the oldest Kubernetes that we promise, 50 kills, Helm, OCM's placement controller and agent, Argo CD's generators
 	@$(BIN)/python -m tests.kubernetes --server server-1.33
+	@MUSTER_KILLS=50 MUSTER_CALM=$(if $(LONG),3600,300) $(BIN)/python -m tests.kubernetes --guests -s $(addprefix tests/kubernetes/,test_killed.py test_packaging.py test_helm.py test_beside_ocm.py)
 	@$(BIN)/python -m tests.clients.ocm_agent
+	@MUSTER_INTEROP=1 $(BIN)/pytest tests/argocd -q -n 0
 
 contract: $(VENV)/.dev ## the contract of client and controllers; MUSTER_CONTRACT_KUBECONFIG=FILE adds a server
 	@$(BIN)/pytest tests/contract -q

@@ -1,6 +1,7 @@
 """Builds kube-apiserver and etcd if need be, and runs the tests that need them: `make kubernetes`, `make interop`.
 
-`--server server-1.33` takes the oldest version that we promise. What comes after the options goes to pytest.
+`--server server-1.33` takes the oldest version that we promise, `--guests` builds programs of others that stand beside
+ours (Helm, Open Cluster Management's placement controller). What comes after the options goes to pytest.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from tests.differential.building import NoGoError
 from tests.kubernetes.binaries import CHOSEN, NEWEST, OLDEST, built, version_of
+from tests.kubernetes.guests import built_guests
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +23,9 @@ ROOT = Path(__file__).parents[2]
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.kubernetes", description=__doc__)
     parser.add_argument("--server", choices=(NEWEST, OLDEST), default=NEWEST, help="which version of Kubernetes")
+    parser.add_argument("--guests", action="store_true", help="with programs of others beside ours")
     options, more = parser.parse_known_args()
+    environment = os.environ | {CHOSEN: options.server}
     started = time.monotonic()
     if not os.environ.get("MUSTER_KUBERNETES_BIN"):
         print(
@@ -29,12 +33,14 @@ def main() -> int:
         )
         try:
             built(options.server)
+            environment |= built_guests() if options.guests else {}
         except (NoGoError, RuntimeError) as error:
             print(f"cannot be built: {error}\nMUSTER_KUBERNETES_BIN=FOLDER names a folder with both", file=sys.stderr)
             return 1
         print(f"ready after {time.monotonic() - started:.0f} s", flush=True)
-    command = [sys.executable, "-m", "pytest", "tests/kubernetes", "-q", *more]
-    return subprocess.run(command, cwd=ROOT, env=os.environ | {CHOSEN: options.server}, check=False).returncode
+    chosen = [each for each in more if (ROOT / each.partition("::")[0]).exists()]
+    command = [sys.executable, "-m", "pytest", "-q", *more, *([] if chosen else ["tests/kubernetes"])]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

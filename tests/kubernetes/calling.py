@@ -6,6 +6,7 @@ import base64
 import http.client
 import json
 import ssl
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -15,12 +16,14 @@ import yaml
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 GROUP = "cluster.open-cluster-management.io"
 CLUSTERS = f"/apis/{GROUP}/v1/managedclusters"
 SETS = f"/apis/{GROUP}/v1beta2/managedclustersets"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_COME_AGAIN = 429
 MERGE, APPLY, JSON_PATCH = (
     "application/merge-patch+json",
     "application/apply-patch+yaml",
@@ -63,7 +66,13 @@ class Caller:
     def send(
         self, method: str, path: str, body: Any = None, content_type: str = "", *, dry_run: bool = False
     ) -> Answer:
-        """One request. A patch is a merge patch unless something else is said."""
+        """One request. A patch is a merge patch unless something else is said. While a definition has just changed a
+        server asks to come again, and so we do, as any client would."""
+        while (answer := self._send(method, path, body, content_type, dry_run)).code == _COME_AGAIN:
+            time.sleep(0.2)
+        return answer
+
+    def _send(self, method: str, path: str, body: Any, content_type: str, dry_run: bool) -> Answer:
         if dry_run:
             path += f"{'&' if '?' in path else '?'}dryRun=All"
         kind = content_type or (MERGE if method == "PATCH" else "application/json")
@@ -72,7 +81,7 @@ class Caller:
         try:
             self._connection.request(method, path, body=encoded, headers=headers)
             answer = self._connection.getresponse()
-        except (http.client.HTTPException, ConnectionError):
+        except (http.client.HTTPException, ConnectionError, ssl.SSLError):
             self._connection.close()  # the server has ended a connection that nobody used
             self._connection.request(method, path, body=encoded, headers=headers)
             answer = self._connection.getresponse()
@@ -89,6 +98,14 @@ class Caller:
     def apply(self, path: str, body: JsonObject) -> JsonObject:
         """Server-side, as one who is right about conflicts."""
         return self.ok("PATCH", f"{path}?fieldManager=tests&force=true", body, APPLY)
+
+    def events(self, path: str) -> Iterator[JsonObject]:
+        """A watch, until the server ends it."""
+        self._connection.request("GET", path, headers=self._headers)
+        answer = self._connection.getresponse()
+        assert answer.status == 200, answer.read()
+        while line := answer.readline():
+            yield json.loads(line)
 
     def close(self) -> None:
         self._connection.close()

@@ -2,8 +2,7 @@
 
 - `server`: a fresh kube-apiserver and etcd for the module. `server.kubeconfig` is an administrator's,
   `server.user("dev1", groups=())` a kubeconfig of anybody else.
-- `home`: the hub, then Kubernetes with what we install there; for tests that must hold on both.
-- `webhooks`: our Pods, as processes, called by the API server.
+- `home`: the hub, then Kubernetes with our Pods, then with our kinds and policies alone; for what must hold on all.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.kubernetes.binaries import NotBuiltError, found
-from tests.kubernetes.homes import HUB, KUBERNETES, hub_home, kubernetes_home
+from tests.kubernetes.homes import HUB, KUBERNETES, WITHOUT_PODS, hub_home, kubernetes_home
 from tests.kubernetes.server import running
 
 if TYPE_CHECKING:
@@ -38,19 +37,14 @@ def server(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield started
 
 
-@pytest.fixture(scope="module", params=[HUB, KUBERNETES])
+@pytest.fixture(scope="module", params=[HUB, KUBERNETES, WITHOUT_PODS])
 def home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == HUB:
         with hub_home(folder) as started:
             yield started
-    else:
-        with kubernetes_home(request.getfixturevalue("server"), folder) as started:
-            yield started
-
-
-@pytest.fixture
-def webhooks(home: Home) -> None:
-    """Our Pods beside a Kubernetes home; on the hub they are the hub."""
-    if home.is_kubernetes:
-        pytest.xfail("needs the webhook server of `muster kubernetes run` beside the kube-apiserver")
+        return
+    programs = request.getfixturevalue("binaries")
+    pods = 2 if request.param == KUBERNETES else 0
+    with running(programs, folder) as server, kubernetes_home(server, folder, pods=pods) as started:
+        yield started

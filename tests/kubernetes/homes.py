@@ -1,6 +1,7 @@
-"""The two homes behind one face: a hub with roles, and a kube-apiserver with our kinds and policies.
+"""The two homes behind one face: a hub with roles, and a kube-apiserver with Muster installed.
 
-A test that takes the fixture `home` runs on both. Users exist on both by name; what they may do says `grant`.
+A test that takes the fixture `home` runs on both, and on Kubernetes twice: with our Pods, and with kinds and policies
+alone. Users exist on all of them by name; what they may do says `grant`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tests.e2e.test_kubectl import Kubectl
 from tests.hub.rest.running import running_hub
 from tests.kubernetes.calling import Caller, grant
 from tests.kubernetes.installing import PROBER, eventually, install, labels_by_policy, until_known
+from tests.kubernetes.pods import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from muster.values.json import JsonObject
     from tests.kubernetes.server import Server
 
-HUB, KUBERNETES = "hub", "kubernetes"
+HUB, KUBERNETES, WITHOUT_PODS = "hub", "kubernetes", "without-pods"
 _SKEW: Final = "WARNING: version difference"
 
 
@@ -46,8 +48,8 @@ class Home:
 
     @cached_property
     def labels_clusters(self) -> bool:
-        """Whether clusters get the default label without a program of ours: not on Kubernetes before 1.36."""
-        return not self.is_kubernetes or labels_by_policy(self.admin)
+        """Whether clusters get the default label: not without our Pods on Kubernetes before 1.36."""
+        return self.name != WITHOUT_PODS or labels_by_policy(self.admin)
 
     @property
     def admin(self) -> Caller:
@@ -121,14 +123,17 @@ def hub_home(folder: Path) -> Iterator[Home]:
 
 
 @contextlib.contextmanager
-def kubernetes_home(server: Server, folder: Path) -> Iterator[Home]:
-    """A server with our kinds and policies installed."""
-    install(server)
-    home = Home(KUBERNETES, folder, lambda user: server.user(user) if user else server.kubeconfig, server)
-    try:
+def kubernetes_home(server: Server, folder: Path, *, pods: int = 1) -> Iterator[Home]:
+    """A server with Muster installed and so many Pods; without any, with our kinds and policies alone."""
+    with contextlib.ExitStack() as stack:
+        if pods:
+            stack.enter_context(installed(server, pods=pods))
+        else:
+            install(server)
+        name = KUBERNETES if pods else WITHOUT_PODS
+        home = Home(name, folder, lambda user: server.user(user) if user else server.kubeconfig, server)
+        stack.callback(home.close)
         yield home
-    finally:
-        home.close()
 
 
 def told(text: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PROBER: Final = "prober"
 _KEY: Final = "muster.invalid/probe"
-_PATIENCE: Final = 60
+_PATIENCE: Final = 120  # seconds; on a busy machine a Pod takes its time
 
 
 def crds() -> list[JsonObject]:
@@ -53,12 +53,12 @@ def apply_all(admin: Caller, objects: Iterable[JsonObject]) -> None:
         admin.apply(path_of(each), each)
 
 
-def eventually(question: Callable[[], bool], what: str) -> float:
+def eventually(question: Callable[[], bool], what: str, patience: float = _PATIENCE) -> float:
     """Wait until something is so; how many seconds that took."""
     started = time.monotonic()
     while not question():
-        if time.monotonic() - started > _PATIENCE:
-            raise AssertionError(f"{what}: not after {_PATIENCE} s")
+        if time.monotonic() - started > patience:
+            raise AssertionError(f"{what}: not after {patience} s")
         time.sleep(0.002)
     return time.monotonic() - started
 

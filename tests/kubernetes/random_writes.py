@@ -10,7 +10,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.selectors.membership import DEFAULT_KEY
-from tests.kubernetes.calling import APPLY, CLUSTERS, JSON_PATCH, SETS, a_binding, a_cluster, a_rule, a_set, bindings
+from tests.kubernetes.calling import (
+    APPLY,
+    CLUSTERS,
+    GROUP,
+    JSON_PATCH,
+    SETS,
+    a_binding,
+    a_cluster,
+    a_rule,
+    a_set,
+    bindings,
+)
 
 if TYPE_CHECKING:
     import random
@@ -21,13 +32,15 @@ if TYPE_CHECKING:
     from tests.kubernetes.homes import Home
 
 NAMESPACE: Final = "verdicts"
-TAKEN_IN: Final = "cannot take"  # the first words of a refusal that needs a list of clusters, and so a webhook
+_CONFLICT: Final = 409
 _REGISTER: Final = "register.open-cluster-management.io"
 _WRITE: Final = "create,get,update,patch,delete"
 _KEYS: Final = ("region", "tier", "example.com/team")
 _NAMES: Final = ("apac", "us", "gold", "silver", "red")
 _DEFAULTS: Final = ("default", "prod", "apac", "nowhere", "")
 _CLUSTERS: Final = ("c0", "c1", "c2", "c3", "c4", "with.dots")
+_TIME: Final = "2026-01-01T00:00:00Z"
+_BUILT_IN: Final = frozenset({"default", "global"})  # sets that controllers keep
 _URLS: Final = ("https://a.example.com:6443", "http://a.example.com", "HTTPS://[::1]", "ftp://x", "https:x", "", "%zz")
 
 ROLES: Final[dict[str, tuple[JsonObject, ...]]] = {
@@ -80,14 +93,17 @@ class RandomWrite:
         return f"{self.user}: {self.method} {self.path} {self.body}{' (dry run)' if self.dry_run else ''}"
 
     def sent(self, home: Home) -> Answer:
-        body = self.body
-        if self.changed is not None:
+        user = home.caller(self.user)
+        if self.changed is None:
+            return user.send(self.method, self.path, self.body, self.content_type, dry_run=self.dry_run)
+        while True:
             stored = home.admin.send("GET", self.path)
             if not stored.is_allowed:
                 return stored
-            body = stored.body
-            self.changed(body)
-        return home.caller(self.user).send(self.method, self.path, body, self.content_type, dry_run=self.dry_run)
+            self.changed(stored.body)
+            answer = user.send(self.method, self.path, stored.body, dry_run=self.dry_run)
+            if answer.code != _CONFLICT:  # else controllers have written in between: look again, as anybody would
+                return answer
 
 
 def draw(dice: random.Random) -> RandomWrite:
@@ -111,6 +127,12 @@ def _labels(dice: random.Random) -> dict[str, Any]:
     return labels
 
 
+def _taint(dice: random.Random) -> dict[str, Any]:
+    """One as users may write it, or with a time, which is the server's to say."""
+    times = {"timeAdded": _TIME} if dice.random() < 0.3 else {}
+    return {"key": dice.choice(("slow", "old")), "effect": dice.choice(("NoSelect", "PreferNoSelect")), **times}
+
+
 def _cluster_write(dice: random.Random, user: str, dry_run: bool) -> RandomWrite:
     name = dice.choice(_CLUSTERS)
     path = f"{CLUSTERS}/{name}"
@@ -119,6 +141,8 @@ def _cluster_write(dice: random.Random, user: str, dry_run: bool) -> RandomWrite
         spec["hubAcceptsClient"] = dice.random() < 0.7
     if dice.random() < 0.15:
         spec["managedClusterClientConfigs"] = [{"url": dice.choice(_URLS)} for _ in range(dice.randrange(3))]
+    if dice.random() < 0.15:
+        spec["taints"] = [_taint(dice)]
     labels = _labels(dice)
     match dice.choices(
         ("create", "merge", "json", "put", "apply", "status", "owners", "delete"), (5, 8, 2, 3, 3, 1, 1, 2)
@@ -199,15 +223,20 @@ def verdict(answer: Answer) -> str:
 
 
 def state_of(home: Home) -> dict[str, Any]:
-    """Everything that was written, without what a server adds of its own."""
+    """Everything that users wrote, without what a server or a controller adds of its own."""
     found: dict[str, Any] = {}
     for path in (CLUSTERS, SETS, bindings(NAMESPACE)):
         for each in home.admin.ok("GET", path)["items"]:
-            metadata = each["metadata"]
-            kept = {
-                "labels": metadata.get("labels"),
-                "owners": metadata.get("ownerReferences"),
-                "spec": each.get("spec"),
-            }
+            metadata, spec = each["metadata"], dict(each.get("spec", {}))
+            if path == SETS and metadata["name"] in _BUILT_IN:
+                continue
+            if taints := [_untimed(taint) for taint in spec.pop("taints", ()) if GROUP not in taint["key"]]:
+                spec["taints"] = taints
+            kept = {"labels": metadata.get("labels"), "owners": metadata.get("ownerReferences"), "spec": spec}
             found[f"{path}/{metadata['name']}"] = kept
     return found
+
+
+def _untimed(taint: dict[str, Any]) -> dict[str, Any]:
+    """The taint, and whether it has a time; which one it is differs from server to server."""
+    return taint | {"timeAdded": bool(taint.get("timeAdded"))}

@@ -43,7 +43,7 @@ OCM: Final = "cluster.open-cluster-management.io"
 CLUSTERS: Final = f"/apis/{OCM}/v1/managedclusters"
 SETS: Final = f"/apis/{OCM}/v1beta2/managedclustersets"
 LEASE: Final = f"/apis/coordination.k8s.io/v1/namespaces/{HOME}/leases/muster-controllers"
-_PATIENCE: Final = 60.0
+_PATIENCE: Final = 180.0  # seconds; on a busy machine a Pod takes its time
 
 
 class Server(Protocol):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.clustersets import pairs
+from muster.placement.guards import PREFIX as GUARDS
 from muster.selectors.membership import DEFAULT_KEY
 from tests.kubernetes.calling import CLUSTERS, SETS, a_binding, a_cluster, a_rule, a_set
 from tests.kubernetes.homes import told
@@ -355,6 +356,38 @@ def _placement(name: str, expression: str) -> JsonObject:
 @plays("placement-expressions")
 def placement_expressions(stage: Stage) -> None:
     stage.not_created("", "celExpressions[0]: Too long", _placement("long", f"'{'x' * 11_000}' == ''"))
+
+
+def _guarded(name: str, **guards: str) -> JsonObject:
+    placement = _of_namespace("cluster.open-cluster-management.io/v1beta1", "Placement", name)
+    placement["metadata"]["annotations"] = {
+        f"{GUARDS}{guard.replace('_', '-')}": text for guard, text in guards.items()
+    }
+    return placement
+
+
+@plays("guards-let-go")
+def guards_let_go(stage: Stage) -> None:
+    stage.home.grant("dev1", a_rule(_WRITE, "placements"))
+    stage.home.grant("sre1", a_rule(_WRITE, "placements"), a_rule("approve", "placements", "guarded"))
+    stage.create("dev1", _guarded("guarded", max_removals="5"))  # whoever sets one where there was none is free to
+    change = ("annotate", "placement", "guarded", "-n", NAMESPACE, "--overwrite")
+    words = 'user "dev1" cannot {}: it needs the permission to "approve" placements'
+    loosened = words.format(f"change the guard {GUARDS}max-removals")
+    stage.refused("dev1", loosened, *change, f"{GUARDS}max-removals=50")
+    stage.refused("dev1", loosened, *change, f"{GUARDS}max-removals-")
+    stage.refused("dev1", words.format("approve removals"), *change, f"{GUARDS}approve-removals=3f0c2a9d1b7e64a85c11")
+    stage.done("dev1", *change, "note=whatever")
+    stage.done("sre1", *change, f"{GUARDS}approve-removals=3f0c2a9d1b7e64a85c11")
+    stage.done("sre1", *change, f"{GUARDS}max-removals=50")
+
+
+@plays("guards-readable")
+def guards_readable(stage: Stage) -> None:
+    stage.not_created("", f"metadata.annotations[{GUARDS}max-removals]", _guarded("unread", max_removals="some"))
+    stage.create("", _guarded("read"))
+    args = ("annotate", "placement", "read", "-n", NAMESPACE, f"{GUARDS}max-removals=some")
+    stage.refused("", f"metadata.annotations[{GUARDS}max-removals]", *args)
 
 
 @plays("placement-advice")

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.kubernetes.certificates import Authority, write_key
+from tests.kubernetes.network import pod_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from tests.kubernetes.binaries import Binaries
     from tests.kubernetes.certificates import Pair
+    from tests.kubernetes.network import PodNetwork
 
 _PATIENCE: Final = 90  # seconds until it must be ready; four are usual
 _ENDING: Final = 10
@@ -52,6 +54,7 @@ class Server:
     authority: Authority
     proxy_authority: Path  # signs the certificate by which the server introduces itself to aggregated APIs
     admin_token: str
+    network: PodNetwork
     process: int = 0  # of the kube-apiserver, for those who measure it
 
     @property
@@ -91,8 +94,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(binaries: Binaries, folder: Path, *, plugins: Sequence[str] = PLUGINS) -> Iterator[Server]:
-    """Start etcd and the API server, and stop both at the end. `plugins` of admission are those beside the usual."""
+def running(
+    binaries: Binaries, folder: Path, *, plugins: Sequence[str] = PLUGINS, options: Sequence[str] = ()
+) -> Iterator[Server]:
+    """Start etcd and the API server, and stop both at the end. `plugins` of admission are those beside the usual, and
+    `options` are the API server's own."""
     authority, proxies = Authority(folder, "ca"), Authority(folder, "proxy-ca")
     token = secrets.token_hex(16)
     tokens = folder / "tokens.csv"
@@ -102,16 +108,19 @@ def running(binaries: Binaries, folder: Path, *, plugins: Sequence[str] = PLUGIN
     write_key(account_key, ec.generate_private_key(ec.SECP256R1()))
     client_port, peer_port, port = _free_ports(3)
     with contextlib.ExitStack() as stack:
+        network = stack.enter_context(pod_network())
         stack.enter_context(_started("etcd", _etcd(binaries, folder, client_port, peer_port), folder))
         arguments = _apiserver(binaries, client_port, port, authority, proxies)
         arguments += [
+            f"--egress-selector-config-file={network.configuration(folder)}",
             f"--token-auth-file={tokens}",
             f"--service-account-key-file={account_key}",
             f"--service-account-signing-key-file={account_key}",
             *([f"--enable-admission-plugins={','.join(plugins)}"] if plugins else []),
+            *options,
         ]
         process = stack.enter_context(_started("kube-apiserver", arguments, folder))
-        server = Server(f"https://127.0.0.1:{port}", folder, authority, proxies.file, token, process.pid)
+        server = Server(f"https://127.0.0.1:{port}", folder, authority, proxies.file, token, network, process.pid)
         _until_ready(server, process)
         yield server
 

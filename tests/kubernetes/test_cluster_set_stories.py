@@ -1,7 +1,6 @@
 """The stories of the guide to cluster sets, told on a real kube-apiserver with its own example files.
 
-Two things are said differently there, as the guide says: a set is written in the version that is stored (nobody
-converts while our Pods are not running), and who may create clusters or sets is not limited to names.
+One thing is said differently there, as the guide says: who may create clusters or sets is not limited to names.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from tests.kubernetes.server import Server
 
 pytestmark = [
+    pytest.mark.timeout(400),
     pytest.mark.e2e,
     pytest.mark.slow,
     pytest.mark.skipif(KUBECTL is None, reason="no kubectl on PATH (Debian: apt install kubernetes-client)"),
@@ -50,8 +50,6 @@ def for_kubernetes(file: str) -> str:
 
 
 def _adapted(obj: dict[str, Any]) -> dict[str, Any]:
-    if obj["kind"] == "ManagedClusterSet":
-        return obj | {"apiVersion": obj["apiVersion"].replace("v1alpha1", "v1beta2")}
     if obj["kind"] == "ClusterRole":
         return obj | {"rules": [each for rule in obj["rules"] for each in _without_names_on_create(rule)]}
     return obj

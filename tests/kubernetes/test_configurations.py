@@ -32,8 +32,10 @@ def test_only_what_guards_permissions_fails_closed() -> None:
         "sets.permissions.muster.dev",
         "clusters.permissions.muster.dev",
         "bindings.permissions.muster.dev",
+        "placements.permissions.muster.dev",
     ]
     assert closed(HomeSettings(mode="beside")) == []
+    assert closed(HomeSettings(mode="beside", policies=False)) == ["placements.permissions.muster.dev"]
 
 
 @pytest.mark.parametrize("settings", EVERY, ids=str)

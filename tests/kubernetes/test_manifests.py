@@ -72,7 +72,8 @@ def test_our_kinds_are_all_that_are_stored_and_not_built_into_kubernetes() -> No
 
 def test_with_upstreams_kinds_only_those_are_installed_that_nobody_else_defines() -> None:
     found = names(HomeSettings(crds="upstream"), "CustomResourceDefinition")
-    assert found == ["placementhistories.placement.muster.dev", "resolutions.resolution.muster.dev"]
+    wanted = ("placementhistories.placement", "placementguardrecords.placement", "resolutions.resolution")
+    assert found == [f"{each}.muster.dev" for each in wanted]
     assert names(HomeSettings(crds="none"), "CustomResourceDefinition") == []
 
 
@@ -146,22 +147,31 @@ def test_histories_can_be_given_another_owner() -> None:
     assert "delete" in found["verbs"]
 
 
-def test_beside_open_cluster_management_only_placements_are_written() -> None:
+OF_PLACEMENTS = {
+    "placementdecisions",
+    "placementdecisions/status",
+    "placementhistories",
+    "placementguardrecords",
+    "placements/finalizers",
+    "placements/status",
+    "events",
+}
+
+
+def written(settings: HomeSettings) -> set[str]:
     reading = {"get", "list", "watch"}
-    written = {
-        name
-        for each in rules(HomeSettings(mode="beside", webhooks=False), "ClusterRole")
-        if set(each["verbs"]) - reading
-        for name in each["resources"]
-    }
-    assert written == {
-        "placementdecisions",
-        "placementdecisions/status",
-        "placementhistories",
-        "placements/finalizers",
-        "placements/status",
-        "events",
-    }
+    found = [each for each in rules(settings, "ClusterRole") if set(each["verbs"]) - reading]
+    return {name for each in found for name in each["resources"]}
+
+
+def test_instead_of_its_placement_controller_only_placements_are_written() -> None:
+    assert written(HomeSettings(mode="instead", webhooks=False)) == OF_PLACEMENTS
+
+
+def test_beside_open_cluster_management_what_is_none_of_its_business_is_written_too() -> None:
+    """As the controllers that run there write it: labels of hosts, and resolutions."""
+    hosts = {"agents", "agentclassifications", "agentclassifications/status"}
+    assert written(HomeSettings(mode="beside", webhooks=False)) == {*OF_PLACEMENTS, *hosts, "resolutions/status"}
 
 
 def test_three_roles_for_users_become_part_of_kubernetes_own_and_two_of_nothing() -> None:

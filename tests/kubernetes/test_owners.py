@@ -23,7 +23,7 @@ OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "gone-tomorrow", "uid"
 
 @pytest.fixture
 def plain_home(binaries: Binaries, tmp_path: Path) -> Iterator[Home]:
-    with running(binaries, tmp_path, plugins=()) as server, kubernetes_home(server, tmp_path) as home:
+    with running(binaries, tmp_path, plugins=()) as server, kubernetes_home(server, tmp_path, pods=0) as home:
         yield home
 
 

@@ -49,8 +49,10 @@ def test_every_policy_is_bound() -> None:
     assert all(each["spec"]["policyName"] == each["metadata"]["name"] for each in OBJECTS[1::2])
 
 
-def test_beside_open_cluster_management_its_own_webhooks_guard() -> None:
-    assert policies(HomeSettings(mode="beside")) == policies(HomeSettings(mode="instead")) == []
+def test_beside_open_cluster_management_its_own_webhooks_guard_all_but_what_is_ours() -> None:
+    beside = policies(HomeSettings(mode="beside"))
+    assert beside == policies(HomeSettings(mode="instead"))
+    assert {each["metadata"]["name"] for each in beside} == {"muster-approve"}
     assert policies(HomeSettings(policies=False)) == []
 
 

@@ -12,11 +12,12 @@ from muster.admission.cluster_set import key_taken, long_name
 from muster.admission.cluster_set import permitted as set_permitted
 from muster.admission.cluster_set_binding import permitted as binding_permitted
 from muster.admission.cluster_set_binding import same_name
-from muster.admission.managed_cluster import client_configs, default_set, joining_taint, taint_times
+from muster.admission.managed_cluster import client_configs, default_set, joining_taint, namespace_stays, taint_times
 from muster.admission.managed_cluster import permitted as cluster_permitted
 from muster.admission.owners import permitted as owners_permitted
 from muster.admission.placement import checked as placement_checked
-from muster.admission.placement_guards import checked as guards_checked
+from muster.admission.placement_guards import permitted as guards_permitted
+from muster.admission.placement_guards import readable as guards_readable
 from muster.admission.resolution import spec_checked
 from muster.admission.write import Finding, World, Write
 from muster.api.agent import GROUP as AGENTS
@@ -61,11 +62,12 @@ async def at_once(work: Callable[[], Finding], *, heavy: bool) -> Finding:  # no
 @dataclass(frozen=True, slots=True)
 class KindChecks:
     """The checks of one kind, in the order in which they are asked. `compiling` ones read expressions, which can take
-    a second."""
+    a second; `looking` ones read other objects, and `inquiring` ones permissions as well."""
 
     mutating: tuple[Check, ...] = ()
     validating: tuple[Check, ...] = ()
     compiling: tuple[Check, ...] = ()
+    looking: tuple[Inquiry, ...] = ()
     inquiring: tuple[Inquiry, ...] = ()
 
 
@@ -77,10 +79,14 @@ def kinds(settings: Settings) -> Mapping[str, KindChecks]:
     filled_in: tuple[Check, ...] = (joining_taint, taint_times) if settings.taint_on_join else (taint_times,)
     filled_in += (default_set,) if settings.default_cluster_set else ()
     return {
-        f"managedclusters.{OCM}": KindChecks(filled_in, (client_configs,), inquiring=(cluster_permitted,)),
+        f"managedclusters.{OCM}": KindChecks(
+            filled_in, (client_configs,), looking=(namespace_stays,), inquiring=(cluster_permitted,)
+        ),
         f"managedclustersets.{OCM}": KindChecks(validating=(key, long_name), inquiring=(set_permitted,)),
         f"managedclustersetbindings.{OCM}": KindChecks(validating=(same_name,), inquiring=(binding_permitted,)),
-        f"placements.{OCM}": KindChecks(compiling=(placement,), inquiring=(guards_checked,)),
+        f"placements.{OCM}": KindChecks(
+            validating=(guards_readable,), compiling=(placement,), inquiring=(guards_permitted,)
+        ),
         f"resolutions.{RESOLUTIONS}": KindChecks(compiling=(spec_checked,)),
         f"agentclassifications.{AGENTS}": KindChecks(compiling=(query,)),
     }
@@ -131,7 +137,7 @@ async def validate(
         warnings += finding.warnings
         if finding.refusal is not None:
             return replace(finding, warnings=warnings)
-    for inquiry in found.inquiring:
+    for inquiry in (*found.looking, *found.inquiring):
         finding = await inquiry(write, world)
         warnings += finding.warnings
         if finding.refusal is not None:

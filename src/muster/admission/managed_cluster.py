@@ -141,6 +141,20 @@ def _is_https(url: str) -> bool:
         return False
 
 
+async def namespace_stays(write: Write, world: World) -> Finding:
+    """A cluster is not accepted while the namespace of its name goes away."""
+    if write.new is None or write.subresource:
+        return NOTHING
+    if not _judged(write.new).spec.hub_accepts_client or _judged(write.old).spec.hub_accepts_client:
+        return NOTHING
+    name = name_of(write)
+    namespace = _NAMESPACES.fitted(await world.get("namespaces", "", name))
+    if isinstance(namespace, Fault) or namespace.obj.status.phase != "Terminating":
+        return NOTHING
+    text = f'managedclusters/accept.{GROUP} "{name}" is forbidden: cluster namespace "{name}" is terminating'
+    return refused(text, 403, "Forbidden")
+
+
 async def permitted(write: Write, world: World) -> Finding:
     """Accepting needs a permission, and so does every exclusive set that is entered or left. Any path counts: what
     matters is the label before and after."""
@@ -154,14 +168,7 @@ async def permitted(write: Write, world: World) -> Finding:
     accepted = after.spec.hub_accepts_client and not before.spec.hub_accepts_client
     if not moves and not accepted:
         return NOTHING
-    needed = []
-    name = name_of(write)
-    if accepted:
-        namespace = _NAMESPACES.fitted(await world.get("namespaces", "", name))
-        if not isinstance(namespace, Fault) and namespace.obj.status.phase == "Terminating":
-            text = f'managedclusters/accept.{GROUP} "{name}" is forbidden: cluster namespace "{name}" is terminating'
-            return refused(text, 403, "Forbidden")
-        needed.append(accept(name))
+    needed = [accept(name_of(write))] if accepted else []
     needed += join_permissions(moves_between_sets(moves, await _sets_named(moves, world)))
     return forbidden(write.asker, await missing_permissions(world, write.asker, needed))
 

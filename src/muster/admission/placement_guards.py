@@ -8,7 +8,6 @@ window of a limit that is there is a part of it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from muster.admission.write import NOTHING, Finding, invalid_object, name_of, refused
@@ -51,14 +50,6 @@ def readable(write: Write) -> Finding:
             [invalid(f"{path}[{each.path}]", changed[each.path], each.message) for each in guard.faults]
         )
     return Finding(warnings=tuple(f"annotation {each.path} {each.message}" for each in unknown_annotations(changed)))
-
-
-async def checked(write: Write, world: World) -> Finding:
-    """Everything about guards."""
-    finding = readable(write)
-    if finding.refusal is not None:
-        return finding
-    return replace(await permitted(write, world), warnings=finding.warnings)
 
 
 async def permitted(write: Write, world: World) -> Finding:

@@ -17,6 +17,7 @@ _PLACEMENTS: Final = "placements.cluster.open-cluster-management.io"
 _GUARD: Final = "sets.permissions.muster.dev"
 _CLUSTER_GUARD: Final = "clusters.permissions.muster.dev"
 _BINDING_GUARD: Final = "bindings.permissions.muster.dev"
+_PLACEMENT_GUARD: Final = "placements.permissions.muster.dev"
 _ADVICE: Final = "advice.muster.dev"
 _DEFAULTS: Final = "defaults.muster.dev"
 #: Open Cluster Management's own webhooks.
@@ -81,6 +82,14 @@ RULES: Final = (
         policies=("muster-exclusive-key",),
         webhooks=(_GUARD,),
         field=("spec", "exclusiveKey"),
+        guards=True,
+    ),
+    Rule(
+        "guards of placements let go by permission",
+        _PLACEMENTS,
+        "anybody who may patch a placement can loosen its guards",
+        policies=("muster-approve",),
+        webhooks=(_PLACEMENT_GUARD,),
         guards=True,
     ),
     Rule(

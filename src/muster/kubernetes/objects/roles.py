@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.api.crds import GROUP as EXTENSIONS
+from muster.api.managed_cluster import GROUP as OCM
 from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET
 from muster.controllers.permissions import CONTROLLERS, LEADING, RULES
 from muster.kubernetes.objects.common import RBAC, READ, named, role_ref, rule, service_account
@@ -29,7 +30,7 @@ CARRIERS: Final = {
     "APIService": ("apiregistration.k8s.io", "apiservices"),
 }
 #: Without these no placement is decided; all else is left to Open Cluster Management where that runs the hub.
-_PLACEMENTS: Final = ("placements", "placementdecisions", "placementhistories", "events")
+_PLACEMENTS: Final = ("placements", "placementdecisions", "placementhistories", "placementguardrecords", "events")
 
 
 def roles(settings: HomeSettings, carriers: Iterable[JsonObject]) -> Iterator[JsonObject]:
@@ -55,9 +56,13 @@ def delegation(settings: HomeSettings) -> Iterator[JsonObject]:
 
 
 def working_rules(settings: HomeSettings) -> list[JsonObject]:
-    """What the controllers may do everywhere. Beside Open Cluster Management's own, only placements are ours."""
+    """What the controllers may do everywhere. Of Open Cluster Management's kinds only placements are ours beside it;
+    instead of its placement controller, nothing else is."""
     rules = [each for each in RULES[CONTROLLERS] if each not in LEADING]
-    return rules if settings.mode == "alone" else [part for each in rules for part in _for_placements(each)]
+    if settings.mode == "alone":
+        return rules
+    kept = [each for each in rules if settings.mode == "beside" and each["apiGroups"] != [OCM]]
+    return [part for each in rules for part in ([each] if each in kept else _for_placements(each))]
 
 
 def _for_placements(given: JsonObject) -> Iterator[JsonObject]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from muster.api import RESOURCES
 from muster.api.cel_rules import with_rules
 from muster.kubernetes.policies.acceptance import accepting
+from muster.kubernetes.policies.approving import approving
 from muster.kubernetes.policies.moves import default_label, join_by_default_key, join_by_other_keys
 from muster.kubernetes.policies.owners import owners
 from muster.kubernetes.policies.sets import binding, exclusive_key
@@ -26,13 +27,15 @@ __all__ = ["crd_validations", "policies"]
 
 def policies(settings: HomeSettings) -> list[JsonObject]:
     """The policies and their bindings, for servers from 1.36 on. Beside or instead of a part of Open Cluster Management
-    there are none: its own webhooks guard the sets there.
+    there is only the one about guards of placements, which are ours: its own webhooks guard the sets there.
 
     Older servers do not know MutatingAdmissionPolicy in v1: whoever applies these to one leaves out the objects of that
     kind and of its binding, and a webhook sets the label.
     """
-    if not settings.policies or settings.mode != "alone":
+    if not settings.policies:
         return []
+    if settings.mode != "alone":
+        return approving()
     return [
         *default_label(),
         *join_by_default_key(),
@@ -41,6 +44,7 @@ def policies(settings: HomeSettings) -> list[JsonObject]:
         *exclusive_key(),
         *binding(),
         *owners(),
+        *approving(),
     ]
 
 

@@ -16,8 +16,10 @@ from muster.api.fleet_parts import GROUP as FLEET
 from muster.api.fleet_parts import VERSION as FLEET_VERSION
 from muster.api.managed_cluster import GROUP as OCM
 from muster.api.resolution import GROUP as RESOLUTIONS
+from muster.kubernetes.policies.approving import NEEDED as APPROVAL_NEEDED
 from muster.kubernetes.serving.webhooks import ADVICE, CONVERSION, DEFAULTS, PERMISSIONS
 from muster.kubernetes.settings import NAME, QUESTIONS_PORT
+from muster.placement.guards import PREFIX as GUARDS
 from muster.selectors.membership import DEFAULT_KEY
 from muster.values.json import JsonObject
 
@@ -46,6 +48,11 @@ _PERMISSIONS_OF_CLUSTERS: Final = (
 _SPEC_CHANGES: Final = (
     "object.?spec != oldObject.?spec || object.?metadata.?ownerReferences != oldObject.?metadata.?ownerReferences"
 )
+#: What a placement says about its guards, in annotations.
+_GUARDS_CHANGE: Final = (
+    f"object.?metadata.?annotations.orValue({{}}).exists(name, name.startsWith('{GUARDS}')"
+    " && oldObject.?metadata.?annotations[?name].orValue('') != object.metadata.annotations[name])"
+)
 _LACKS_DEFAULTS: Final = (
     f"object.?metadata.?labels[?'{DEFAULT_KEY}'].orValue('') == ''"
     " || (has(object.spec) && has(object.spec.taints)"
@@ -64,6 +71,8 @@ def webhook_configurations(settings: HomeSettings, ca_bundle: bytes = b"") -> li
     if settings.mode == "alone":
         validating = [*_permissions(settings, ca_bundle), *validating]
         mutating = [_defaults(settings, ca_bundle)]
+    elif not settings.policies:
+        validating = [_approvals(settings, ca_bundle), *validating]
     found = [_configuration("ValidatingWebhookConfiguration", validating)]
     return [*found, _configuration("MutatingWebhookConfiguration", mutating)] if mutating else found
 
@@ -132,8 +141,21 @@ def _permissions(settings: HomeSettings, ca_bundle: bytes) -> list[JsonObject]:
                 {},
                 fails=True,
             ),
+            _approvals(settings, ca_bundle),
         ]
     return found
+
+
+def _approvals(settings: HomeSettings, ca_bundle: bytes) -> JsonObject:
+    return _webhook(
+        "placements.permissions.muster.dev",
+        settings,
+        PERMISSIONS,
+        ca_bundle,
+        [_rule(OCM, "placements")],
+        {"a-guard-lets-go": APPROVAL_NEEDED},
+        fails=True,
+    )
 
 
 def _advice(settings: HomeSettings, ca_bundle: bytes) -> JsonObject:
@@ -145,7 +167,7 @@ def _advice(settings: HomeSettings, ca_bundle: bytes) -> JsonObject:
             _rule(OCM, "managedclustersetbindings"),
         ]
     rules += [_rule(RESOLUTIONS, "resolutions"), _rule(AGENTS, "agentclassifications")]
-    changes = {"the-spec-changes": f"{_IS_CREATED} || {_SPEC_CHANGES}", "it-stays": _IS_STAYING}
+    changes = {"it-changes": f"{_IS_CREATED} || {_SPEC_CHANGES} || {_GUARDS_CHANGE}", "it-stays": _IS_STAYING}
     return _webhook("advice.muster.dev", settings, ADVICE, ca_bundle, rules, changes, fails=False)
 
 

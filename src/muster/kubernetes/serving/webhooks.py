@@ -81,7 +81,7 @@ class Webhooks:
         self._advice = FleetAdvice(authorizer.store, authorizer, controllers)
         self._checks = checks
         self._under_way = 0
-        # What is asked of others is about permissions; advice is what an object says by itself.
+        # Permissions are policies' or of a webhook of their own; advice is what objects say.
         self._advising = {name: replace(each, inquiring=()) for name, each in checks.items()}
         self._permitting = {name: replace(each, compiling=()) for name, each in checks.items()}
 

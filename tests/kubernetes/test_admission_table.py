@@ -52,6 +52,6 @@ def test_a_rule_holds_on_both_homes(rule: AdmissionRule, home: Home) -> None:
         if rule.layer is Layer.WEBHOOK:
             pytest.skip("its answer comes from our Pods; test_without_pods says what happens without them")
         if rule.id in NEEDS_DEFAULT_LABEL and not home.labels_clusters:
-            pytest.skip("before Kubernetes 1.36 our Pods set the default label")
+            pytest.skip("before Kubernetes 1.36, which `make interop` runs, our Pods set the default label")
     home.admin.send("POST", "/api/v1/namespaces", {"kind": "Namespace", "metadata": {"name": NAMESPACE}})
     SCENARIOS[rule.id](Stage(home, rule.kubernetes if home.is_kubernetes else rule.hub))

@@ -116,7 +116,7 @@ def test_kustomizations_have_the_objects_of_manifests() -> None:
 def helm() -> str:
     found = os.environ.get("MUSTER_HELM") or shutil.which("helm")
     if found is None:
-        pytest.skip("needs helm: on the path, or named by MUSTER_HELM")
+        pytest.skip("needs helm, on the path or named by MUSTER_HELM: `make interop` builds it")
     return found
 
 

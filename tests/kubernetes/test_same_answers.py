@@ -72,14 +72,11 @@ def both(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[B
     admin, ports = User(server.kubeconfig), free_ports(2)
     install(admin, _SETTINGS, *ports)
     install_kinds(admin, _SETTINGS)
-    fleet = folder / "fleet.json"
-    fleet.write_text("\n".join(json.dumps(each) for each in fleet_objects(Fleet())))
-    loaded(fleet, server.kubeconfig)  # before anybody decides: decisions depend on those before them
-    with (
-        hub_process(folder, "--demo") as hub,
-        replica(server.kubeconfig, "--no-webhooks", "--questions", ports=(ports[0], ports[1])) as running,
-        asyncio.Runner() as runner,
-    ):
+    with asyncio.Runner() as runner, hub_process(folder, "--demo") as hub, contextlib.ExitStack() as later:
+        # Decisions depend on those before them: what the hub has decided stands before anybody else decides.
+        loaded(folder / "fleet.json", [*fleet_objects(Fleet()), *runner.run(_decisions(hub.kubeconfig))], server)
+        options = ("--no-webhooks", "--questions")
+        running = later.enter_context(replica(server.kubeconfig, *options, ports=(ports[0], ports[1])))
         eventually(lambda: running.says("leading"), patience=240.0)
         path = "/apis/apiregistration.k8s.io/v1/apiservices/v1alpha1.fleet.muster.dev"
         eventually(lambda: [each["status"] for each in admin.ok("GET", path)["status"]["conditions"]], ["True"], 240.0)
@@ -102,11 +99,26 @@ def both(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[B
         runner.run(closed())
 
 
-def loaded(fleet: Path, kubeconfig: Path) -> None:
+def loaded(file: Path, objects: list[dict[str, Any]], server: Server) -> None:
+    file.write_text("\n".join(json.dumps(each) for each in objects))
     out, err = io.StringIO(), io.StringIO()
-    given = ["apply", "-q", "-f", str(fleet), "--with-status", "--force-conflicts", "--field-manager", "muster-demo"]
-    given += ["--kubeconfig", str(kubeconfig)]
+    given = ["apply", "-q", "-f", str(file), "--with-status", "--force-conflicts", "--field-manager", "muster-demo"]
+    given += ["--kubeconfig", str(server.kubeconfig)]
     assert run(given, io.StringIO(), out, err) == 0, err.getvalue()
+
+
+async def _decisions(kubeconfig: Path) -> list[dict[str, Any]]:
+    """The pages of a server that has decided, as another server takes them."""
+    async with Client(await load_connection(path=str(kubeconfig))) as client:
+        await _decided(client)
+        pages = (await client.request("GET", served("placementdecisions").path())).json()["items"]
+        kept = ("name", "namespace", "labels", "annotations")
+        kind = {"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "PlacementDecision"}
+        return [
+            {**kind, "metadata": {name: page["metadata"][name] for name in kept if name in page["metadata"]}}
+            | {"status": page["status"]}
+            for page in pages
+        ]
 
 
 async def _decided(client: Client) -> None:

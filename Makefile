@@ -11,10 +11,11 @@ SHORT  ?=
 SEED   ?=
 LONG   ?=
 SERVER ?=
+WRITE  ?=
 DIFFERENTIAL_SECONDS ?= 15
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format conformance bench contract kubernetes interop faults fuzz hostile soak damage differential clients browser vendor coverage lock clean
+.PHONY: help run test quick check format conformance bench bench-check contract kubernetes interop faults fuzz hostile soak damage differential clients browser vendor coverage lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -111,6 +112,9 @@ vendor: ## make the console's third_party/ anew from the lock (needs npm)
 
 bench: $(VENV)/.dev ## run the benchmarks and print their tables (AREA=cel|jq|storage|…)
 	@$(BIN)/python -m benchmarks $(AREA)
+
+bench-check: $(VENV)/.dev ## a minute of ratios, and a warning where one is a quarter below the committed one (WRITE=1 commits this run's)
+	@$(BIN)/python -m benchmarks.check $(if $(WRITE),--write)
 
 coverage: $(VENV)/.dev ## run the tests and report branch coverage
 	@$(BIN)/pytest -n 2 -q --cov --cov-report=term

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muster.values.json import Json
-
 if TYPE_CHECKING:
     from muster.selection import Selection, explain, select
+    from muster.values.json import Json
 
 __all__ = ["Selection", "__version__", "explain", "select"]
 

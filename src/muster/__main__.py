@@ -1,5 +1,20 @@
-"""`python -m muster` is the `muster` command."""
+"""The `muster` command, also as `python -m muster`. The version is told before anything is loaded: scripts and prompts
+ask for it again and again."""
 
-from muster.cli.main import main
+import sys
 
-main()
+from muster import __version__
+
+
+def main() -> None:
+    """The console script."""
+    if sys.argv[1:] == ["--version"] and not sys.argv[0].endswith("placement"):  # for that name see cli/main.py
+        print(f"muster {__version__}")
+        return
+    from muster.cli.main import main as command
+
+    command()
+
+
+if __name__ == "__main__":
+    main()

@@ -101,10 +101,10 @@ def test_scores_tell_their_readers_when_they_change_and_when_they_expire() -> No
     assert fleet.put_score("a", "usage", score) == {"scored"}
     assert fleet.put_score("a", "usage", score) == frozenset()
     assert fleet.put_score("a", "other", score) == frozenset()
-    assert fleet.next_expiry() == datetime(2026, 1, 1, 1, tzinfo=UTC)
+    assert fleet.scores.next_expiry() == datetime(2026, 1, 1, 1, tzinfo=UTC)
     assert fleet.advance(datetime(2026, 1, 1, 0, 30, tzinfo=UTC)) == frozenset()
     assert fleet.advance(datetime(2026, 1, 1, 2, tzinfo=UTC)) == {"scored"}
-    assert fleet.next_expiry() is None
+    assert fleet.scores.next_expiry() is None
 
 
 def test_score_items_carry_a_quantity_as_number_or_text() -> None:

@@ -16,10 +16,11 @@ from muster.values.json import Json, JsonMapping, Schema
 from muster.values.times import Fault, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from muster.api.resource import Resource, Version
 
+    Fits = Callable[[Json], bool]
 
 _STRUCTS: Final[Mapping[str, str]] = {
     "metadata": "ObjectMeta",
@@ -42,12 +43,13 @@ _STRUCTS: Final[Mapping[str, str]] = {
 _MICRO_TIMES: Final = frozenset({"acquireTime", "eventTime", "lastObservedTime", "renewTime"})
 _SECONDS: Final = len("2006-01-02T15:04:05")
 _DIGITS: Final = len(".000000")
+_KNOWN: Final[dict[int, tuple[JsonMapping, Fits]]] = {}  # with the schema, so that no other one gets its number
 
 
 def decode_problem(resource: Resource, version: Version, obj: JsonMapping) -> str | None:
     """The text that follows `cannot be handled as a Kind: `, or None when the types fit."""
     found = metadata_problem(obj.get("metadata"), resource.kind)
-    if found is None and resource.builtin:
+    if found is None and resource.builtin and not _fits(version.schema)(obj):
         for name, schema in version.schema.get("properties", {}).items():
             if name != "metadata" and name in obj and found is None:
                 found = _mismatch(obj[name], schema, resource.kind, name, _struct(resource.kind, name))
@@ -56,7 +58,71 @@ def decode_problem(resource: Resource, version: Version, obj: JsonMapping) -> st
 
 def metadata_problem(metadata: Json, kind: str) -> str | None:
     """What is wrong with the types in the metadata of an object."""
+    if _METADATA_FITS(metadata):
+        return None
     return _mismatch(metadata, OBJECT_META, kind, "metadata", "ObjectMeta")
+
+
+# --- Whether the types fit, which they nearly always do: closures over the schema, without a word about what is wrong.
+
+
+def _fits(schema: JsonMapping) -> Fits:
+    """A check of a whole object but for its metadata; made once for every schema of a built-in kind."""
+    known = _KNOWN.get(id(schema))
+    if known is None:
+        rest = {name: each for name, each in schema.get("properties", {}).items() if name != "metadata"}
+        known = _KNOWN[id(schema)] = schema, _fits_object({"properties": rest})
+    return known[1]
+
+
+def _fitting(schema: Schema, name: str) -> Fits | None:
+    """A check of a value at a field of this name that is there; None where anything will do. It is what `_mismatch`
+    finds nothing wrong with."""
+    if schema.get("x-kubernetes-int-or-string"):
+        return None
+    match schema.get("type"):
+        case "object":
+            return _fits_object(schema, name)
+        case "array":
+            each = _fitting(schema["items"], name)
+            return lambda value: (
+                isinstance(value, list) and (each is None or all(item is None or each(item) for item in value))
+            )
+        case "string" if schema.get("format") in ("byte", "date-time"):
+            return lambda value: _string(value, schema, "", name) is None
+        case "string":
+            return lambda value: isinstance(value, str)
+        case "boolean":
+            return lambda value: isinstance(value, bool)
+        case "integer":
+            least, most = INT32 if schema.get("format") == "int32" else (float("-inf"), float("inf"))
+            return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+        case _:
+            return None
+
+
+def _fits_object(schema: Schema, name: str = "") -> Fits:
+    additional = schema.get("additionalProperties")
+    if additional is not None:
+        each = _fitting(additional, name)
+        return lambda value: (
+            isinstance(value, dict) and (each is None or all(item is None or each(item) for item in value.values()))
+        )
+    fitting = {field: _fitting(of_field, field) for field, of_field in schema.get("properties", {}).items()}
+    checked = {field: check for field, check in fitting.items() if check is not None}
+
+    def fits(value: Json) -> bool:
+        if not isinstance(value, dict):
+            return False
+        for field, item in value.items():
+            if item is not None and (check := checked.get(field)) is not None and not check(item):
+                return False
+        return True
+
+    return fits
+
+
+# --- What does not fit, in words
 
 
 def _struct(kind: str, field: str) -> str:
@@ -175,3 +241,11 @@ def _go_type(schema: Schema, struct: str) -> str:
 
 def _first(found: Json) -> str | None:
     return next((text for text in found if text is not None), None)
+
+
+def _metadata_fits() -> Fits:
+    there = _fits_object(OBJECT_META)
+    return lambda metadata: metadata is None or there(metadata)
+
+
+_METADATA_FITS: Final = _metadata_fits()

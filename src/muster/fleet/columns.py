@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NO_CODE = -1
+_MOST_COMPUTED = 16  # masks that a column keeps for those who ask again
 
 
 class Derived:
@@ -60,6 +61,7 @@ class Column:
         self.values: list[Hashable] = []
         self._code_of: dict[Hashable, int] = {}
         self._derived: dict[Callable[[Hashable], Hashable], Derived] = {}
+        self._computed: dict[Hashable, NDArray[np.bool_]] = {}
 
     def copy(self) -> Column:
         """The same values on the same rows, to be changed alone."""
@@ -89,20 +91,44 @@ class Column:
             self.values.append(value)
         return code
 
+    def codes_of(self, values: list[Hashable]) -> list[int]:
+        """The codes of many values at once."""
+        for value in dict.fromkeys(values):
+            self.code(value)
+        return [self._code_of[value] for value in values]
+
+    def fill(self, rows: list[int], values: list[Hashable]) -> None:
+        """Set many rows at once."""
+        self.codes[rows] = self.codes_of(values)
+        self._computed.clear()
+
+    def computed(self, key: Hashable, compute: Callable[[], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """A mask that follows from the codes and the key, kept as long as no row changes. Nobody may change it."""
+        known = self._computed.get(key)
+        if known is None:
+            if len(self._computed) >= _MOST_COMPUTED:
+                self._computed.clear()
+            known = self._computed[key] = compute()
+            known.flags.writeable = False
+        return known
+
     def put(self, row: int, value: Hashable) -> bool:
         """Set a row; whether that changed anything."""
         code = self.code(value)
         if self.codes[row] == code:
             return False
         self.codes[row] = code
+        self._computed.clear()
         return True
 
     def clear(self, row: int) -> None:
         self.codes[row] = _NO_CODE
+        self._computed.clear()
 
     def grow(self, capacity: int) -> None:
         more = np.full(capacity - len(self.codes), _NO_CODE, dtype=np.int32)
         self.codes = np.concatenate((self.codes, more))
+        self._computed.clear()
 
     def forget_unused(self) -> bool:
         """Drop values that no row has any more; whether codes have changed. Called when they far outnumber the rows."""
@@ -115,4 +141,5 @@ class Column:
         self.values = [self.values[code] for code in used]
         self._code_of = {value: code for code, value in enumerate(self.values)}
         self._derived.clear()
+        self._computed.clear()
         return True

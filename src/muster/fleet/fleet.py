@@ -17,14 +17,14 @@ import numpy as np
 
 from muster.fleet.changes import WatchedPaths
 from muster.fleet.columns import Column
-from muster.fleet.extraction import extractor
 from muster.fleet.masks import Mask
 from muster.fleet.rows import DECODER, FIRST_CAPACITY, ObjectRows
 from muster.fleet.scores import Score, ScoreTable
+from muster.fleet.sections import DELETION
 from muster.fleet.snapshots import Snapshot
 from muster.fleet.steps import exhaust, worked_off
 from muster.selectors import Verdict
-from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, key_path, project, score_path
+from muster.selectors.paths import ALL_SCORES, SCORES, WHOLE, project, score_path
 from muster.values.json import JsonMapping
 from muster.values.paths import Where
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from muster.selectors import Selector
     from muster.selectors.paths import Path
 
-DELETION = key_path("metadata", "deletionTimestamp")
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
 _CHUNK = 1024  # rows of a column that are filled in one step
@@ -68,6 +67,7 @@ class Fleet(ObjectRows):
         self.watcher: Callable[[Mask], None] = lambda _: None  # is told before a selector is evaluated
         self.flips = 0  # verdicts that have changed since the beginning
         self.replaced: bytes | None = None  # the state that the last `put` or `remove` took the place of
+        self.expired: list[tuple[str, str]] = []  # scores, by cluster and name, that the last `advance` has ended
         self.column(DELETION)
 
     # ------------------------------------------------------------------------------------------------- asking
@@ -76,10 +76,7 @@ class Fleet(ObjectRows):
     def present(self) -> NDArray[np.bool_]:
         """Rows whose object is there and not on its way out."""
         column = self.column(DELETION)
-        missing = column.code(project({"metadata": {"name": ""}}, DELETION))
-        null = column.code(project({"metadata": {"deletionTimestamp": None}}, DELETION))
-        there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
-        return there
+        return column.computed(None, lambda: _without_deletion(column))
 
     def snapshot(self, paths: Iterable[Path] = ()) -> Snapshot:
         """Everything as it is now; columns that are not filled yet are filled at once."""
@@ -365,16 +362,11 @@ class Fleet(ObjectRows):
 
     def advance(self, now: datetime) -> frozenset[Hashable]:
         """It is `now`: scores that have expired since are no longer there. Returns who has to know."""
-        before, self.scores.now = self.scores.now, now
+        self.expired = self.scores.advance(now)
         told: frozenset[Hashable] = _NOBODY
-        for until, cluster, name in list(self.scores.expiries()):
-            if before <= until < now:
-                told |= self._score_changed(cluster, name)
+        for cluster, name in self.expired:
+            told |= self._score_changed(cluster, name)
         return told
-
-    def next_expiry(self) -> datetime | None:
-        """When `advance` will next have something to tell."""
-        return min((until for until, _, _ in self.scores.expiries() if until >= self.scores.now), default=None)
 
     def _score_changed(self, cluster: str, name: str) -> frozenset[Hashable]:
         row = self._row_of.get(cluster)
@@ -445,29 +437,24 @@ class Fleet(ObjectRows):
 
     def _fill(self, path: Path, column: Column) -> Iterator[None]:
         """Fill a column from the stored objects, with a pause after every chunk."""
-        scores = bool(path) and path[0] == SCORES
-        extract, code = None if scores else extractor(path), column.code
-        rows: list[int] = self.rows().tolist()
+        read = None if path and path[0] == SCORES else self._sections.reader(path)
+        rows = self.rows()
         start = 0
         while start < len(rows):
             end = self._end_of_chunk(rows, start)
-            chunk = [row for row in rows[start:end] if self._encoded[row] is not None]
-            if extract is None:
+            chunk: list[int] = [row for row in rows[start:end].tolist() if self._encoded[row] is not None]
+            if read is None:
                 values = [self.scores.projection(self._names[row], path) for row in chunk]
             else:
-                values = extract([encoded for row in chunk if (encoded := self._encoded[row]) is not None])
-            column.codes[chunk] = [code(value) for value in values]
+                values = read(chunk, self._encoded)
+            column.fill(chunk, values)
             start = end
             yield
 
-    def _end_of_chunk(self, rows: list[int], start: int) -> int:
+    def _end_of_chunk(self, rows: NDArray[np.intp], start: int) -> int:
         """As many rows as are filled without a pause: fewer where objects are large."""
-        size = 0
-        for at in range(start, min(start + _CHUNK, len(rows))):
-            size += len(self._encoded[rows[at]] or b"")
-            if size > _CHUNK_BYTES:
-                return at + 1
-        return min(start + _CHUNK, len(rows))
+        sizes = self._sizes[rows[start : start + _CHUNK]].cumsum()
+        return start + min(int(sizes.searchsorted(_CHUNK_BYTES)) + 1, len(sizes))
 
     def _grow(self) -> None:
         super()._grow()
@@ -475,6 +462,13 @@ class Fleet(ObjectRows):
             column.grow(self._capacity)
         for mask in self._masks.values():
             mask.grow(self._capacity)
+
+
+def _without_deletion(column: Column) -> NDArray[np.bool_]:
+    missing = column.code(project({"metadata": {"name": ""}}, DELETION))
+    null = column.code(project({"metadata": {"deletionTimestamp": None}}, DELETION))
+    there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
+    return there
 
 
 def _verdict(mask: Mask, obj: JsonMapping) -> Verdict:

@@ -45,6 +45,7 @@ class Mask:
         self.verdicts: NDArray[np.int8] = np.zeros(capacity, dtype=np.int8)
         self.subscribers: set[Hashable] = set()
         self.redo: set[int] = set()  # rows that have changed since they were evaluated
+        self._has_errors: bool | None = False  # None: not known since the verdicts changed
         self._columns = columns
         self._load = load
         self._sizes = sizes  # of the objects in all rows, in bytes
@@ -55,11 +56,31 @@ class Mask:
         """Have the verdicts of another mask of the same selector over the same rows. What it remembers by code is left
         behind: few rows will change here."""
         self.verdicts, self._own = other.verdicts.copy(), set(other._own)
+        self._has_errors = None
 
     @property
     def selected(self) -> NDArray[np.bool_]:
         selected: NDArray[np.bool_] = self.verdicts == Verdict.YES
         return selected
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the verdict on any row is an error."""
+        if self._has_errors is None:
+            self._has_errors = bool((self.verdicts == Verdict.ERROR).any())
+        return self._has_errors
+
+    def narrow(self, candidates: NDArray[np.bool_]) -> None:
+        """Leave only those of the candidates that are selected."""
+        candidates &= self._selected_now()
+
+    def widen(self, candidates: NDArray[np.bool_]) -> None:
+        """Add those that are selected to the candidates."""
+        candidates |= self._selected_now()
+
+    def _selected_now(self) -> NDArray[np.bool_]:
+        """To be used at once: without errors the verdicts are ones and zeros, and need no copy."""
+        return self.selected if self.has_errors else self.verdicts.view(np.bool_)
 
     def fill(self, rows: NDArray[np.intp], holds_object: Callable[[int], bool]) -> Iterator[None]:
         """Evaluate the given rows (all that hold an object), with a pause after every evaluation.
@@ -67,6 +88,7 @@ class Mask:
         The fleet may change in the pauses: rows that do are handed in through `redo` and looked at again at the end.
         """
         self.verdicts[:] = Verdict.NO
+        self._has_errors = None
         self._known.clear()
         self._own.clear()
         self.redo = set()
@@ -89,9 +111,11 @@ class Mask:
         for row in rows:
             if holds_object(row):
                 self.verdicts[row] = self._current(row)
+                self._has_errors = None
                 yield
             else:
                 self.verdicts[row] = Verdict.NO
+                self._has_errors = None
 
     def _fill_groups(
         self, columns: list[Column], rows: NDArray[np.intp], holds_object: Callable[[int], bool]
@@ -120,6 +144,7 @@ class Mask:
                 known = self._known.get(codes, _NOTHING_KNOWN)
             by_group[group], up_to[group] = known
         self.verdicts[rows] = by_group[inverse]
+        self._has_errors = None
         if (up_to < ANY_SIZE).any():
             beyond = rows[self._sizes()[rows] > up_to[inverse]]
             self.verdicts[beyond] = [own.get(row, Verdict.NO) for row in beyond.tolist()]
@@ -147,12 +172,14 @@ class Mask:
         if self.verdicts[row] == verdict:
             return False
         self.verdicts[row] = verdict
+        self._has_errors = None
         return True
 
     def clear(self, row: int) -> bool:
         """The row has no object any more; whether that matters to anybody: it was selected, or an error."""
         mattered = self.verdicts[row] != Verdict.NO
         self.verdicts[row] = Verdict.NO
+        self._has_errors = None
         self._own.discard(row)
         return bool(mattered)
 

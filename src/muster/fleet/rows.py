@@ -14,6 +14,7 @@ from weakref import WeakSet
 import msgspec
 import numpy as np
 
+from muster.fleet.sections import Sections, find_sections
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
@@ -26,16 +27,7 @@ if TYPE_CHECKING:
 FIRST_CAPACITY: Final = 1024
 
 
-class _Name(msgspec.Struct, gc=False):
-    name: str
-
-
-class _Named(msgspec.Struct, gc=False):
-    metadata: _Name
-
-
 DECODER: Final = msgspec.json.Decoder()
-_NAME_DECODER: Final = msgspec.json.Decoder(_Named)
 
 
 class ObjectRows:
@@ -46,6 +38,7 @@ class ObjectRows:
         self._row_of: dict[str, int] = {}
         self._names: list[str] = []
         self._encoded: list[bytes | None] = []
+        self._sections = Sections()
         self._peeked: tuple[bytes | None, JsonObject] = (None, {})
         self._free: list[int] = []
         self._sorted: list[str] = []
@@ -148,6 +141,7 @@ class ObjectRows:
         self.generation = other.generation
         self._row_of, self._names = dict(other._row_of), list(other._names)
         self._encoded, self._free, self._sorted = list(other._encoded), list(other._free), list(other._sorted)
+        self._sections = other._sections.copy()
         self._ranks, self._order, self._rows = other._ranks, other._order, other._rows
         self._in_place, self._capacity, self._sizes = other._in_place, other._capacity, other._sizes.copy()
 
@@ -159,17 +153,19 @@ class ObjectRows:
         for rows in self._followed:
             rows.add(row)
         self._encoded[row] = encoded
+        self._sections.forget(row)
         self._sizes[row] = len(encoded) if encoded is not None else 0
 
     def _store_many(self, objects: Iterable[bytes]) -> None:
-        named = [(_NAME_DECODER.decode(encoded).metadata.name, encoded) for encoded in objects]
+        named = [(found.name, found, encoded) for encoded in objects for found in (find_sections(encoded),)]
         if not self._row_of:
             named.sort(key=itemgetter(0))  # rows in the order of names save sorting later
-        for name, encoded in named:
+        for name, found, encoded in named:
             row = self._row_of.get(name)
             if row is None:
                 row = self._new_row(name, in_order=False)
             self._store(row, encoded)
+            self._sections.put(row, found)
         self._sorted = sorted(self._row_of)
         self._ranks = self._order = self._rows = None
 
@@ -183,6 +179,7 @@ class ObjectRows:
             row = len(self._names)
             self._names.append(name)
             self._encoded.append(None)
+            self._sections.append()
             if row >= self._capacity:
                 self._grow()
         self._row_of[name] = row

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
@@ -14,7 +15,7 @@ from muster.values.json import JsonMapping, JsonObject
 from muster.values.times import FIRST, Fault, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable
     from datetime import datetime
 
     from muster.api.addon_placement_score import ScoreItem
@@ -27,6 +28,10 @@ _MOST_DIGITS: Final = 19  # of an int64
 _SCORES: Final = Reader(AddOnPlacementScore)
 _INT64: Final = 2**63
 _INT32: Final = 2**31
+_FEW: Final = 64
+
+_Ending: TypeAlias = "tuple[datetime, str, str]"
+"""When which score of which cluster ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +88,12 @@ def _number_or_text(quantity: Amount) -> int | str:
 
 
 class ScoreTable:
-    """All scores of the fleet."""
+    """All scores of the fleet. What ends next is known without looking at the others."""
 
     def __init__(self) -> None:
         self._by_cluster: dict[str, dict[str, Score]] = {}
+        self._ending: list[_Ending] = []  # a heap; with some that have been replaced or removed since
+        self._ending_at_most = _FEW
         self.now: datetime = FIRST
 
     def copy(self) -> ScoreTable:
@@ -94,6 +101,7 @@ class ScoreTable:
         copied = ScoreTable()
         copied.now = self.now
         copied._by_cluster = dict(self._by_cluster)  # those of one cluster are replaced, never changed
+        copied._ending, copied._ending_at_most = list(self._ending), self._ending_at_most
         return copied
 
     def get(self, cluster: str, name: str) -> Score | None:
@@ -101,6 +109,10 @@ class ScoreTable:
 
     def put(self, cluster: str, name: str, score: Score) -> None:
         self._by_cluster[cluster] = {**self._by_cluster.get(cluster, {}), name: score}
+        if score.valid_until is not None and not score.expired(self.now):
+            heappush(self._ending, (score.valid_until, cluster, name))
+            if len(self._ending) > self._ending_at_most:
+                self._find_endings()
 
     def remove(self, cluster: str, name: str) -> None:
         left = {each: score for each, score in self._by_cluster.get(cluster, {}).items() if each != name}
@@ -108,6 +120,40 @@ class ScoreTable:
             self._by_cluster[cluster] = left
         else:
             self._by_cluster.pop(cluster, None)
+
+    def advance(self, now: datetime) -> list[tuple[str, str]]:
+        """It is `now`: which scores of which clusters have expired since it was last told."""
+        before, self.now = self.now, now
+        if now < before:
+            self._find_endings()  # some that had expired have not yet
+        expired: list[tuple[str, str]] = []
+        while self._ending and self._ending[0][0] < now:
+            ending = heappop(self._ending)
+            if self._stands(ending):
+                expired.append(ending[1:])
+        return list(dict.fromkeys(expired))
+
+    def next_expiry(self) -> datetime | None:
+        """When `advance` will next have something to say."""
+        while self._ending and not self._stands(self._ending[0]):
+            heappop(self._ending)
+        return self._ending[0][0] if self._ending else None
+
+    def _stands(self, ending: _Ending) -> bool:
+        until, cluster, name = ending
+        score = self.get(cluster, name)
+        return score is not None and score.valid_until == until
+
+    def _find_endings(self) -> None:
+        """Look at every score: seldom, when those that no longer stand are as many as the others, or time went back."""
+        self._ending = [
+            (score.valid_until, cluster, name)
+            for cluster, scores in self._by_cluster.items()
+            for name, score in scores.items()
+            if score.valid_until is not None and not score.expired(self.now)
+        ]
+        heapify(self._ending)
+        self._ending_at_most = 2 * len(self._ending) + _FEW
 
     def of(self, cluster: str) -> dict[str, Score]:
         """All scores of a cluster that have not expired."""
@@ -126,10 +172,3 @@ class ScoreTable:
         if score is None:
             return None
         return EXPIRED if score.expired(self.now) else score.encoded
-
-    def expiries(self) -> Iterator[tuple[datetime, str, str]]:
-        """When which score of which cluster ends."""
-        for cluster, scores in self._by_cluster.items():
-            for name, score in scores.items():
-                if score.valid_until is not None:
-                    yield score.valid_until, cluster, name

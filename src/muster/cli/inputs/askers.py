@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from muster.cli.inputs.fleets import counted, in_namespace, overlaid
+from muster.cli.inputs.fleets import counted, in_namespace, overlaid, staying
 from muster.cli.inputs.options import with_client
 from muster.errors import ApiError
 from muster.values.json import JsonMapping, JsonObject
@@ -98,7 +98,8 @@ async def _ask_files(
     is_bare = not any(each["kind"] in ("ManagedClusterSet", "ManagedClusterSetBinding") for each in every)
     shown = [*every, *_sets_of_everything(every)] if is_bare else every
     now = utc_now()
-    asker = LocalAsker(FileFleet(shown, now), lambda: now)
+    with staying():
+        asker = LocalAsker(FileFleet(shown, now), lambda: now)
     return await work(Asked(asker, "default", None, every, is_bare))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +14,7 @@ from muster.cli.terminal.progress import Progress
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 FleetFiles = Annotated[
     list[str] | None,
@@ -28,11 +30,25 @@ _NAMESPACED = frozenset({"Placement", "PlacementDecision", "ManagedClusterSetBin
 def counted(files: list[str]) -> list[Document]:
     """Everything in files; who waits for a large fleet sees how far it is."""
     found = []
-    with Progress("read") as progress:
+    with staying(), Progress("read") as progress:
         for document in read_documents(files):
             found.append(document)
             progress.advance()
     return found
+
+
+@contextlib.contextmanager
+def staying() -> Iterator[None]:
+    """What is made in here stays until the command ends: nobody looks through it for garbage, neither meanwhile nor
+    later. For a large fleet that takes longer than to read it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()
 
 
 def overlaid(objects: Iterable[JsonObject], namespace: str) -> list[JsonObject]:

@@ -98,7 +98,7 @@ class PlacementController:
     async def _watch_the_time(self) -> float:
         """Scores expire whether anybody writes or not. The seconds until that is looked at again."""
         self.wake(key for key in self.world.advance(self._clock()) if isinstance(key, Key))
-        soonest = self.world.fleet.next_expiry()
+        soonest = self.world.fleet.scores.next_expiry()
         pause = 1.0 if soonest is None else (soonest - self._clock()).total_seconds()
         return min(max(pause, 0.05), 1.0)
 

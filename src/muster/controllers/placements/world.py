@@ -157,14 +157,12 @@ class PlacementWorld:
         return told
 
     def advance(self, now: datetime) -> Woken:
-        before = self.fleet.scores.now
         with self.notes.evaluating_change():
             told = woken(self.fleet.advance(now))
         if told and self._changes is not None:
-            for until, cluster, name in list(self.fleet.scores.expiries()):
-                if before <= until < now:
-                    score = _encoded_score(self.fleet.scores.get(cluster, name))
-                    self._changes.note(told, Noted(Ref(SCORE, cluster, name), score, score, expired=True))
+            for cluster, name in self.fleet.expired:
+                score = _encoded_score(self.fleet.scores.get(cluster, name))
+                self._changes.note(told, Noted(Ref(SCORE, cluster, name), score, score, expired=True))
         return told
 
     def put_set(self, new: Stored[ManagedClusterSet]) -> Woken:

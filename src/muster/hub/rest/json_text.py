@@ -7,7 +7,7 @@ Nothing here knows HTTP or kinds.
 from __future__ import annotations
 
 import json
-import re
+from math import isfinite
 
 import msgspec
 
@@ -25,13 +25,12 @@ _DIGITS_AS_ZERO = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range
 _MANY_DIGITS = b"0" * 19
 _INT64 = 1 << 63
 _EXACT = (1 << 53) - 1  # up to here a float holds every integer
-_FRACTION = re.compile(rb"[0-9][.eE]")
 
 
 def decode_json(text: bytes) -> tuple[Json, tuple[str, ...]]:
     """The value and the paths of its duplicate keys. Raises MalformedBodyError, or StatusError when it is too deep."""
     try:
-        value = msgspec.json.decode(text)
+        value = _decode(text)
     except RecursionError:
         check_depth(None, unbounded=True)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -39,13 +38,31 @@ def decode_json(text: bytes) -> tuple[Json, tuple[str, ...]]:
     if not isinstance(value, (dict, list)):
         return value, ()
     check_depth(value, openings=text.count(b"{") + text.count(b"["))
-    if _FRACTION.search(text) or _MANY_DIGITS in text.translate(_DIGITS_AS_ZERO):
+    if _MANY_DIGITS in text.translate(_DIGITS_AS_ZERO):
         value = _as_stored_by_go(value)
     # Every key of compact JSON is followed by `":`, so a body with more of those than its own compact form has lost
     # some to duplicates. Other spellings only lead to the slow but exact way.
     if text.count(b'":') == msgspec.json.encode(value).count(b'":'):
         return value, ()
     return value, _duplicates(text)
+
+
+def _decode(text: bytes) -> Json:
+    try:
+        return _DECODER.decode(text)
+    except OverflowError:  # a number that no float holds; the decoder has words for it
+        return msgspec.json.decode(text)
+
+
+def _fraction(number: str) -> Json:
+    """A number with a point or an exponent, as `_as_stored_by_go` has it."""
+    value = float(number)
+    if not isfinite(value):
+        raise OverflowError
+    return int(value) if value.is_integer() and abs(value) <= _EXACT else value
+
+
+_DECODER = msgspec.json.Decoder(float_hook=_fraction)
 
 
 def _wording(text: bytes, error: Exception) -> str:

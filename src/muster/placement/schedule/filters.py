@@ -45,15 +45,13 @@ class PredicateFilter:
     name: str = "Predicate"
 
     def passes(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        if not cycle.plan.predicates:
-            return candidates
-        passing = np.zeros_like(candidates)
+        passing: NDArray[np.bool_] | None = None
         for parts in cycle.plan.predicates:
             mask = candidates.copy()
             for part in parts:
-                mask &= cycle.fleet.mask(part).selected
-            passing |= mask
-        return passing
+                cycle.fleet.mask(part).narrow(mask)
+            passing = mask if passing is None else passing | mask
+        return candidates if passing is None else passing
 
     def why_not(self, cycle: Cycle, row: int) -> Reason | None:
         cluster = cycle.fleet.load(row)
@@ -68,10 +66,9 @@ class PredicateFilter:
     def errors(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Candidates for which a part of some predicate could not be evaluated, and that nothing else selected."""
         failing = np.zeros_like(candidates)
-        selected = np.zeros_like(candidates)
-        masks = [cycle.fleet.mask(part) for parts in cycle.plan.predicates for part in parts]
-        if not any((mask.verdicts == Verdict.ERROR).any() for mask in masks):
+        if not any(cycle.fleet.mask(part).has_errors for parts in cycle.plan.predicates for part in parts):
             return failing
+        selected = np.zeros_like(candidates)
         for parts in cycle.plan.predicates:
             before = candidates.copy()
             for part in parts:

@@ -56,7 +56,7 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     )
     totals = np.zeros(len(feasible), dtype=np.int64)
     for result in results:
-        totals += result.weight * result.scores
+        totals += result.scores if result.weight == 1 else result.weight * result.scores
     # 3. Pick. By dislike, then total, then name, so that equal clusters never flap.
     taints = cycle.taint_verdicts
     wanted = len(feasible) if plan.number is None else plan.number
@@ -84,7 +84,7 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
         ranked=ranked,
         groups=grouped(fleet, plan.groups, shown),
         unscheduled=max(shortfall, 0),
-        concluded=_conditions(cycle, int(available.sum()), len(ranked), max(shortfall, 0), failing),
+        concluded=_conditions(cycle, int(np.count_nonzero(available)), len(ranked), max(shortfall, 0), failing),
         warning=warning_of(cycle, feasible),
         failing=failing,
         # When the first toleration that a selected cluster needs comes to its end.
@@ -96,10 +96,12 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
 
 def _merit(totals: NDArray[np.int64], disliked: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The totals, those of disliked clusters moved below all others."""
-    if not disliked.any():
+    below = np.flatnonzero(disliked)
+    if not len(below):
         return totals
-    span = int(totals.max()) - int(totals.min()) + 1
-    return totals - np.where(disliked, np.int64(span), np.int64(0))
+    merit = totals.copy()
+    merit[below] -= int(totals.max()) - int(totals.min()) + 1
+    return merit
 
 
 def _best(merit: NDArray[np.int64], wanted: int) -> NDArray[np.intp]:
@@ -108,6 +110,9 @@ def _best(merit: NDArray[np.int64], wanted: int) -> NDArray[np.intp]:
         return np.argsort(-merit, kind="stable")
     if wanted <= 0:
         return np.array([], dtype=np.intp)
+    top = np.flatnonzero(merit == merit.max())
+    if len(top) >= wanted:  # most are equal where nothing tells them apart
+        return top[:wanted]
     least = np.partition(merit, len(merit) - wanted)[len(merit) - wanted]
     better = np.flatnonzero(merit > least)
     taken = np.concatenate((better, np.flatnonzero(merit == least)[: wanted - len(better)]))
@@ -224,7 +229,7 @@ def _refused(cycle: Cycle, available: NDArray[np.bool_]) -> ScheduleResult:
         ranked=nothing,
         groups=(),
         unscheduled=0,
-        concluded=_conditions(cycle, int(available.sum()), 0, 0, nothing),
+        concluded=_conditions(cycle, int(np.count_nonzero(available)), 0, 0, nothing),
         fault=cycle.plan.fault,
     )
 

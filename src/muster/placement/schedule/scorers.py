@@ -53,6 +53,8 @@ class SteadyScorer:
     reads: frozenset[Path] = frozenset()
 
     def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        if not cycle.decided.own.any():
+            return np.zeros(len(rows), dtype=np.int64)
         return np.where(cycle.decided.own[rows], np.int64(_MOST), np.int64(0))
 
     def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:  # noqa: ARG002 - the protocol's signature

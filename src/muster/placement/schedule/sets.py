@@ -68,12 +68,13 @@ class Visibility:
         """
         mask = np.zeros(fleet.capacity, dtype=np.bool_)
         for _, rule in self.eligible:
-            mask |= fleet.mask(rule).selected
+            fleet.mask(rule).widen(mask)
         if own is not None and self.unknown:
             mask |= own
         if self.within is not None:
             mask &= self.within
-        return mask & fleet.present
+        mask &= fleet.present
+        return mask
 
 
 def rule_of(cluster_set: ManagedClusterSet, before: Rule | None = None, unread: Fault | None = None) -> Rule:

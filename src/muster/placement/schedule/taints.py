@@ -39,14 +39,21 @@ def taint_verdicts(cycle: Cycle) -> TaintVerdicts:
     timeless = column.derive(without_times)
     # Flags per set of taints, then per value of the column, then per row: one look-up in the size of the fleet.
     flags = np.array([*(_flags(cycle, taints) for taints in timeless.values), 0], dtype=np.uint8)
-    of_rows = flags[timeless.by_code][column.codes]
-    blocked = (of_rows & _BLOCKS_NEW) != 0
+    by_code = flags[timeless.by_code]
+
+    def carrying(flag: int) -> NDArray[np.bool_]:
+        """Rows with this flag. Most placements tolerate the same, and taints seldom change: others may have asked."""
+        wanted = by_code & flag != 0
+        return column.computed(wanted.tobytes(), lambda: wanted[column.codes])
+
+    blocked = carrying(_BLOCKS_NEW)
     if ((flags & _BLOCKS_NEW) << 1 != (flags & _BLOCKS_OWN)).any():
-        blocked = np.where(cycle.decided.own, (of_rows & _BLOCKS_OWN) != 0, blocked)
-    disliked = (of_rows & _DISLIKED) != 0
+        blocked = np.where(cycle.decided.own, carrying(_BLOCKS_OWN), blocked)
+    disliked = carrying(_DISLIKED)
     ends: dict[int, datetime] = {}
     if (flags & _TIMED).any():
-        for row in np.flatnonzero((of_rows & _TIMED) != 0).tolist():
+        blocked, disliked = blocked.copy(), disliked.copy()
+        for row in np.flatnonzero(carrying(_TIMED)).tolist():
             exact = taints_of(column.values[column.codes[row]])
             own = bool(cycle.decided.own[row])
             verdict = tolerance(exact, cycle.plan.tolerations, cycle.now, decided=own)

@@ -1,0 +1,124 @@
+"""Columns that are filled from sections of objects hold what a projection of the whole object gives, however the JSON
+is written."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muster.fleet import Fleet
+from muster.fleet.claim_lists import OtherwiseWrittenError, scan
+from muster.fleet.sections import DELETION, Sections, find_sections
+from muster.selectors.paths import claim_path, label_path, project
+from muster.values.paths import PRESENT, Path
+from tests.builders import a_cluster
+
+TEXTS = st.sampled_from(["", "K", "a", 'q"', "\\", "},{", "[", "{", "é", "x y", "\n", ","])
+VALUES = st.one_of(TEXTS, st.none(), st.integers(0, 2), st.lists(TEXTS, max_size=2), st.dictionaries(TEXTS, TEXTS))
+CLAIMS = st.one_of(
+    st.lists(st.fixed_dictionaries({"name": TEXTS, "value": TEXTS}), max_size=4),
+    st.lists(st.dictionaries(st.sampled_from(["name", "value", "other"]), VALUES), max_size=3),
+    VALUES,
+)
+LABELS = st.one_of(st.dictionaries(TEXTS, TEXTS, max_size=4), st.dictionaries(TEXTS, VALUES, max_size=3), VALUES)
+OBJECTS = st.fixed_dictionaries(
+    {"metadata": st.fixed_dictionaries({}, optional={"labels": LABELS, "deletionTimestamp": VALUES})},
+    optional={"status": st.one_of(st.fixed_dictionaries({}, optional={"clusterClaims": CLAIMS}), VALUES)},
+)
+WRITTEN = st.sampled_from(
+    [
+        msgspec.json.encode,
+        lambda value: json.dumps(value).encode(),
+        lambda value: json.dumps(value, indent=1, ensure_ascii=False).encode(),
+        lambda value: json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode(),
+    ]
+)
+PATHS: list[Path] = [
+    DELETION,
+    label_path("K"),
+    label_path(""),
+    (*label_path("K"), PRESENT),
+    claim_path("K"),
+    claim_path(""),
+    claim_path('q"'),
+    claim_path("é"),
+]
+
+
+@given(objects=st.lists(st.tuples(OBJECTS, WRITTEN), max_size=6), changed=st.sets(st.integers(0, 5)))
+def test_what_is_read_from_sections_is_the_projection_of_the_object(
+    objects: list[tuple[dict[str, Any], Any]], changed: set[int]
+) -> None:
+    named = [{**obj, "metadata": {"name": str(at), **obj["metadata"]}} for at, (obj, _) in enumerate(objects)]
+    encoded = [write(obj) for obj, (_, write) in zip(named, objects, strict=True)]
+    sections = Sections()
+    for row, each in enumerate(encoded):
+        sections.append()
+        if row not in changed:
+            sections.put(row, find_sections(each))
+    for path in PATHS:
+        found = sections.reader(path)(list(range(len(encoded))), encoded)
+        assert found == [project(msgspec.json.decode(each), path) for each in encoded]
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        '[{"name":"a","name":"K","value":"v"}]',
+        '[{"name":"K","name":"a","value":"v"}]',
+        '[{"name":"K","value":"v"},{"name":"K","value":"w"}]',
+        '[{"name":"K","value":"v"},5]',
+        '[5,{"name":"K","value":"v"}]',
+        '[{"name":"K","value":"v","value":"w"}]',
+        '[{"name":"a","value":"v","x":{"name":"K","value":"v"}}]',
+        '[{"name":"a","value":[{"name":"K","value":"v"}]}]',
+        '[{"n\\u0061me":"K","value":"v"}]',
+        '[{"value":"v","name":"K"}]',
+        '[{"name":"K","value":"v"} ]',
+        '[{"name":"K","value":"v"}, {"name":"b","value":"v"}]',
+        '[{"name":"a","value":"v","name":5},{"name":"K","value":"v"}]',
+        '[{"name":"a","value":"v"}],"x":[{"name":"K","value":"v"}]',
+        '[[{"name":"K","value":"v"}]]',
+        "[]",
+        "null",
+        '{"name":"K","value":"v"}',
+    ],
+)
+def test_claims_in_whatever_form_are_read_as_a_decoder_reads_them(claims: str) -> None:
+    odd = f'{{"metadata":{{"name":"odd"}},"status":{{"clusterClaims":{claims}}}}}'.encode()
+    plain = b'{"metadata":{"name":"plain"},"status":{"clusterClaims":[{"name":"K","value":"v"}]}}'
+    for encoded in ([odd], [odd, plain], [plain, odd, plain]):
+        sections = Sections()
+        for _ in encoded:
+            sections.append()
+        found = sections.reader(claim_path("K"))(list(range(len(encoded))), encoded)
+        assert found == [project(msgspec.json.decode(each), claim_path("K")) for each in encoded]
+
+
+def test_lists_as_encoders_write_them_are_scanned_at_once() -> None:
+    lists = [[{"name": "a", "value": "1"}, {"name": "K", "value": "é"}], [{"name": "b", "value": ""}]]
+    found = scan(b"\n".join(msgspec.json.encode(each) for each in lists), 2)
+    assert found.named(b"K") == ([0], ['{"name":"K","value":"é"}'.encode()])
+    assert found.named(b"b") == ([1], [b'{"name":"b","value":""}'])
+    assert found.named(b"c") == ([], [])
+    for other in (b"", b"[]", b'[{"name":"a","value":1}]', b'[{"name":"a","value":"b"}]\n[]'):
+        with pytest.raises(OtherwiseWrittenError):
+            scan(other, 1)
+
+
+def test_a_column_that_is_filled_after_changes_sees_them() -> None:
+    fleet = Fleet()
+    fleet.put_many([msgspec.json.encode(a_cluster(name, {"env": "prod"}, {"K": "v"})) for name in "abc"])
+    fleet.put(msgspec.json.encode(a_cluster("b", {"env": "dev"}, {"K": "w"})))
+    fleet.put(msgspec.json.encode(a_cluster("d", {"env": "dev"})))
+    fleet.remove("a")
+    fork = fleet.fork([])
+    for each in (fleet, fork):
+        env, claim = each.column(label_path("env")), each.column(claim_path("K"))
+        assert {name: env.values[env.codes[each.row(name)]] for name in "bcd"} == {"b": "dev", "c": "prod", "d": "dev"}
+        assert {name: b'"w"' in claim.values[claim.codes[each.row(name)]] for name in "bc"} == {"b": True, "c": False}  # type: ignore[operator]

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from muster.cli.inputs.fleets import gathered
 from muster.cli.inputs.host_objects import host_objects
 from muster.cli.inputs.options import with_client
 from muster.cli.terminal.progress import under_way
-from muster.controllers.placements.preview import KINDS, exhausted, settle, world_of
+from muster.controllers.placements.preview import KINDS
 from muster.errors import ApiError
-from muster.hub.applied_in_memory import DELETE, changes_in, target_of, written_in_memory
+from muster.hub.applied_in_memory import changes_in
 from muster.hub.objects import key_of
-from muster.hub.plans import refusal_of, work_of
+from muster.library.planning import is_loose, planned_over, present_of
 from muster.questions.plan_hosts import KINDS as HOSTS
 from muster.questions.plan_work import Hosts
-from muster.questions.planning import merged, planned_alone
 from muster.values.api_paths import object_path
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from muster.api.fleet_plan import PlanSpec, PlanStatus
     from muster.client import Client
-    from muster.hub.applied_in_memory import Change
     from muster.hub.requests import Target
     from muster.hub.storage import Key
 
@@ -38,46 +33,21 @@ _NOT_FOUND: Final = 404
 def planned_here(spec: PlanSpec, fleet: list[str] | None, context: str | None, kubeconfig: str | None) -> PlanStatus:
     """The status of a Plan, computed from files, or from what the user may read on a server."""
     now = datetime.now(UTC)
-    changes, unknown = changes_in(spec)
+    changes, _ = changes_in(spec)
     objects, _ = gathered(fleet, context, kubeconfig)
     hosts = None
     if any(each.target.resource.kind in HOSTS for each in changes):
         found = host_objects(fleet, context, kubeconfig, everywhere=True)
         hosts = Hosts((*found.agents, *found.classifications), trusting=found.is_live)
-    # A host in files may be in no namespace, and count for all of them: nothing is there to be merged with.
-    loose = [each for each in changes if each.target.resource.namespaced and not each.target.namespace]
-    firm = [each for each in changes if each not in loose]
-    present = _by_key((*objects, *(hosts.present if hosts is not None else ())), firm)
+    firm = [each for each in changes if not is_loose(each)]
+    present = present_of((*objects, *(hosts.present if hosts is not None else ())), firm)
     namespaces = {each.target.namespace for each in firm} - {""}
     if not fleet:
         others = [each.target for each in firm if each.target.resource.kind not in (*KINDS, *HOSTS)]
         present |= with_client(lambda client: _read(client, others), context, kubeconfig)
         namespaces = with_client(lambda client: _existing(client, namespaces), context, kubeconfig)
-    sets = [each for each in objects if each["kind"] == "ManagedClusterSet"]
     with under_way(f"trying it with {len(objects):,} objects", len(objects)):
-        outcome = asyncio.run(written_in_memory(firm, present, spec, now, namespaces=namespaces, sets=sets))
-        work = work_of(spec, changes, unknown, present, outcome, hosts)
-        work = msgspec.structs.replace(
-            work,
-            applied=(*work.applied, *(_as_applied(each, spec) for each in loose if each.deed != DELETE)),
-            deleted=(*work.deleted, *(each.object for each in loose if each.deed == DELETE)),
-            alone=bool(fleet),
-        )
-        world = world_of(objects, now)
-        if not world.decisions:
-            settle(world, now)
-        status = exhausted(planned_alone(work, world, now))
-    return merged(status, refused=tuple(map(refusal_of, outcome.refused)))
-
-
-def _as_applied(change: Change, spec: PlanSpec) -> JsonObject:
-    return {name: value for name, value in change.object.items() if spec.with_status or name != "status"}
-
-
-def _by_key(objects: Iterable[JsonObject], changes: Sequence[Change]) -> dict[Key, JsonObject]:
-    touched = {key_of(each.target) for each in changes}
-    known = ((target_of(obj), obj) for obj in objects)
-    return {key: obj for target, obj in known if target is not None and (key := key_of(target)) in touched}
+        return planned_over(spec, objects, hosts, present, namespaces, now, alone=bool(fleet))
 
 
 async def _read(client: Client, targets: Sequence[Target]) -> dict[Key, JsonObject]:

@@ -13,9 +13,10 @@ LONG   ?=
 SERVER ?=
 WRITE  ?=
 DIFFERENTIAL_SECONDS ?= 15
+REF    ?= HEAD
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format conformance bench bench-check contract kubernetes interop faults fuzz hostile soak damage differential clients browser vendor coverage lock clean
+.PHONY: help run test quick check format conformance bench bench-check contract kubernetes interop faults fuzz hostile soak damage differential clients browser vendor coverage image release test-release site lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -118,6 +119,18 @@ bench-check: $(VENV)/.dev ## a minute of ratios, and a warning where one is a qu
 
 coverage: $(VENV)/.dev ## run the tests and report branch coverage
 	@$(BIN)/pytest -n 2 -q --cov --cov-report=term
+
+image: $(VENV)/.dev ## the container image as an OCI layout in dist/oci, without Docker (REF=tag, or worktree)
+	@$(BIN)/python -m release --only image --ref $(REF)
+
+release: $(VENV)/.dev ## everything of a release in dist/, made twice and compared (REF=v0.1.0, HEAD, or worktree)
+	@$(BIN)/python -m release --ref $(REF) --twice
+
+test-release: $(VENV)/.dev ## try what is in dist/: wheel in an empty environment, image validated by crane and started
+	@MUSTER_RELEASE=dist $(BIN)/pytest tests/release -q
+
+site: $(VENV)/.dev ## the documentation as a site in site/
+	@$(BIN)/python -m release.website site
 
 lock: ## resolve the dependencies anew (needs pip-tools)
 	@pip-compile -q --no-strip-extras --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --generate-hashes --upgrade -o requirements.lock pyproject.toml

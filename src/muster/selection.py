@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, overload
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import msgspec
 
@@ -22,6 +22,7 @@ from muster.fleet import Fleet, score_of
 from muster.placement import Cycle, Rule, decided, plan_read, schedule, visible, why_not
 from muster.placement.explain.across_placements import explain_everywhere, explain_set
 from muster.placement.explain.explanation import explain_cluster, explain_placement
+from muster.placement.explain.tables import Table, Tabular
 from muster.placement.schedule.plan import PLACEMENTS
 from muster.placement.schedule.sets import bindings_read, bound_in, rules_read
 from muster.plugins import installed
@@ -29,11 +30,13 @@ from muster.selectors import CelSelectorSpec, Verdict, compile_selector, spec_of
 from muster.selectors.cel import cel_compiler
 from muster.selectors.labels import LabelSelector, label_selector
 from muster.selectors.specs import AllOf
+from muster.values.arguments import expected, moment, plain_object, plain_objects, texts
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.labels import InvalidSelectorError, parse_selector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
 
     from muster.api.placement import Placement
     from muster.api.reading import Reading
@@ -46,19 +49,21 @@ if TYPE_CHECKING:
     )
     from muster.selectors import Match, Selector
 
+Objects: TypeAlias = "Iterable[JsonMapping] | JsonMapping"  # many, a List of them, or one
 CLUSTERS = frozenset({"ManagedCluster"})
 PURPOSED = frozenset({"Cluster", "ClusterRequest"})
 PROFILE = "ClusterProfile"
 LABELLED = CLUSTERS | PURPOSED | {PROFILE, "Agent"}  # what a fleet is made of; all of it carries labels
 _LABELS_ONLY = frozenset({"matchLabels", "matchExpressions", "labelSelector"})
 _EVERYTHING = Rule(label_selector(parts.LabelSelector()))
+_MOST_ROWS = 100  # of a table
 _OBJECTS = Reader(parts.PartialObject)
 _DECISIONS = Reader(PlacementDecision)
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What was selected, in order, and why for every object."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Selection(Tabular):
+    """What was selected, in order, and why for every object. Prints as a table; notebooks show it as one."""
 
     names: tuple[str, ...]
     reasons: Mapping[str, str]  # of every object that was looked at
@@ -69,9 +74,34 @@ class Selection:
         """The reason for one object. Raises KeyError when there was no such object."""
         return self.reasons[name]
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __repr__(self) -> str:
+        return f"<Selection: {len(self.names)} of {len(self.reasons)} selected>"
+
+    def table(self) -> Table:
+        """Those that were selected first, then the others with their reasons, as many as a page has."""
+        chosen = set(self.names)
+        others = (name for name in self.reasons if name not in chosen)
+        rows = [(name, "yes", self.reasons[name]) for name in self.names[:_MOST_ROWS]]
+        rows += [
+            (name, "failed" if name in self.failed else "no", self.reasons[name])
+            for name in islice(others, _MOST_ROWS - len(rows))
+        ]
+        looked_at = len(self.reasons)
+        more = f" (the first {_MOST_ROWS} are shown)" if looked_at > _MOST_ROWS else ""
+        return Table(f"{len(self.names)} of {looked_at} selected{more}", ("Name", "Selected", "Why"), tuple(rows))
+
 
 def select(
-    fleet: Iterable[JsonMapping],
+    fleet: Objects,
     cel: str | Sequence[str] | None = None,
     *,
     labels: str | None = None,
@@ -86,31 +116,46 @@ def select(
     ManagedClusters by default, objects with purposes for a selector with matchPurposes or matchIdentities, and for
     labels alone clusters, profiles, requests and hosts alike. ClusterProfiles, when they are asked for, can be spoken
     of as ManagedClusters, too. Raises InvalidObjectError for what cannot be compiled.
+
+    >>> import muster
+    >>> fleet = [{"kind": "ManagedCluster", "metadata": {"name": "a", "labels": {"cloud": "Amazon"}}}]
+    >>> print(muster.select(fleet, labels="cloud=Azure"))
+    0 of 1 selected
+    NAME   SELECTED   WHY
+    a      no         label cloud is 'Amazon'; wanted cloud=Azure
     """
-    objects = list(fleet)
-    moment = now or datetime.now(UTC)
+    objects = plain_objects(fleet, "fleet")
+    at = moment(now, "now")
+    expressions = texts(cel, "cel")
+    if kind is not None:
+        expected(kind, str, "kind", "the name of a kind")
+    if placement is not None:
+        placement = plain_object(placement, "placement")
     if kind == PROFILE:
         if placement is not None:
             objects = _inventory(objects, placement)
         else:
             objects = [managed_form(each) for each in objects if each.get("kind") == PROFILE]
     if placement is not None:
-        if cel or labels or selector is not None:
+        if expressions or labels or selector is not None:
             raise InvalidObjectError("", "a Placement says everything itself: leave out CEL, labels and selector")
-        return _by_placement(objects, placement, moment)
-    clusters = _fleet(objects, moment)
+        return _by_placement(objects, placement, at)
+    if labels is not None:
+        expected(labels, str, "labels", "a label selector such as 'cloud=Amazon,tier!=gold'")
+    if selector is not None:
+        selector = plain_object(selector, "selector")
+    clusters = _fleet(objects, at)
     parts: list[Selector] = []
     if labels:
         try:
             parts.append(LabelSelector(parse_selector(labels)))
         except InvalidSelectorError as error:
             raise InvalidObjectError("", f"label selector {labels!r}: {error}") from error
-    if cel:
-        expressions = (cel,) if isinstance(cel, str) else tuple(cel)
+    if expressions:
         parts.append(compile_selector(CelSelectorSpec(expressions), scores=clusters.scores))
     if selector is not None:
         parts.append(compile_selector(spec_of(dict(selector)), scores=clusters.scores))
-    kinds = frozenset({kind}) if kind else _kinds(selector, only_labels=bool(labels) and not cel)
+    kinds = frozenset({kind}) if kind else _kinds(selector, only_labels=bool(labels) and not expressions)
     return _by_selector(objects, AllOf(tuple(parts)), kinds)
 
 
@@ -146,7 +191,7 @@ def _kinds(selector: JsonMapping | None, *, only_labels: bool) -> frozenset[str]
     return LABELLED if selector and selector.keys() <= _LABELS_ONLY else CLUSTERS
 
 
-def _by_selector(objects: list[JsonMapping], wanted: Selector, kinds: frozenset[str]) -> Selection:
+def _by_selector(objects: Sequence[JsonMapping], wanted: Selector, kinds: frozenset[str]) -> Selection:
     names, failed = [], []
     reasons = _Words()
     for obj in objects:
@@ -171,7 +216,7 @@ def _shown(metadata: parts.Identity) -> str:
     return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
 
 
-def _fleet(objects: list[JsonMapping], now: datetime) -> Fleet:
+def _fleet(objects: Sequence[JsonMapping], now: datetime) -> Fleet:
     fleet = Fleet()
     for obj in objects:
         if obj.get("kind") == "AddOnPlacementScore":
@@ -182,7 +227,7 @@ def _fleet(objects: list[JsonMapping], now: datetime) -> Fleet:
     return fleet
 
 
-def _by_placement(objects: list[JsonMapping], placement: JsonMapping, now: datetime) -> Selection:
+def _by_placement(objects: Sequence[JsonMapping], placement: JsonMapping, now: datetime) -> Selection:
     snapshot = Snapshot(objects, now)
     result = snapshot.schedule(PLACEMENTS.partly(dict(placement)))
     if result.fault is not None:
@@ -231,13 +276,13 @@ class Snapshot:
         raise InvalidObjectError("", f"there is no Placement {name!r}")
 
 
-def _of_kind(objects: list[JsonMapping], kind: str) -> list[JsonObject]:
+def _of_kind(objects: Sequence[JsonMapping], kind: str) -> list[JsonObject]:
     return [dict(obj) for obj in objects if obj.get("kind") == kind]
 
 
 @overload
 def explain(
-    fleet: Iterable[JsonMapping],
+    fleet: Objects,
     placement: str | JsonMapping,
     *,
     cluster: None = None,
@@ -245,18 +290,18 @@ def explain(
 ) -> PlacementExplanation: ...
 @overload
 def explain(
-    fleet: Iterable[JsonMapping],
+    fleet: Objects,
     placement: str | JsonMapping,
     *,
     cluster: str,
     now: datetime | None = None,
 ) -> ClusterExplanation: ...
 @overload
-def explain(fleet: Iterable[JsonMapping], *, cluster: str, now: datetime | None = None) -> ClusterVerdicts: ...
+def explain(fleet: Objects, *, cluster: str, now: datetime | None = None) -> ClusterVerdicts: ...
 @overload
-def explain(fleet: Iterable[JsonMapping], *, cluster_set: str, now: datetime | None = None) -> SetExplanation: ...
+def explain(fleet: Objects, *, cluster_set: str, now: datetime | None = None) -> SetExplanation: ...
 def explain(
-    fleet: Iterable[JsonMapping],
+    fleet: Objects,
     placement: str | JsonMapping | None = None,
     *,
     cluster: str | None = None,
@@ -268,7 +313,10 @@ def explain(
     A placement is an object, or the name of one among the objects. The result prints as a table, and notebooks show it
     as one. Raises InvalidObjectError for a name that is not there.
     """
-    snapshot = Snapshot(fleet, now or datetime.now(UTC))
+    snapshot = Snapshot(plain_objects(fleet, "fleet"), moment(now, "now"))
+    for given, name in ((cluster, "cluster"), (cluster_set, "cluster_set")):
+        if given is not None:
+            expected(given, str, name, "a name")
     if cluster_set is not None:
         rule = snapshot.rules.get(cluster_set)
         if rule is None:
@@ -285,7 +333,7 @@ def explain(
     if isinstance(placement, str):
         result = snapshot.schedule(snapshot.placement(placement))
     else:
-        result = snapshot.schedule(PLACEMENTS.partly(dict(placement)))
+        result = snapshot.schedule(PLACEMENTS.partly(plain_object(placement, "placement")))
     if cluster is None:
         return explain_placement(result, snapshot.profile)
     return explain_cluster(result, cluster, snapshot.profile, snapshot.rules)
@@ -322,15 +370,21 @@ class _Words(Mapping[str, str]):
         return len(self.matches)
 
 
-class _Reasons(dict[str, str]):
+class _Reasons(Mapping[str, str]):
     """Reasons of a schedule, worked out when asked for."""
 
     def __init__(self, result: ScheduleResult, profile: Profile) -> None:
-        super().__init__()
         self._result = result
         self._profile = profile
 
-    def __missing__(self, name: str) -> str:
+    def __iter__(self) -> Iterator[str]:
+        fleet = self._result.cycle.fleet
+        return iter(fleet.names(fleet.rows()))
+
+    def __len__(self) -> int:
+        return len(self._result.cycle.fleet)
+
+    def __getitem__(self, name: str) -> str:
         if name not in self._result.cycle.fleet:
             raise KeyError(name)
         reason = why_not(self._result, name, self._profile)

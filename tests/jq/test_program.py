@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
 
 def test_the_surface_is_what_it_says() -> None:
-    public = {name for name in vars(muster.jq) if not name.startswith("_")}
-    modules = {name for name in public if type(getattr(muster.jq, name)) is type(muster.jq)}
-    assert public - modules == set(muster.jq.__all__)
+    assert {name for name in dir(muster.jq) if not name.startswith("_")} == set(muster.jq.__all__)
+    assert all(hasattr(muster.jq, name) for name in muster.jq.__all__)
 
 
 @pytest.mark.parametrize("module", [muster.jq, program])

@@ -89,7 +89,7 @@ def test_every_fault_is_reported_with_its_path() -> None:
 def test_a_value_of_the_wrong_type_is_refused_with_its_path() -> None:
     spec = {"matchPurposes": [{"operator": "ContainsAny", "values": "mcp"}]}
     assert [str(cause) for cause in purposed_selector_causes(ANY, spec, "spec.selector")] == [
-        "spec.selector.matchPurposes[0].values: Invalid value: Expected `array | null`, got `str`"
+        "spec.selector.matchPurposes[0].values: Invalid value: expected a list or null, not a text"
     ]
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from muster.cel.checking.types import Type, struct
 from muster.cel.declarations import Constant, Function, Library, Macro, Overload, Variable
+from muster.values.arguments import expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -90,7 +91,7 @@ def _merged(known: Function, more: Function) -> Function:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Env:
     """Everything an expression can refer to. Build with `Env().extend(library, …)`."""
 
@@ -142,6 +143,15 @@ class Env:
             ),
             **changes,
         )
+
+    def __repr__(self) -> str:
+        return f"<CEL environment {self.name}: {len(self.functions)} functions, variables {', '.join(self.variables)}>"
+
+    def with_variables(self, **types: Type) -> Env:
+        """A new environment with these variables: `env.with_variables(cluster=DYN, wanted=INT)`."""
+        for name, each in types.items():
+            expected(each, Type, name, "a type such as DYN or list_of(STRING)")
+        return self.extend(variables=[Variable(name, each) for name, each in types.items()])
 
     def with_options(self, **changes: bool) -> Env:
         return replace(self, options=replace(self.options, **changes))

@@ -6,6 +6,7 @@ A Program is immutable and may be shared. It knows what it reads and what it may
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,18 +16,19 @@ from muster.cel.costs.charging import Charging, charging_of
 from muster.cel.costs.compile_budget import CompileBudget, limited
 from muster.cel.costs.estimate import estimate_cost, part_costs
 from muster.cel.costs.operands import SizeHints, no_hints
+from muster.cel.environment import Env
 from muster.cel.generating import generate
 from muster.cel.reads import reads_of
 from muster.cel.running.interpreter import Trace, interpret
 from muster.cel.running.planner import plan
 from muster.errors import EvaluationError
+from muster.values.arguments import expected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from muster.cel.checking.types import Type
     from muster.cel.costs.ranges import Range
-    from muster.cel.environment import Env
     from muster.cel.reads import Reads
     from muster.cel.running.plan import Plan
     from muster.cel.syntax.tree import CheckedTree
@@ -48,14 +50,16 @@ class Program:
 
     text: str
     env: Env
-    tree: CheckedTree
-    plan: Plan
-    charging: Charging
+    tree: CheckedTree = field(repr=False)
+    plan: Plan = field(repr=False)
+    charging: Charging = field(repr=False)
     run: Callable[[Mapping[str, Value], int], tuple[Value, int]] = field(repr=False)
-    compile_units: int = 0  # of the budget that compiling took
+    compile_units: int = field(default=0, repr=False)  # of the budget that compiling took
 
     def evaluate(self, variables: Mapping[str, Value], cost_limit: int = DEFAULT_COST_LIMIT) -> Value:
         """The value. Raises EvaluationError, and BudgetExceededError when a limit is reached."""
+        expected(variables, Mapping, "variables", "a mapping of names to values")
+        expected(cost_limit, int, "cost_limit", "a number")
         value, _ = self.run(variables, cost_limit)
         if isinstance(value, EvaluationError):
             raise value
@@ -145,6 +149,8 @@ def compile_program(text: str, env: Env, budget: CompileBudget | None = None) ->
     A program that is kept takes as much of the budget as when it was made: what is admitted does not depend on what
     others have compiled before.
     """
+    expected(text, str, "text", "an expression as text")
+    expected(env, Env, "env", "an environment: environment('standard'), or one that is made of it")
     budget = budget or CompileBudget()
     program = _KEPT.get(text, env)
     if program is None:

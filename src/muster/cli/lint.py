@@ -14,7 +14,7 @@ import typer
 
 from muster.cli.inputs.documents import read_objects
 from muster.cli.inputs.fields import text_in
-from muster.cli.inputs.fleets import FleetFiles, counted, in_namespace, overlaid
+from muster.cli.inputs.fleets import FleetFiles, counted, in_namespace
 from muster.cli.inputs.options import Context, Files, Kubeconfig, Report, ReportFormat, with_client
 from muster.cli.inputs.positions import Positions
 from muster.cli.terminal.exits import Exit
@@ -26,16 +26,16 @@ from muster.values.json import JsonObject
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from muster.api.placement import Placement
     from muster.api.reading import Reading
     from muster.cli.inputs.documents import Document
     from muster.cli.terminal.paint import Paint
     from muster.client import Client
-    from muster.placement import Plan, Rule, Visibility
+    from muster.library.linting import World
+    from muster.placement import Plan, Visibility
     from muster.placement.lint.findings import Finding
-    from muster.placement.lint.fleet_facts import Vocabulary
 
 
 class Level(StrEnum):
@@ -48,7 +48,6 @@ class Level(StrEnum):
 
 _ORDER = tuple(Level)
 _SHADES = {Level.ERROR: Shade.BAD, Level.WARNING: Shade.UNSURE, Level.INFO: Shade.QUIET}
-_ABOUT_SETS = frozenset({"empty-sets", "no-binding", "no-such-set", "set-not-bound"})
 _JUDGED = ("Placement", "ManagedClusterSet", "ManagedClusterSetBinding")
 
 
@@ -124,7 +123,7 @@ def _known(documents: Sequence[Document]) -> list[Document]:
 
 def _looked_at(
     documents: list[Document], fleet: list[str] | None, context: str | None, kubeconfig: str | None, *, offline: bool
-) -> tuple[_World, list[Document]]:
+) -> tuple[World, list[Document]]:
     """What objects are judged by, and which are judged: those of the files, or else what the fleet has."""
     from muster.client import KubeconfigError
 
@@ -141,23 +140,21 @@ def _looked_at(
         return _in_files(documents, [])
 
 
-def _in_files(documents: list[Document], others: list[Document]) -> tuple[_World, list[Document]]:
-    from muster.placement.lint.placements import vocabulary
-    from muster.selection import Snapshot
+def _in_files(documents: list[Document], others: list[Document]) -> tuple[World, list[Document]]:
+    from muster.library.linting import world_of
 
     judged = _known(documents or [each for each in others if each.object["kind"] in _JUDGED])
     count = len(others) + len(judged)
     with under_way(f"looking at {count:,} objects", count):
-        every = overlaid((each.object for each in [*others, *judged]), "default")
-        snapshot = Snapshot(every, datetime.now(UTC))
-        return _World(snapshot.rules, vocabulary(snapshot.fleet), "default", snapshot.compiled), judged
+        return world_of([each.object for each in [*others, *judged]], datetime.now(UTC)), judged
 
 
-async def _on_server(client: Client, documents: list[Document]) -> tuple[_World, list[Document]]:
+async def _on_server(client: Client, documents: list[Document]) -> tuple[World, list[Document]]:
     """As the server has it, and the files count more. What may not be read is said, and judged as if it were not."""
     from muster.cli.inputs.askers import warn
     from muster.cli.inputs.documents import Document
     from muster.controllers.placements.preview import KINDS, put
+    from muster.library.linting import World
     from muster.placement import plan_read, visible
     from muster.placement.lint.placements import vocabulary
     from muster.questions.local import utc_now
@@ -187,63 +184,19 @@ async def _on_server(client: Client, documents: list[Document]) -> tuple[_World,
         return plan, visible(plan.cluster_sets, world.bindings.get(plan.namespace, {}), world.rules)
 
     knows_sets = observed.unread.keys().isdisjoint((SETS, BINDINGS))
-    return _World(world.rules, vocabulary(world.fleet), namespace, compiled, knows_sets), documents
+    return World(world.rules, vocabulary(world.fleet), namespace, compiled, knows_sets), documents
 
 
-@dataclass(frozen=True, slots=True)
-class _World:
-    """Everything that objects are judged by. `compiled` gives a placement's plan and the sets it may choose from."""
+def _findings(document: Document, world: World, positions: Positions) -> Iterator[Located]:
+    from muster.library.linting import judged
 
-    rules: Mapping[str, Rule]
-    known: Vocabulary
-    namespace: str
-    compiled: Callable[[Reading[Placement]], tuple[Plan, Visibility]]
-    knows_sets: bool = True  # else nothing can be said of them
-
-
-def _findings(document: Document, world: _World, positions: Positions) -> Iterator[Located]:
     obj = in_namespace(document.object, world.namespace)
     metadata = obj["metadata"]
     name, namespace = text_in(metadata, "name") or text_in(metadata, "generateName"), text_in(metadata, "namespace")
     subject = f"{obj['kind']} {namespace}/{name}" if namespace else f"{obj['kind']} {name}"
-    for finding in _judged(obj, world):
-        if finding.code in _ABOUT_SETS and not world.knows_sets:
-            continue
+    for finding in judged(obj, world):
         file, line = positions.line(document.origin, finding.where)
         yield Located(finding, subject, file, line)
-
-
-def _judged(obj: JsonObject, world: _World) -> list[Finding]:
-    from muster.api.managed_cluster_set import ManagedClusterSet
-    from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
-    from muster.api.reading import Reader
-    from muster.placement.lint.placements import lint_binding, lint_fields, lint_set
-
-    found = lint_fields(obj)
-    if any(each.code == "invalid-value" for each in found):
-        return found  # what has the wrong shape cannot be judged any further
-    sets = world.rules
-    match obj["kind"]:
-        case "Placement":
-            return [*found, *_judged_placement(obj, world)]
-        case "ManagedClusterSet":
-            return [*found, *lint_set(Reader(ManagedClusterSet).partly(obj).obj, world.known)]
-        case "ManagedClusterSetBinding" if sets:
-            return [*found, *lint_binding(Reader(ManagedClusterSetBinding).partly(obj).obj, sets)]
-        case _:
-            return found
-
-
-def _judged_placement(obj: JsonObject, world: _World) -> list[Finding]:
-    from muster.placement.lint.placements import lint, lint_spec
-    from muster.placement.schedule.plan import PLACEMENTS
-    from muster.selectors.cel import CelLimits
-
-    limit, placement = CelLimits().estimate, PLACEMENTS.partly(obj)
-    plan, seen = world.compiled(placement)
-    if not world.known.clusters and not world.rules:
-        return lint_spec(plan, limit, placement.obj.spec)
-    return lint(plan, seen, world.known, limit, placement.obj.spec)
 
 
 def _document(each: Located) -> JsonObject:

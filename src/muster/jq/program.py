@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError
+from muster.errors import BudgetExceededError, EvaluationError, InvalidExpressionError, InvalidObjectError
 from muster.jq.budgets import DEFAULT_HOST, DEFAULT_LIMITS, Host, Limits, Meter, exceeded
 from muster.jq.generating import generate
 from muster.jq.resolving import resolved as r
@@ -20,6 +20,7 @@ from muster.jq.running.reference import Evaluator
 from muster.jq.syntax.parser import parse
 from muster.jq.values.regexes import Regexes
 from muster.source import Diagnostic, Source, Span
+from muster.values.arguments import expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -72,6 +73,7 @@ class Program:
         host: Host = DEFAULT_HOST,
     ) -> list[Value]:
         """Every output. Raises EvaluationError, or BudgetExceededError when a limit is reached."""
+        expected(limits, Limits, "limits", "Limits(steps=…, seconds=…)")
         code = self.code
         if code is None or not code.single:
             return list(self.outputs(value, variables=variables, limits=limits, host=host))
@@ -216,6 +218,9 @@ def compile_query(text: str, *, variables: Sequence[str] = ()) -> Program:
     >>> compile_query(".disks | map(select(.size > 10)) | length").run({"disks": [{"size": 5}, {"size": 20}]})
     [1]
     """
+    expected(text, str, "text", "a query as text")
+    if isinstance(variables, str) or not all(isinstance(name, str) for name in variables):
+        raise InvalidObjectError("variables", "a list of names was expected")
     source = Source(text)
     for name in variables:
         if not (name.isascii() and name.isidentifier()):

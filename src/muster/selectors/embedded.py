@@ -21,13 +21,21 @@ import msgspec
 
 from muster.api.struct_schemas import schema_of
 from muster.errors import InvalidObjectError
-from muster.selectors.purposes import FIELDS, OPERATORS, purposed_selector, purposed_selector_causes, purposes_of
-from muster.values.causes import TYPE_INVALID, Cause, sentence
+from muster.selectors.purposes import (
+    FIELDS,
+    OPERATORS,
+    purposed_selector,
+    purposed_selector_causes,
+    purposes_of,
+    type_fault,
+)
+from muster.values.causes import sentence
 from muster.values.json import Json, JsonMapping, JsonObject, Schema
 
 if TYPE_CHECKING:
     from muster.selectors.match import Match
     from muster.selectors.purposes import PurposedSelector
+    from muster.values.causes import Cause
 
 _LABEL_OPERATORS: Final = ["In", "NotIn", "Exists", "DoesNotExist"]
 _KEPT: Final = 1024  # selectors that stay compiled
@@ -72,7 +80,7 @@ class EmbeddedSelector(msgspec.Struct, frozen=True, rename="camel", omit_default
         try:
             return msgspec.convert(dict(document), cls)
         except msgspec.ValidationError as error:
-            raise InvalidObjectError("", str(_cause(error, path))) from None
+            raise InvalidObjectError("", str(type_fault(error, path))) from None
 
     def document(self) -> JsonObject:
         """The selector as users write it: fields that are not there are left out, empty ones stay."""
@@ -230,11 +238,6 @@ _TYPES: Final[Mapping[str, type[EmbeddedSelector]]] = {
 @lru_cache(_KEPT)
 def _compile(type_name: str, document: bytes) -> PurposedSelector:
     return purposed_selector(type_name, msgspec.json.decode(document))
-
-
-def _cause(error: msgspec.ValidationError, path: str) -> Cause:
-    expected, _, where = str(error).partition(" - at `$")
-    return Cause(TYPE_INVALID, path + where.rstrip("`"), f"Invalid value: {expected}")
 
 
 def _as_json_schema(schema: Schema) -> Schema:

@@ -6,6 +6,7 @@ The rules: an identity list that is there, even empty, is the only thing that co
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 
     from muster.values.labels import Selector as LabelRequirements
 
+_MISMATCH: Final = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
+_WORDS: Final = {
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a number",
+    "object": "a mapping",
+    "str": "a text",
+}
 OPERATORS: Final = ("ContainsAll", "ContainsAny", "ContainsNone", "Equals")
 
 # Which fields each selector type of the API has.
@@ -175,6 +185,15 @@ def purposed_selector(kind: str, spec: JsonMapping | None, path: str = "selector
     )
 
 
+def type_fault(error: msgspec.ValidationError, path: str) -> Cause:
+    """What has the wrong type, in words of ours and with its place."""
+    told, _, where = str(error).partition(" - at `$")
+    if found := _MISMATCH.fullmatch(told):
+        wanted = " or ".join(_WORDS.get(each, each) for each in found[1].split(" | "))
+        told = f"expected {wanted}, not {_WORDS.get(found[2], found[2])}"
+    return Cause(TYPE_INVALID, path + where.rstrip("`"), f"Invalid value: {told}")
+
+
 def purposed_selector_causes(kind: str, spec: JsonMapping | None, path: str) -> list[Cause]:
     """Everything that is wrong, with field paths."""
     if spec is None:
@@ -182,8 +201,7 @@ def purposed_selector_causes(kind: str, spec: JsonMapping | None, path: str) -> 
     try:
         msgspec.convert(spec, _Shape)
     except msgspec.ValidationError as error:
-        expected, _, where = str(error).partition(" - at `$")
-        return [Cause(TYPE_INVALID, path + where.rstrip("`"), f"Invalid value: {expected}")]
+        return [type_fault(error, path)]
     causes = [
         invalid(f"{path}.{field}", field, f"{kind} has no such field; it has {', '.join(FIELDS[kind])}")
         for field in spec

@@ -118,32 +118,40 @@ TYPE = Type(Kind.TYPE, "type")
 
 
 def list_of(element: Type) -> Type:
+    """A list of elements of one type."""
     return Type(Kind.LIST, "list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
+    """A map from keys of one type to values of another."""
     return Type(Kind.MAP, "map", (key, value))
 
 
 def optional_of(value: Type) -> Type:
+    """A value of that type, or none."""
     return Type(Kind.OPAQUE, "optional_type", (value,))
 
 
 def type_of_type(described: Type) -> Type:
+    """The type of a type."""
     return Type(Kind.TYPE, "type", (described,))
 
 
 def type_param(name: str) -> Type:
+    """A type that is whatever the arguments of a call make it; equal names are equal types."""
     return Type(Kind.TYPE_PARAM, name)
 
 
 def opaque(name: str, *params: Type) -> Type:
+    """A type of a library, known by its name only."""
     return Type(Kind.OPAQUE, name, params)
 
 
 def struct(name: str) -> Type:
+    """A type with fields, known by its name; a type provider says which."""
     return Type(Kind.STRUCT, name)
 
 
 def wrapper(primitive: Type) -> Type:
+    """A primitive, or null."""
     return Type(Kind.WRAPPER, f"wrapper({primitive.name})", (primitive,))

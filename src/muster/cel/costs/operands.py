@@ -22,6 +22,7 @@ SizeHints: TypeAlias = Callable[["SizePath", Type], "Range | None"]
 
 
 def no_hints(_: SizePath, __: Type) -> Range | None:
+    """Nothing is known of any size."""
     return None
 
 

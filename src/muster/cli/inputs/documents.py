@@ -1,62 +1,28 @@
-"""Objects from files, directories and standard input: YAML with several documents, JSON, JSON lines, Lists.
-
-Files are read one object at a time, so that a fleet of any size can be sent. Aliases in YAML are refused
-beyond a bound, because a few lines of them can stand for gigabytes.
-"""
+"""Objects from files, directories and standard input, as commands name them. Reading is the library's matter."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from muster.errors import InvalidObjectError
-from muster.values.json import Json, JsonObject
-from muster.values.yaml_reading import YamlError, YamlLimits
-from muster.values.yaml_reading import read_documents as yaml_documents
+from muster.library.documents import SUFFIXES, Document, read_path, read_stream, yaml_values
+from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import BinaryIO
 
-
-SUFFIXES = (".yaml", ".yml", ".json", ".ndjson")
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # of JSON; the last is depth
-_MOST_WRITTEN_OUT = 64 * 1024 * 1024  # bytes, with every alias replaced by what it stands for
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """An object, and where it was read."""
-
-    origin: str
-    object: JsonObject
+__all__ = ["SUFFIXES", "Document", "load_all", "load_one", "read_documents", "read_objects"]
 
 
 def read_documents(names: Iterable[str]) -> Iterator[Document]:
     """Every object in the named files, directories and `-`, in that order."""
     for name in names:
         if name == "-":
-            yield from _from_stream("stdin", sys.stdin.buffer)
-            continue
-        path = Path(name)
-        if path.is_dir():
-            files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
-            if not files:
-                raise InvalidObjectError(name, f"no file in this directory ends in {', '.join(SUFFIXES)}")
-        elif path.exists():
-            files = [path]
+            yield from read_stream("stdin", sys.stdin.buffer)
         else:
-            raise InvalidObjectError(name, "no such file or directory")
-        for file in files:
-            try:
-                with file.open("rb") as stream:
-                    yield from _from_stream(str(file), stream)
-            except OSError as error:
-                raise InvalidObjectError(str(file), error.strerror or str(error)) from error
+            yield from read_path(name)
 
 
 def read_objects(names: Sequence[str]) -> Iterator[Document]:
@@ -75,7 +41,7 @@ def load_all(name: str) -> list[Json]:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise InvalidObjectError(name, error.strerror or str(error)) from error
-    return [value for _, value in _yaml_values(name, text)]
+    return [value for _, value in yaml_values(name, text)]
 
 
 def load_one(name: str) -> Json:
@@ -84,75 +50,3 @@ def load_one(name: str) -> Json:
     if len(documents) != 1:
         raise InvalidObjectError(name, f"one document was expected, there are {len(documents)}")
     return documents[0]
-
-
-def _from_stream(origin: str, stream: BinaryIO) -> Iterator[Document]:
-    first = stream.readline()
-    if first.lstrip().startswith(b"{") and (obj := _json_line(first)) is not None:
-        yield from _unpacked(origin, 1, obj)
-        yield from _json_lines(origin, stream)
-        return
-    text = first + stream.read()
-    if text.lstrip().startswith(b"{"):
-        try:
-            yield from _unpacked(origin, 1, msgspec.json.decode(text))
-            return
-        except _UNREADABLE:
-            pass  # flow-style YAML starts with a brace too; its error will be the better one
-    yield from _yaml_documents(origin, text)
-
-
-def _json_line(line: bytes) -> Json | None:
-    try:
-        return msgspec.json.decode(line)
-    except _UNREADABLE:
-        return None
-
-
-def _json_lines(origin: str, stream: BinaryIO) -> Iterator[Document]:
-    for number, line in enumerate(stream, start=2):
-        if not line.strip():
-            continue
-        try:
-            obj = msgspec.json.decode(line)
-        except _UNREADABLE as error:
-            raise InvalidObjectError(f"{origin}:{number}", f"not valid JSON: {error}") from error
-        yield from _unpacked(origin, number, obj)
-
-
-def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
-    for line, obj in _yaml_values(origin, text):
-        yield from _unpacked(origin, line, obj)
-
-
-def _yaml_values(origin: str, text: bytes) -> Iterator[tuple[int, Json]]:
-    """The documents of a YAML text that are not empty, with their lines."""
-    try:
-        # A fleet may have any number of values; only what aliases add is bounded.
-        limits = YamlLimits(values=sys.maxsize, size=max(_MOST_WRITTEN_OUT, 2 * len(text)))
-        for document in yaml_documents(text, limits):
-            if document.value is not None:
-                yield document.line, document.value
-    except YamlError as error:
-        place = f":{error.line}:{error.column}" if error.column else f":{error.line}" if error.line else ""
-        raise InvalidObjectError(f"{origin}{place}", f"not valid YAML: {error.problem}") from error
-
-
-def _unpacked(origin: str, line: int, obj: Json) -> Iterator[Document]:
-    """The object, or the items of a List."""
-    where = f"{origin}:{line}"
-    if not isinstance(obj, dict):
-        raise InvalidObjectError(
-            where, f"an object is a mapping with apiVersion and kind, this is {type(obj).__name__}"
-        )
-    if str(obj.get("kind", "")).endswith("List") and isinstance(obj.get("items"), list):
-        for item in obj["items"]:
-            yield from _unpacked(origin, line, item)
-        return
-    for key in ("apiVersion", "kind"):
-        if not isinstance(obj.get(key), str) or not obj[key]:
-            raise InvalidObjectError(where, f"the object has no {key}")
-    metadata = obj.get("metadata")
-    if not isinstance(metadata, dict) or not any(map(metadata.get, ("name", "generateName"))):
-        raise InvalidObjectError(where, f"{obj['kind']} has no metadata.name")
-    yield Document(where, obj)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muster.cli.inputs.documents import Document, read_documents
-from muster.cli.inputs.fields import text_in
 from muster.cli.terminal.progress import Progress
-from muster.values.json import JsonObject
+from muster.library.overlays import in_namespace, overlaid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+
+__all__ = ["FleetFiles", "counted", "in_namespace", "overlaid", "staying"]
 
 FleetFiles = Annotated[
     list[str] | None,
@@ -24,7 +25,6 @@ FleetFiles = Annotated[
         help="Objects to look at: files, directories, -; else the server of the kubeconfig.",
     ),
 ]
-_NAMESPACED = frozenset({"Placement", "PlacementDecision", "ManagedClusterSetBinding", "AddOnPlacementScore"})
 
 
 def counted(files: list[str]) -> list[Document]:
@@ -49,21 +49,3 @@ def staying() -> Iterator[None]:
         gc.freeze()
         if was_enabled:
             gc.enable()
-
-
-def overlaid(objects: Iterable[JsonObject], namespace: str) -> list[JsonObject]:
-    """Of several states of one object the last one: files count more than what a server has."""
-    newest = {}
-    for obj in objects:
-        placed = in_namespace(obj, namespace)
-        metadata = placed["metadata"]
-        name = text_in(metadata, "name") or text_in(metadata, "generateName")
-        newest[placed["kind"], metadata.get("namespace", ""), name] = placed
-    return list(newest.values())
-
-
-def in_namespace(obj: JsonObject, namespace: str) -> JsonObject:
-    """The object, in the namespace where it would be if it names none."""
-    if obj["kind"] not in _NAMESPACED or obj["metadata"].get("namespace"):
-        return obj
-    return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}

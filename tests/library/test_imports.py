@@ -1,0 +1,97 @@
+"""What importing brings, and what it does not: no server, no solver, no numpy, and hardly any time."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import muster
+import muster.cel
+import muster.jq
+
+HEAVY = ("numpy", "pysat", "starlette", "uvicorn", "aiohttp", "asyncio", "sqlite3", "ssl", "typer", "rich", "yaml")
+LATER = {"muster": (*HEAVY, "msgspec", "re2"), "muster.cel": (*HEAVY, "re2"), "muster.jq": HEAVY}
+
+
+def imported(statement: str, environment: dict[str, str]) -> list[str]:
+    """The milliseconds of CPU time that a statement takes, and the modules that are there then."""
+    script = (
+        "import sys, time\n"
+        "before = time.process_time()\n"
+        f"{statement}\n"
+        "print(round((time.process_time() - before) * 1000, 1), *sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which modules are compiled once, as in an installation."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": str(tmp_path_factory.mktemp("bytecode"))}
+
+
+@pytest.mark.parametrize("module", LATER)
+def test_importing_brings_neither_server_nor_solver_nor_numpy(module: str, compiled: dict[str, str]) -> None:
+    _, *modules = imported(f"import {module}", compiled)
+    assert module in modules
+    assert set(modules).isdisjoint(LATER[module])
+
+
+def test_an_expression_needs_neither_server_nor_solver_nor_numpy(compiled: dict[str, str]) -> None:
+    program = 'cel.compile_program("1 + 1 == 2", cel.environment("standard")).evaluate({})'
+    _, *modules = imported(f"import muster.cel as cel; assert {program}", compiled)
+    assert set(modules).isdisjoint(HEAVY)
+
+
+def test_a_query_needs_neither_server_nor_solver_nor_numpy(compiled: dict[str, str]) -> None:
+    query = 'jq.compile_query(".a + 1").run({"a": 1}) == [2]'
+    _, *modules = imported(f"import muster.jq as jq; assert {query}", compiled)
+    assert set(modules).isdisjoint(HEAVY)
+
+
+def test_importing_cel_takes_less_than_a_tenth_of_a_second(compiled: dict[str, str]) -> None:
+    imported("import muster.cel", compiled)
+    assert min(float(imported("import muster.cel", compiled)[0]) for _ in range(3)) < 100
+
+
+@pytest.mark.parametrize("package", ["muster", "muster.cel", "muster.jq"])
+def test_lazy_names_are_those_that_type_checkers_see(package: str) -> None:
+    module = import_module(package)
+    assert module.__file__ is not None
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    seen: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for each in node.body:
+                assert isinstance(each, ast.ImportFrom)
+                seen |= {name.name: str(each.module) for name in each.names}
+    promised = {name for name in module.__all__ if name != "__version__"}
+    assert set(seen) <= promised
+    for name, home in seen.items():
+        found = getattr(module, name)
+        expected = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)
+        assert found is expected
+    assert {name for name in dir(module) if not name.startswith("_")} == promised
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing'"):
+        _ = module.nothing
+
+
+def test_help_says_what_there_is() -> None:
+    assert muster.__doc__ is not None
+    for name in ("load", "select", "explain", "plan", "lint", "classify", "resolve", "muster.cel", "muster.jq"):
+        assert f"    {name}" in muster.__doc__ or f" {name}" in muster.__doc__
+
+
+def test_the_example_of_the_package_runs_before_and_after_anything_else_is_imported() -> None:
+    env = muster.cel.environment("standard").with_variables(cluster=muster.cel.DYN)
+    assert muster.cel.compile_program("cluster.a == 1", env).evaluate({"cluster": {"a": 1}}) is True
+    import_module("muster.cel.environment")  # a module of the name of a function: the function must stay
+    assert muster.cel.environment("standard").name == "standard"

@@ -159,18 +159,18 @@ def select(
     return _by_selector(objects, AllOf(tuple(parts)), kinds)
 
 
-def _inventory(objects: list[JsonMapping], placement: JsonMapping) -> list[JsonMapping]:
+def _inventory(objects: Sequence[JsonObject], placement: JsonMapping) -> list[JsonObject]:
     """The profiles that a placement chooses from, as clusters: those of its namespace, which is one inventory.
 
     A profile is where it may be used, so that there is no set to look at. Raises InvalidObjectError when a placement
     without a namespace would find a cluster twice.
     """
     namespace = PLACEMENTS.partly(dict(placement)).obj.metadata.namespace
-    found: dict[str, JsonMapping] = {}
+    found: dict[str, JsonObject] = {}
     for each in objects:
         if each.get("kind") != PROFILE:
             continue
-        metadata = _OBJECTS.partly(dict(each)).obj.metadata
+        metadata = _OBJECTS.partly(each).obj.metadata
         if namespace and metadata.namespace != namespace:
             continue
         if metadata.name in found:

@@ -15,6 +15,7 @@ from muster.client.asking import LOCAL, Answer
 from muster.console.answering import AskerAnswers, answering
 from muster.console.sessions import Session
 from muster.errors import ApiError, InvalidObjectError
+from muster.hub.local_plans import planned_locally
 from muster.values.json import JsonMapping, JsonObject
 from tests.builders import a_cluster
 
@@ -104,7 +105,11 @@ def test_a_hub_without_questions_is_observed_and_one_that_starts_is_waited_for(
     code: int, expected: tuple[int, int | None]
 ) -> None:
     async def told() -> tuple[int, int | None]:
-        async with ocm_hub(code) as url, Client(Connection(url)) as client, answering(client) as answers:
+        async with (
+            ocm_hub(code) as url,
+            Client(Connection(url)) as client,
+            answering(client, planned_locally) as answers,
+        ):
             reply = await answers.answer("fleetevaluations", BODY, ME)
             assert reply is not None
             assert isinstance(reply.body, bytes)

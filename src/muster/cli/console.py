@@ -107,6 +107,7 @@ async def _served(
     from muster.client import Client, load_connection
     from muster.client.kubeconfig_files import read_kubeconfig
     from muster.console import answering, run_console
+    from muster.hub.local_plans import planned_locally
 
     connection = await load_connection(context, kubeconfig, anonymous=bool(settings.public))
     config, _ = read_kubeconfig(kubeconfig)
@@ -116,7 +117,7 @@ async def _served(
         if settings.public:
             await run_console(chosen, client, announce)
             return
-        async with answering(client) as answers:
+        async with answering(client, planned_locally) as answers:
             await run_console(chosen, client, announce, answers)
 
 

@@ -16,11 +16,9 @@ from aiohttp import web
 
 from muster.api.fleet_questions import QUESTIONS
 from muster.client import UnreachableError
-from muster.client.asking import ServerAsker
 from muster.console.forwarding import refused
 from muster.errors import ApiError, MusterError
-from muster.questions.asking import ChosenAsker
-from muster.values.json import JsonMapping
+from muster.questions.asking import staying
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -28,10 +26,10 @@ if TYPE_CHECKING:
     from muster.client import Client
     from muster.client.asking import Answer, Asker
     from muster.console.sessions import Session
+    from muster.questions.local import Planner
 
 _KINDS: Final = {each.plural: each for each in QUESTIONS}
 _LONGEST_WARNING: Final = 300
-_UNAVAILABLE: Final = 503
 
 
 class _Question(msgspec.Struct, frozen=True):
@@ -66,40 +64,11 @@ class AskerAnswers:
         return _sent(resource.kind, f"{resource.group}/{resource.versions[0].name}", spec, found)
 
 
-class _Server:
-    """The server, and whether it is one that will answer in a moment."""
-
-    def __init__(self, client: Client) -> None:
-        self._asker = ServerAsker(client)
-        self.starting: ApiError | None = None
-
-    async def ask(self, kind: str, spec: msgspec.Struct | JsonMapping) -> Answer:
-        try:
-            found = await self._asker.ask(kind, spec)
-        except ApiError as error:
-            self.starting = error if error.code == _UNAVAILABLE else None
-            raise
-        self.starting = None
-        return found
-
-
 @contextlib.asynccontextmanager
-async def answering(client: Client) -> AsyncIterator[AskerAnswers]:
-    """Answers by the server; by an observer, made when it is first needed, where the server does not know questions.
-
-    A server that starts is waited for by pages: nobody lists a hundred thousand clusters for that moment.
-    """
-    async with contextlib.AsyncExitStack() as stack:
-        server = _Server(client)
-
-        async def local() -> Asker:
-            if server.starting is not None:
-                raise server.starting
-            from muster.questions.local import watching
-
-            return await stack.enter_async_context(watching(client))
-
-        yield AskerAnswers(ChosenAsker(server, local))
+async def answering(client: Client, planner: Planner) -> AsyncIterator[AskerAnswers]:
+    """Answers by the server; by an observer, made when it is first needed, where the server does not know questions."""
+    async with staying(client, planner) as asker:
+        yield AskerAnswers(asker)
 
 
 def _sent(kind: str, version: str, spec: dict[str, object], found: Answer) -> web.Response:

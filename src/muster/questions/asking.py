@@ -10,6 +10,7 @@
 An asker has one method, `ask(kind, spec) -> Answer`; `muster.client.asking` says what it promises. Both askers ask the
 server first. Where it does not know the kinds (404), does not let this user ask (403 for the kind itself) or has nobody
 who answers (503), an observer in this process answers: it lists with the user's own rights, and watches if it stays.
+Those who stay wait for a server that starts: nobody lists a hundred thousand clusters for that moment.
 Both answer with the same functions over the same world, and so the same. What could not be read is in
 `Answer.notes`; `Answer.home` says who answered.
 
@@ -122,12 +123,32 @@ def commanding(client: Client, planner: Planner | None = None) -> Asker:
 
 @contextlib.asynccontextmanager
 async def staying(client: Client, planner: Planner | None = None) -> AsyncIterator[Asker]:
-    """For programs that stay: an observer, if one is needed, lists and watches everything until the block ends."""
+    """For programs that stay: an observer, if one is needed, lists and watches everything until the block ends.
+
+    Without a `planner` it answers no Plan. That the server starts is an ApiError (503): ask again later.
+    """
     async with contextlib.AsyncExitStack() as stack:
+        server = _StartingServer(client)
 
         async def local() -> Asker:
             from muster.questions.local import watching
 
+            if server.starting is not None:
+                raise server.starting
             return await stack.enter_async_context(watching(client, planner=planner))
 
-        yield ChosenAsker(_Server(client), local)
+        yield ChosenAsker(server, local)
+
+
+class _StartingServer(_Server):
+    """Remembers whether the server is one that will answer in a moment."""
+
+    starting: ApiError | None = None
+
+    async def ask(self, kind: str, spec: msgspec.Struct | JsonMapping) -> Answer:
+        self.starting = None
+        try:
+            return await super().ask(kind, spec)
+        except ApiError as error:
+            self.starting = error if error.code == _UNAVAILABLE else None
+            raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 import socket
 import sys
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from muster.hub.api import Api
 from muster.hub.auth.bootstrap_tokens import BootstrapTokenCleaner
 from muster.hub.auth.certificates import given_certificate, serving_certificate
 from muster.hub.auth.files import write_private
-from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, administrator_token
+from muster.hub.auth.tokens import ADMINISTRATOR, AUTHENTICATED, UnwrittenTokenError, administrator_token
 from muster.hub.default_accounts import DefaultAccounts
 from muster.hub.limits import ObjectLimits
 from muster.hub.postponed_writes import PostponedWrites
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
     from muster.hub.auth.certificates import ServingCertificate
 
+_LOGGER = logging.getLogger(__name__)
 DATABASE = directory.DATABASE
 TOKEN = "admin-token"  # noqa: S105 - the name of a file
 KUBECONFIG = directory.KUBECONFIG
@@ -197,9 +199,21 @@ def _certificate(settings: HubSettings) -> ServingCertificate:
 
 
 def service_users(directory: Path) -> dict[str, User]:
-    """The users that the hub's own controllers are, by their tokens. What they may do is in their roles."""
-    users = [User(name, uid=name, groups=(AUTHENTICATED,)) for name in (CONTROLLERS, COLLECTOR, REGISTRAR)]
-    return {administrator_token(directory / f"{user.name.rpartition(':')[2]}-token"): user for user in users}
+    """The users that the hub's own controllers are, by their tokens. What they may do is in their roles.
+
+    A disk that takes no writes has no token of a user that an older version did not know: he has nothing to do there.
+    """
+    users = {}
+    for name in (CONTROLLERS, COLLECTOR, REGISTRAR):
+        try:
+            token = administrator_token(directory / f"{name.rpartition(':')[2]}-token")
+        except UnwrittenTokenError as error:
+            if name != REGISTRAR:
+                raise
+            _LOGGER.warning("clusters cannot join until the hub is started again: %s", error)
+            continue
+        users[token] = User(name, uid=name, groups=(AUTHENTICATED,))
+    return users
 
 
 def _metrics(store: Store, controllers: Path) -> Metrics:

@@ -46,7 +46,8 @@ class Desk:
     def muster(self, *args: str, stdin: io.StringIO | None = None) -> tuple[int, str, str]:
         out, err = io.StringIO(), io.StringIO()
         code = run([*args, "--kubeconfig", self._kubeconfig], stdin or io.StringIO(), out, err)
-        return code, out.getvalue(), err.getvalue()
+        said = err.getvalue().splitlines(keepends=True)  # without the word that no controllers answered questions
+        return code, out.getvalue(), "".join(each for each in said if not each.startswith("muster: answered from lists"))
 
     def revisions(self) -> list[int]:
         return [each["revision"] for each in (self.hub.get(HISTORY) or {}).get("revisions") or []]

@@ -71,7 +71,7 @@ def bash(words: list[str], environment: Mapping[str, str]) -> list[str]:
     [
         (["muster", "sel"], ["select"]),
         (["muster", "hub", "st"], ["stop", "status"]),
-        (["muster", "get", "placementd"], ["placementdecisions"]),
+        (["muster", "get", "placementd"], ["placementdecisions", "placementdecisions.multicluster.x-k8s.io"]),
         (["muster", "get", "placements,managedclustersetb"], ["placements,managedclustersetbindings"]),
         (["muster", "get", "managedclusters", "tab"], ["tab-a", "tab-b"]),
         (["muster", "get", "managedclusters", "tab-a", "tab"], ["tab-b"]),

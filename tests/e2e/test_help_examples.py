@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 CLONE = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
-#: Programs for Pods, which need a Kubernetes server: tests/kubernetes runs them beside one.
-IN_PODS = ("muster kubernetes run", "muster kubernetes placement")
-EXAMPLES = [line for command in all_commands().values() for line in examples(command) if not line.startswith(IN_PODS)]
+#: Programs for Pods, and what installs them, need a Kubernetes server: tests/kubernetes runs them beside one.
+ON_KUBERNETES = tuple(f"muster kubernetes {each}" for each in ("run", "placement", "install", "upgrade"))
+EXAMPLES = [
+    line for command in all_commands().values() for line in examples(command) if not line.startswith(ON_KUBERNETES)
+]
 CONSOLE = "muster console"
 GOES_ON = ("muster hub run", "muster hub serve", "muster hub controllers", "muster argocd serve", CONSOLE)
 #: What has to come before and after: backups before what reads them, and whatever ends the hub at the end.

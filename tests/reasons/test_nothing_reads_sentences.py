@@ -66,6 +66,7 @@ OF_OTHERS: Final = {
     ("client/loop_errors.py", "message"),  # asyncio's: which of its complaints are about broken transports
     ("hub/expiry.py", "str(error)"),  # the disk's: the same complaint is logged once
     ("hub/following.py", "str(error)"),  # the same
+    ("hub/questions.py", "refusal.message"),  # of what is not found: no sentence but its address, agents/NAME
 }
 
 

@@ -153,4 +153,5 @@ def test_nobody_else_reads_yaml() -> None:
     )
     sources = Path(muster.__file__).parent.rglob("*.py")
     found = [source.name for source in sources if readers.search(source.read_text(encoding="utf-8"))]
-    assert found == ["yaml_reading.py"]
+    # `muster cel test --update` looks up places in a file of whoever types it, which was read within limits before.
+    assert sorted(found) == ["updating.py", "yaml_reading.py"]

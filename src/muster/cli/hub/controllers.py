@@ -20,6 +20,7 @@ from muster.cli.inputs.options import Context, Kubeconfig  # noqa: TC001 - typer
 from muster.cli.terminal.commands import was_typed
 
 if TYPE_CHECKING:
+    from muster.client import Connection
     from muster.controllers.manager import Manager
     from muster.values.json import JsonObject
 
@@ -57,6 +58,7 @@ def command(
 
     from muster.classification.outcomes import QUERY_LIMITS
     from muster.client import Candidate, load_connection
+    from muster.client.kubeconfig import context_names
     from muster.controllers.manager import Options, run_controllers
     from muster.controllers.permissions import COLLECTOR, REGISTRAR
     from muster.controllers.questions.asking import CONTROLLERS_ADDRESS
@@ -111,11 +113,19 @@ def command(
             directory / CONTROLLERS_ADDRESS,
             catalogs=catalogs,
             observer=Observer,
-            registrar=None if off else await load_connection(REGISTRAR, file),
+            registrar=None if off else await registrar(file),
             profiles=fleet.cluster_profiles,
             registers_all=fleet.registration is Registration.ALL,
             **watched,
         )
         await run_controllers(await load_connection(None, file), ready, options)
+
+    async def registrar(file: str) -> Connection | None:
+        if REGISTRAR in context_names(file):
+            return await load_connection(REGISTRAR, file)
+        _LOGGER.warning(
+            "clusters cannot join: %s knows no %s; start the hub again with room on its disk", file, REGISTRAR
+        )
+        return None
 
     uvloop.run(while_wanted(work(), supervised))

@@ -142,7 +142,7 @@ def resolve_command(
       muster resolve -c examples/03-resolve-operators/catalog.yaml -w shop
       muster resolve -c examples/03-resolve-operators/catalog.yaml -w shop --explain shop
       muster resolve -c examples/03-resolve-operators/catalog.yaml -w shop --lock operators.lock
-      muster resolve --resolution shop -n apps
+      muster resolve --resolution shop-with-legacydb -n operators
     """
     if context.invoked_subcommand is not None:
         return

@@ -37,6 +37,10 @@ class TokenFileError(MusterError):
     """A file with tokens cannot be trusted or used: which file, why, and what to do."""
 
 
+class UnwrittenTokenError(TokenFileError):
+    """There is no token yet, and the disk takes none."""
+
+
 def administrator_token(path: Path) -> str:
     """The token in the file, or a new one written there readable only by its owner."""
     try:
@@ -75,7 +79,7 @@ def _create(path: Path) -> str:
     except FileExistsError:
         return _read(path)
     except OSError as error:
-        raise TokenFileError(f"{path}: the token cannot be written: {error.strerror}") from None
+        raise UnwrittenTokenError(f"{path}: the token cannot be written: {error.strerror}") from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(token + "\n")
@@ -84,7 +88,7 @@ def _create(path: Path) -> str:
     except OSError as error:
         with contextlib.suppress(OSError):
             path.unlink()
-        raise TokenFileError(f"{path}: the token cannot be written: {error.strerror}") from None
+        raise UnwrittenTokenError(f"{path}: the token cannot be written: {error.strerror}") from None
     return token
 
 

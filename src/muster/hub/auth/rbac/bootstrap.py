@@ -104,7 +104,8 @@ _ROLES: Mapping[str, Rules] = {
     # Clusters that are about to join; the name is Open Cluster Management's. They enter no set but the default one.
     JOINING: [
         _on(["create", "get", "list", "watch"], _CERTIFICATES, "certificatesigningrequests"),
-        _on(["create", "get", "list", "watch"], user_roles.OCM, "managedclusters"),
+        # Not list and watch: an agent that is about to join tries them, does without, and need not see the fleet.
+        _on(["create", "get"], user_roles.OCM, "managedclusters"),
         {**_on(["create"], user_roles.OCM, "managedclustersets/join"), "resourceNames": ["default"]},
     ],
     "system:discovery": [_paths(*_DISCOVERY)],

@@ -47,7 +47,8 @@ class Desk:
         out, err = io.StringIO(), io.StringIO()
         code = run([*args, "--kubeconfig", self._kubeconfig], stdin or io.StringIO(), out, err)
         said = err.getvalue().splitlines(keepends=True)  # without the word that no controllers answered questions
-        return code, out.getvalue(), "".join(each for each in said if not each.startswith("muster: answered from lists"))
+        own = [each for each in said if not each.startswith("muster: answered from lists")]
+        return code, out.getvalue(), "".join(own)
 
     def revisions(self) -> list[int]:
         return [each["revision"] for each in (self.hub.get(HISTORY) or {}).get("revisions") or []]

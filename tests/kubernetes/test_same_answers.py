@@ -23,7 +23,7 @@ from muster.demo import Fleet, fleet_objects
 from muster.kubernetes.settings import HomeSettings
 from muster.questions.local_fleet import served
 from tests.controllers.processes import hub_process
-from tests.kubernetes.replicas import User, eventually, free_ports, install, install_kinds, replica
+from tests.kubernetes.replicas import LEASE, User, eventually, free_ports, install, install_kinds, replica
 from tests.questions.test_same_answers import ASKED
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 _SETTINGS: Final = HomeSettings(webhooks=False, policies=False, questions=True)
+_DECISION: Final = ("cluster.open-cluster-management.io/v1beta1", "PlacementDecision")
+_MADE: Final = (_DECISION[1], "ManagedClusterSet")  # by controllers: of sets, default and global
 _DECIDED: Final = ("placements", "placementdecisions", "managedclusters", "managedclustersets", "agents")
 _OF_EACH_SERVER: Final = ("token", "changed")  # uids are in it
 _OF_ITS_ROLES: Final = ("who", "whoIsHidden")
@@ -72,31 +74,38 @@ def both(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[B
     admin, ports = User(server.kubeconfig), free_ports(2)
     install(admin, _SETTINGS, *ports)
     install_kinds(admin, _SETTINGS)
-    with asyncio.Runner() as runner, hub_process(folder, "--demo") as hub, contextlib.ExitStack() as later:
-        # Decisions depend on those before them: what the hub has decided stands before anybody else decides.
-        loaded(folder / "fleet.json", [*fleet_objects(Fleet()), *runner.run(_decisions(hub.kubeconfig))], server)
-        options = ("--no-webhooks", "--questions")
-        running = later.enter_context(replica(server.kubeconfig, *options, ports=(ports[0], ports[1])))
-        eventually(lambda: running.says("leading"), patience=240.0)
-        path = "/apis/apiregistration.k8s.io/v1/apiservices/v1alpha1.fleet.muster.dev"
-        eventually(lambda: [each["status"] for each in admin.ok("GET", path)["status"]["conditions"]], ["True"], 240.0)
-        stack = contextlib.AsyncExitStack()
+    with asyncio.Runner() as runner, hub_process(folder, "--demo") as hub:
+        # Decisions depend on those before them, so that nobody decides there: the lease is somebody else's.
+        loaded(folder / "fleet.json", runner.run(_copied(hub.kubeconfig)), server)
+        others = {
+            "holderIdentity": "somebody",
+            "leaseDurationSeconds": 3600,
+            "renewTime": "2126-01-01T00:00:00.000000Z",
+        }
+        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": others}
+        admin.ok("POST", LEASE.rpartition("/")[0], {**lease, "metadata": {"name": LEASE.rpartition("/")[2]}})
+        with replica(server.kubeconfig, "--no-webhooks", "--questions", ports=(ports[0], ports[1])):
+            yield from _asked(runner, admin, hub.kubeconfig, server.kubeconfig)
 
-        async def opened() -> Both:
-            clients = [
-                await stack.enter_async_context(Client(await load_connection(path=str(each))))
-                for each in (hub.kubeconfig, server.kubeconfig)
-            ]
-            for each in clients:
-                await _decided(each)
-            return Both(runner, *clients)
 
-        async def closed() -> None:
-            await stack.aclose()
-            await asyncio.sleep(0.1)  # transports of closed connections want another round of the loop
+def _asked(runner: asyncio.Runner, admin: User, hub: Path, kubernetes: Path) -> Iterator[Both]:
+    """Both, once the aggregated API answers."""
+    path = "/apis/apiregistration.k8s.io/v1/apiservices/v1alpha1.fleet.muster.dev"
+    eventually(lambda: [each["status"] for each in admin.ok("GET", path)["status"]["conditions"]], ["True"], 240.0)
+    stack = contextlib.AsyncExitStack()
 
-        yield runner.run(opened())
-        runner.run(closed())
+    async def opened() -> Both:
+        clients = [
+            await stack.enter_async_context(Client(await load_connection(path=str(each)))) for each in (hub, kubernetes)
+        ]
+        return Both(runner, *clients)
+
+    async def closed() -> None:
+        await stack.aclose()
+        await asyncio.sleep(0.1)  # transports of closed connections want another round of the loop
+
+    yield runner.run(opened())
+    runner.run(closed())
 
 
 def loaded(file: Path, objects: list[dict[str, Any]], server: Server) -> None:
@@ -107,18 +116,32 @@ def loaded(file: Path, objects: list[dict[str, Any]], server: Server) -> None:
     assert run(given, io.StringIO(), out, err) == 0, err.getvalue()
 
 
-async def _decisions(kubeconfig: Path) -> list[dict[str, Any]]:
-    """The pages of a server that has decided, as another server takes them."""
+async def _copied(kubeconfig: Path) -> list[dict[str, Any]]:
+    """The demo as its hub has decided on it: objects with their labels and their status, and the decisions."""
+    demo = {_key(each): each for each in fleet_objects(Fleet())}
     async with Client(await load_connection(path=str(kubeconfig))) as client:
         await _decided(client)
-        pages = (await client.request("GET", served("placementdecisions").path())).json()["items"]
-        kept = ("name", "namespace", "labels", "annotations")
-        kind = {"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "PlacementDecision"}
-        return [
-            {**kind, "metadata": {name: page["metadata"][name] for name in kept if name in page["metadata"]}}
-            | {"status": page["status"]}
-            for page in pages
-        ]
+        kinds = {(each["apiVersion"], each["kind"]) for each in demo.values()} | {_DECISION}
+        found = []
+        for resource in (await client.discover()).resources:
+            version = "/".join(filter(None, (resource.group, resource.version)))
+            if (version, resource.kind) not in kinds:
+                continue
+            async for page in client.pages(resource.path()):
+                for obj in page["items"]:
+                    named = {"apiVersion": version, "kind": resource.kind, "metadata": _plain(obj["metadata"])}
+                    if _key(named) in demo or resource.kind in _MADE:
+                        found.append({**obj, **named})
+        order = {key: number for number, key in enumerate(demo)}
+        return sorted(found, key=lambda obj: order.get(_key(obj), len(order)))
+
+
+def _key(obj: dict[str, Any]) -> tuple[str, str, str]:
+    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+def _plain(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {name: metadata[name] for name in ("name", "namespace", "labels", "annotations") if name in metadata}
 
 
 async def _decided(client: Client) -> None:

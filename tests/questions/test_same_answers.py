@@ -82,7 +82,7 @@ ASKED: Final[list[tuple[str, dict[str, Any]]]] = [
     ("Plan", {"labels": [{**CLUSTER_KIND, "name": CLUSTER, "labels": {SET_LABEL: "prod-clusters", "tier": None}}]}),
     ("Plan", {"delete": [{**CLUSTER_KIND, "name": "prod-eu-central-1-00023"}, {**CLUSTER_KIND, "name": "nowhere"}]}),
     ("Plan", {"objects": [CLASSIFYING, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}]}),
-    ("Plan", {"objects": [{**PLANNED, "spec": {"numberOfClusters": -1}}], "token": "p1.x.y"}),
+    ("Plan", {"objects": [{**PLANNED, "spec": {"numberOfClusters": -1}}], "forceConflicts": True, "token": "p1.x.y"}),
     ("ClassificationPreview", {"namespace": "hosts"}),
     ("ClassificationPreview", {"classification": CLASSIFYING, "rows": {"show": "Changed", "limit": 5}}),
     ("ClassificationPreview", {"namespace": "hosts", "query": ".cpu.count / 0", "explain": True}),

@@ -13,10 +13,12 @@ function told(facts) {
 const QUIET = 250; // ms in which changes are gathered before a screen hears of them
 const STEADY = 5000; // ms after which a connection counts as good again
 const LONGEST = 15000;
+const CATCHING_UP = 30000; // ms after a lost connection in which whoever answers may be behind: he had lost it, too
+const EVERY = 3000;
 
 /** Watches collections while the screen is there and the window is seen. Calls `changed` at most four times a second. */
 export class Live {
-  #host; #resources; #changed; #controller; #timer = 0; #onVisible = () => this.#toggle();
+  #host; #resources; #changed; #controller; #timer = 0; #catching = 0; #onVisible = () => this.#toggle();
 
   constructor(host, resources, changed) {
     this.#host = host;
@@ -45,6 +47,7 @@ export class Live {
     this.#controller?.abort();
     this.#controller = undefined;
     clearTimeout(this.#timer);
+    clearInterval(this.#catching);
     this.#timer = 0;
   }
 
@@ -61,7 +64,7 @@ export class Live {
       const began = performance.now();
       try {
         const version = await versionOf(resource, signal);
-        if (missed) this.#soon();
+        if (missed) this.#catchUp();
         open.add(resource);
         if (open.size === this.#resources.length) told({state: 'live', why: '', lost: 0});
         for await (const event of watch(resource, version, signal)) {
@@ -86,6 +89,17 @@ export class Live {
       });
       if (!signal.aborted) told({state: 'connecting'});
     }
+  }
+
+  /** What was missed is asked for at once, and some times more: an answer of this moment may be an old one. */
+  #catchUp() {
+    const end = performance.now() + CATCHING_UP;
+    clearInterval(this.#catching);
+    this.#catching = setInterval(() => {
+      if (performance.now() > end) clearInterval(this.#catching);
+      else this.#soon();
+    }, EVERY);
+    this.#soon();
   }
 
   #soon() {

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import Any
+
+from msgspec import Struct
 
 
 def shape(node: Any) -> Any:
     """The node as nested tuples, ids left out, floats told apart from ints and by sign."""
-    if is_dataclass(node):
-        parts = (shape(getattr(node, field.name)) for field in fields(node) if field.name != "id")
+    if isinstance(node, Struct):
+        parts = (shape(getattr(node, name)) for name in node.__struct_fields__ if name != "id")
         return (type(node).__name__, *parts)
     if isinstance(node, tuple):
         return tuple(map(shape, node))

@@ -21,7 +21,7 @@ from muster.client import Client, load_connection
 from muster.client.asking import ServerAsker
 from muster.demo import Fleet, fleet_objects
 from muster.kubernetes.settings import HomeSettings
-from muster.questions.local_fleet import served
+from muster.questions.asked import served
 from tests.controllers.processes import hub_process
 from tests.kubernetes.replicas import LEASE, User, eventually, free_ports, install, install_kinds, replica
 from tests.questions.test_same_answers import ASKED

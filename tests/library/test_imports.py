@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -62,7 +63,9 @@ def test_importing_cel_takes_less_than_a_tenth_of_a_second(compiled: dict[str, s
     assert min(float(imported("import muster.cel", compiled)[0]) for _ in range(3)) < 100
 
 
-@pytest.mark.parametrize("package", ["muster", "muster.cel", "muster.jq"])
+@pytest.mark.parametrize(
+    "package", ["muster", "muster.admission", "muster.api", "muster.cel", "muster.jq", "muster.supervision"]
+)
 def test_lazy_names_are_those_that_type_checkers_see(package: str) -> None:
     module = import_module(package)
     assert module.__file__ is not None
@@ -95,3 +98,24 @@ def test_the_example_of_the_package_runs_before_and_after_anything_else_is_impor
     assert muster.cel.compile_program("cluster.a == 1", env).evaluate({"cluster": {"a": 1}}) is True
     import_module("muster.cel.environment")  # a module of the name of a function: the function must stay
     assert muster.cel.environment("standard").name == "standard"
+
+
+NOT_FOR_EXPLAINING = ("pydantic", "aiohttp", "pysat", "yaml", "prometheus_client", "muster.jq", "muster.resolution")
+
+
+def test_explaining_files_brings_only_what_explaining_takes(compiled: dict[str, str], tmp_path: Path) -> None:
+    objects = [
+        {"apiVersion": "v1", "kind": "ManagedCluster", "metadata": {"name": "c"}},
+        {"apiVersion": "v1", "kind": "Placement", "metadata": {"name": "p", "namespace": "n"}, "spec": {}},
+    ]
+    without_settings = {name: value for name, value in compiled.items() if name != "MUSTER_CONFIG"}
+    environment = {**without_settings, "XDG_CONFIG_HOME": str(tmp_path)}
+    file = tmp_path / "fleet.json"
+    file.write_text("\n".join(map(json.dumps, objects)), encoding="utf-8")
+    for words in (["cluster", "c"], ["placement", "p"]):
+        call = f"import io, sys; from muster.cli.main import run; out = io.StringIO(); args = {words!r}; "
+        done = (
+            f"assert run(['explain', *args, '--fleet', {str(file)!r}], sys.stdin, out, sys.stderr) == 0, out.getvalue()"
+        )
+        _, *modules = imported(call + done, environment)
+        assert set(modules) & set(NOT_FOR_EXPLAINING) == set()

@@ -19,8 +19,9 @@ from muster.client import Client, load_connection
 from muster.client.asking import LOCAL, SERVER, Answer, Asker, ServerAsker
 from muster.errors import ApiError
 from muster.hub.local_plans import planned_locally
+from muster.questions.asked import served
 from muster.questions.local import LocalAsker, utc_now, watching
-from muster.questions.local_fleet import LocalFleet, served
+from muster.questions.local_fleet import LocalFleet
 from muster.questions.local_previews import ResolvedHere
 from tests.controllers.processes import hub_process
 

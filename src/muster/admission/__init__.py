@@ -5,8 +5,13 @@ one transaction with the write; a webhook server calls them with what a Kubernet
 Read `write.py` (the vocabulary), then a kind such as `managed_cluster.py`, then `kinds.py` (which kind has which).
 """
 
-from muster.admission.kinds import KINDS, Settings, mutate, validate
-from muster.admission.write import Asker, Finding, Refusal, World, Write, refused
+from typing import TYPE_CHECKING
+
+from muster.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from muster.admission.kinds import KINDS, Settings, mutate, validate
+    from muster.admission.write import Asker, Finding, Refusal, World, Write, refused
 
 __all__ = [
     "KINDS",
@@ -20,3 +25,23 @@ __all__ = [
     "refused",
     "validate",
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "muster.admission.kinds": (
+            "KINDS",
+            "Settings",
+            "mutate",
+            "validate",
+        ),
+        "muster.admission.write": (
+            "Asker",
+            "Finding",
+            "Refusal",
+            "World",
+            "Write",
+            "refused",
+        ),
+    },
+)

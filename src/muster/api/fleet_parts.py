@@ -5,6 +5,7 @@ Questions are asked by creating an object that is answered and never stored, in 
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
@@ -29,6 +30,18 @@ MOST_TEXT: Final = 10 * 1024  # characters of an expression
 ERROR, WARNING = "error", "warning"  # of diagnostics
 Text = Annotated[str, Meta(max_length=MOST_TEXT)]
 Count = Annotated[int, Meta(ge=0)]
+_HOMES: Final = {
+    "FleetEvaluation": ("fleet_evaluation", "FLEET_EVALUATION"),
+    "FleetFacets": ("fleet_facets", "FLEET_FACETS"),
+    "Completion": ("fleet_completion", "COMPLETION"),
+    "PlacementExplanation": ("fleet_explanations", "PLACEMENT_EXPLANATION"),
+    "ClusterExplanation": ("fleet_outlooks", "CLUSTER_EXPLANATION"),
+    "SetExplanation": ("fleet_outlooks", "SET_EXPLANATION"),
+    "Plan": ("fleet_plan", "PLAN"),
+    "JoinReview": ("fleet_joining", "JOIN_REVIEW"),
+    "ClassificationPreview": ("fleet_classification", "CLASSIFICATION_PREVIEW"),
+    "ResolutionPreview": ("fleet_resolution", "RESOLUTION_PREVIEW"),
+}
 
 
 class ValueCount(Part, frozen=True):
@@ -103,6 +116,15 @@ def question(kind: str, description: str, spec: type[msgspec.Struct], status: Sc
         verbs=CREATE_ONLY,
         rules=rules,
     )
+
+
+def question_of(kind: str) -> Resource | None:
+    """One question; the schemas of the others need not be made for it. `fleet_questions` has all of them."""
+    if kind not in _HOMES:
+        return None
+    home, name = _HOMES[kind]
+    found: Resource = getattr(import_module(f"muster.api.{home}"), name)
+    return found
 
 
 def plural_of(kind: str) -> str:

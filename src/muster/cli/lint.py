@@ -157,8 +157,9 @@ async def _on_server(client: Client, documents: list[Document]) -> tuple[World, 
     from muster.library.linting import World
     from muster.placement import plan_read, visible
     from muster.placement.lint.placements import vocabulary
+    from muster.questions.asked import BINDINGS, PLACING, SETS
     from muster.questions.local import utc_now
-    from muster.questions.local_fleet import BINDINGS, PLACING, SETS, LocalFleet
+    from muster.questions.local_fleet import LocalFleet
     from muster.selectors.cel import cel_compiler
 
     observed, namespace = LocalFleet(client, utc_now), client.connection.namespace

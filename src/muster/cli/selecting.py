@@ -124,7 +124,7 @@ async def reason(asked: Asked, wanted: Wanted, name: str) -> tuple[bool, str]:
 
 async def _profiles(asked: Asked, wanted: Wanted) -> Selection:
     """ClusterProfiles as far as they may be listed, spoken of as clusters: evaluated here, as files are."""
-    from muster.questions.local_fleet import served
+    from muster.questions.asked import served
     from muster.selection import select
 
     objects: list[JsonObject] = []
@@ -147,7 +147,7 @@ def _namespace(asked: Asked, wanted: Wanted) -> str:
 
 async def objects_of(asked: Asked, found: Found) -> dict[str, JsonObject]:
     """The selected objects themselves, by name as people write it."""
-    from muster.questions.local_fleet import served
+    from muster.questions.asked import served
 
     wanted = {name for _, name in found.names}
     objects: dict[str, JsonObject] = {}

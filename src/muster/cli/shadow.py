@@ -86,9 +86,8 @@ def command(
 
 async def _compared(fleet: LocalFleet, namespace: str) -> Comparison:
     """One comparison. Raises ApiError when too little can be read for it to mean anything."""
-    from muster.questions.asked import CLUSTERS
+    from muster.questions.asked import CLUSTERS, PLACING, SCORES, SETS
     from muster.questions.local import utc_now
-    from muster.questions.local_fleet import PLACING, SCORES, SETS
     from muster.questions.shadow import compared
 
     await fleet.read(PLACING, (namespace,))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from muster.fleet.snapshots import Snapshot
 
+_FEW: Final = 16  # of so many rows one: to sort those takes less than to go through all
 FIRST_CAPACITY: Final = 1024
 
 
@@ -112,18 +113,31 @@ class ObjectRows:
 
     def in_order(self, mask: NDArray[np.bool_]) -> NDArray[np.intp]:
         """The rows of a mask in the order of their names."""
+        order = self._ordering()
+        if self._in_place:  # as they are after a load: names and rows go together
+            return np.flatnonzero(mask)
+        return order[mask[order]]
+
+    def ordered(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """These rows, of which there is none twice, in the order of their names."""
+        if len(rows) * _FEW > self._capacity:
+            mask = np.zeros(self._capacity, dtype=np.bool_)
+            mask[rows] = True
+            return self.in_order(mask)
+        self._ordering()
+        return np.sort(rows) if self._in_place else rows[np.argsort(self.ranks[rows])]
+
+    def _ordering(self) -> NDArray[np.intp]:
         if self._order is None:
             self._order = order = self._by_name()
             self._in_place = bool((order[1:] > order[:-1]).all())
-        if self._in_place:  # as they are after a load: names and rows go together
-            return np.flatnonzero(mask)
-        return self._order[mask[self._order]]
+        return self._order
 
     @property
     def ranks(self) -> NDArray[np.int32]:
         """The place of every row in the order of names."""
         if self._ranks is None:
-            order = self._by_name()
+            order = self._ordering()
             ranks = np.zeros(self._capacity, dtype=np.int32)
             ranks[order] = np.arange(len(order), dtype=np.int32)
             self._ranks = ranks

@@ -13,8 +13,7 @@ from muster.client.rights import review
 from muster.hub.plan_objects import ServedPlanObjects
 from muster.hub.plans import Plans
 from muster.hub.requests import AccessRules, Decision, User
-from muster.questions.asked import Scope
-from muster.questions.local_fleet import SECONDS
+from muster.questions.asked import LOCAL_SECONDS, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +35,7 @@ async def planned_locally(spec: PlanSpec, fleet: LocalFleet) -> PlanStatus:
         return msgspec.Raw(await fleet.observer.answer(msgspec.json.encode(question)))
 
     scopes = _Whatever(restricted=bool(fleet.unread))
-    plans = Plans(ServedPlanObjects(fleet.client), _OwnRights(fleet.client), scopes, SECONDS, _MOST_PERMISSIONS)
+    plans = Plans(ServedPlanObjects(fleet.client), _OwnRights(fleet.client), scopes, LOCAL_SECONDS, _MOST_PERMISSIONS)
     return await plans.answer(User(""), spec, ask)
 
 

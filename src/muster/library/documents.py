@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from muster.errors import InvalidObjectError
 from muster.values.json import Json, JsonObject
-from muster.values.yaml_reading import YamlError, YamlLimits
-from muster.values.yaml_reading import read_documents as yaml_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
 
+T = TypeVar("T")
 SUFFIXES = (".yaml", ".yml", ".json", ".ndjson")
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # of JSON; the last is depth
 _MOST_WRITTEN_OUT = 64 * 1024 * 1024  # bytes, with every alias replaced by what it stands for
@@ -38,6 +38,11 @@ class Document:
 
 def read_path(name: str) -> Iterator[Document]:
     """Every object in a file, or in the files of a directory by their names. Raises InvalidObjectError."""
+    return read_files(name, read_stream)
+
+
+def read_files(name: str, read: Callable[[str, BinaryIO], Iterator[T]]) -> Iterator[T]:
+    """What a reader finds in a file, or in the files of a directory by their names. Raises InvalidObjectError."""
     path = Path(name)
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
@@ -50,7 +55,7 @@ def read_path(name: str) -> Iterator[Document]:
     for file in files:
         try:
             with file.open("rb") as stream:
-                yield from read_stream(str(file), stream)
+                yield from read(str(file), stream)
         except OSError as error:
             raise InvalidObjectError(str(file), error.strerror or str(error)) from error
 
@@ -58,11 +63,16 @@ def read_path(name: str) -> Iterator[Document]:
 def read_stream(origin: str, stream: BinaryIO) -> Iterator[Document]:
     """Every object in an open file."""
     first = stream.readline()
-    if first.lstrip().startswith(b"{") and (obj := _json_line(first)) is not None:
-        yield from _unpacked(origin, 1, obj)
-        yield from _json_lines(origin, stream)
+    if not is_json_line(first):
+        yield from text_objects(origin, first + stream.read())
         return
-    text = first + stream.read()
+    for number, line in enumerate(chain((first,), stream), start=1):
+        if line.strip():
+            yield from line_objects(origin, number, line)
+
+
+def text_objects(origin: str, text: bytes) -> Iterator[Document]:
+    """Every object in a text that is not one JSON object a line."""
     if text.lstrip().startswith(b"{"):
         try:
             yield from _unpacked(origin, 1, msgspec.json.decode(text))
@@ -72,22 +82,24 @@ def read_stream(origin: str, stream: BinaryIO) -> Iterator[Document]:
     yield from _yaml_documents(origin, text)
 
 
-def _json_line(line: bytes) -> Json | None:
+def is_json_line(first: bytes) -> bool:
+    """Whether a file that begins with this line has one JSON object in each."""
+    if not first.lstrip().startswith(b"{"):
+        return False
     try:
-        return msgspec.json.decode(line)
+        msgspec.json.decode(first)
     except _UNREADABLE:
-        return None
+        return False
+    return True
 
 
-def _json_lines(origin: str, stream: BinaryIO) -> Iterator[Document]:
-    for number, line in enumerate(stream, start=2):
-        if not line.strip():
-            continue
-        try:
-            obj = msgspec.json.decode(line)
-        except _UNREADABLE as error:
-            raise InvalidObjectError(f"{origin}:{number}", f"not valid JSON: {error}") from error
-        yield from _unpacked(origin, number, obj)
+def line_objects(origin: str, number: int, line: bytes) -> Iterator[Document]:
+    """The object of one line, or the items of a List."""
+    try:
+        obj = msgspec.json.decode(line)
+    except _UNREADABLE as error:
+        raise InvalidObjectError(f"{origin}:{number}", f"not valid JSON: {error}") from error
+    yield from _unpacked(origin, number, obj)
 
 
 def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
@@ -97,6 +109,9 @@ def _yaml_documents(origin: str, text: bytes) -> Iterator[Document]:
 
 def yaml_values(origin: str, text: bytes) -> Iterator[tuple[int, Json]]:
     """The documents of a YAML text that are not empty, with their lines."""
+    from muster.values.yaml_reading import YamlError, YamlLimits  # who reads JSON can do without
+    from muster.values.yaml_reading import read_documents as yaml_documents
+
     try:
         # A fleet may have any number of values; only what aliases add is bounded.
         limits = YamlLimits(values=sys.maxsize, size=max(_MOST_WRITTEN_OUT, 2 * len(text)))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from muster.values.json import JsonObject
 
-_NAMESPACED: Final = frozenset({"Placement", "PlacementDecision", "ManagedClusterSetBinding", "AddOnPlacementScore"})
+NAMESPACED: Final = frozenset({"Placement", "PlacementDecision", "ManagedClusterSetBinding", "AddOnPlacementScore"})
 
 
 def overlaid(objects: Iterable[JsonObject], namespace: str) -> list[JsonObject]:
@@ -27,6 +27,6 @@ def overlaid(objects: Iterable[JsonObject], namespace: str) -> list[JsonObject]:
 
 def in_namespace(obj: JsonObject, namespace: str) -> JsonObject:
     """The object, in the namespace where it would be if it names none."""
-    if obj.get("kind") not in _NAMESPACED or obj["metadata"].get("namespace"):
+    if obj.get("kind") not in NAMESPACED or obj["metadata"].get("namespace"):
         return obj
     return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}

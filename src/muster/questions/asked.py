@@ -1,7 +1,8 @@
 """What travels from whoever serves a question to the observer: what is asked, by whom, and what he may be told.
 
 The server knows users, the observer knows the fleet. So the server says which objects the asker may get; nothing in the
-observer knows of roles. The answer is the status of the question, as JSON.
+observer knows of roles. The answer is the status of the question, as JSON. Also the resources that questions are about,
+and where a server has them; whoever needs no more than that is spared the fleet.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from typing import Final
 
 import msgspec
 
+from muster.client.discovery import ServedResource
+
 SECONDS: Final = 10.0  # that a question may take, the time it waits for others included
+LOCAL_SECONDS: Final = 60.0  # where somebody answers himself, and nobody else is kept waiting
 _RESOLVING: Final = 5  # times as long for one that has catalogs read and resolves, in a process of its own
 
 
@@ -26,6 +30,31 @@ OTHERS: Final = {
     "clusterrequests": "clusterrequests.clusters.openmcp.cloud",
 }
 """What can be asked about beside clusters, by the name that questions use."""
+SETS, BINDINGS, PLACEMENTS = "managedclustersets", "managedclustersetbindings", "placements"
+DECISIONS, SCORES = "placementdecisions", "addonplacementscores"
+PLACING: Final = (CLUSTERS, SETS, BINDINGS, SCORES, DECISIONS, PLACEMENTS)
+"""What decisions are made from."""
+AGENTS, LABELLING, RESOLUTIONS = "agents", "agentclassifications", "resolutions"
+PLACED: Final = frozenset({BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, RESOLUTIONS, *OTHERS})
+"""What is in namespaces."""
+# Groups of what is not about clusters. Versions are those that the structs of `muster.api` read; a server that prefers
+# another one serves them too.
+_GROUPS: Final = {
+    AGENTS: "agent-install.openshift.io",
+    LABELLING: "agent-install.openshift.io",
+    RESOLUTIONS: "resolution.muster.dev",
+}
+_VERSIONS: Final = {CLUSTERS: "v1", SETS: "v1beta2", BINDINGS: "v1beta2", SCORES: "v1alpha1", RESOLUTIONS: "v1alpha1"}
+
+
+def served(resource: str) -> ServedResource:
+    """Where a server has a resource, if it has it."""
+    if resource in OTHERS:
+        group, version = OTHERS[resource].partition(".")[2], "v1alpha1"
+    else:
+        group = _GROUPS.get(resource, "cluster.open-cluster-management.io")
+        version = _VERSIONS.get(resource, "v1beta1")
+    return ServedResource(group, version, resource, resource, resource, namespaced=resource in PLACED)
 
 
 class Scope(msgspec.Struct, frozen=True):

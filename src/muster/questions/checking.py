@@ -5,19 +5,15 @@ For observers that answer without a server; the hub does the same to every objec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from muster.admission.placement import checked
-from muster.admission.write import CREATE, Asker, Write
-from muster.api.fleet_parts import GROUP, VERSION
-from muster.api.fleet_questions import QUESTIONS
+from muster.api.fleet_parts import GROUP, VERSION, question_of
 from muster.api.placement import PLACEMENT
 from muster.api.validation import prepare, validate_object
 from muster.errors import ApiError
 from muster.questions.rules import causes_in
-from muster.selectors.cel import CelLimits
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
@@ -27,12 +23,11 @@ if TYPE_CHECKING:
     from muster.values.causes import Cause
 
 _BAD_REQUEST, _NOT_FOUND, _INVALID = 400, 404, 422
-_BY_KIND: Final = {each.kind: each for each in QUESTIONS}
 
 
 def checked_spec(kind: str, spec: JsonMapping) -> tuple[JsonObject, tuple[str, ...]]:
     """The spec of a question, and warnings about fields that nobody knows. Raises ApiError."""
-    resource = _BY_KIND.get(kind)
+    resource = question_of(kind)
     if resource is None:
         raise ApiError(_NOT_FOUND, "NotFound", f"there is no question of kind {kind!r}")
     own = msgspec.json.decode(msgspec.json.encode(spec))  # what is filled in and taken out is none of the asker's
@@ -46,6 +41,10 @@ def checked_spec(kind: str, spec: JsonMapping) -> tuple[JsonObject, tuple[str, .
 
 def checked_placement(given: JsonMapping, now: datetime) -> tuple[JsonObject, tuple[str, ...]]:
     """A placement as it would be stored, and warnings. Raises ApiError, as a create would."""
+    from muster.admission.placement import checked
+    from muster.admission.write import CREATE, Asker, Write
+    from muster.selectors.cel import CelLimits
+
     version = PLACEMENT.storage_version
     typed = {"apiVersion": f"{PLACEMENT.group}/{version.name}", "kind": PLACEMENT.kind, **given}
     obj: JsonObject = {**typed, "metadata": {"name": "unsaved", **given["metadata"]}}

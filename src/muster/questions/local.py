@@ -10,37 +10,46 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from muster.api.agent import GROUP as HOST_GROUP
 from muster.api.fleet_explanations import PlacementExplanationSpec
-from muster.api.fleet_joining import JoinReviewSpec
-from muster.api.fleet_plan import PlanSpec, PlanStatus
-from muster.api.fleet_resolution import ResolutionPreviewSpec
 from muster.api.managed_cluster import GROUP
-from muster.api.resolution import GROUP as RESOLUTIONS
 from muster.client.asking import LOCAL, Answer
 from muster.controllers.placements.keys import Key
-from muster.controllers.placements.preview import world_of
+from muster.controllers.placements.preview import KINDS, world_of
 from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion, Refusal
 from muster.errors import ApiError
 from muster.placement.explain.report import Window
-from muster.questions.asked import CLUSTERS, Question, Scope
+from muster.questions.asked import (
+    AGENTS,
+    CLUSTERS,
+    LABELLING,
+    LOCAL_SECONDS,
+    PLACEMENTS,
+    PLACING,
+    RESOLUTIONS,
+    SETS,
+    Question,
+    Scope,
+    served,
+)
 from muster.questions.checking import checked_placement, checked_spec
-from muster.questions.local_fleet import AGENTS, LABELLING, PLACEMENTS, PLACING, SECONDS, SETS, LocalFleet, served
-from muster.questions.local_previews import readable_catalogs
-from muster.questions.observer import Observer
 from muster.questions.rules import namespace_of, preview_namespace
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
+    from muster.api.fleet_joining import JoinReviewSpec
+    from muster.api.fleet_plan import PlanSpec, PlanStatus
     from muster.client import Client
     from muster.controllers.placements.world import PlacementWorld
+    from muster.questions.local_fleet import LocalFleet
+    from muster.questions.observer import Observer
 
 _EVERYTHING: Final = Scope(everything=True, sets=None)
 _NEEDS: Final = {
@@ -51,7 +60,7 @@ _NEEDS: Final = {
     "ClassificationPreview": (AGENTS, LABELLING),
     "ResolutionPreview": (),
 }
-_PREVIEWED: Final = {AGENTS: HOST_GROUP, LABELLING: HOST_GROUP, "resolutions": RESOLUTIONS}
+_PREVIEWED: Final = {each: served(each).group for each in (AGENTS, LABELLING, RESOLUTIONS)}
 _REASONS: Final = {
     403: "Forbidden",
     404: "NotFound",
@@ -60,6 +69,7 @@ _REASONS: Final = {
     500: "InternalError",
     504: "Timeout",
 }
+PLACING_KINDS: Final = frozenset(KINDS)  # what a fleet of files is made of
 _FILES, _NOBODY = 409, 503
 _ADVICE: Final = 1.0  # seconds that a dry run waits for what lint has to say
 
@@ -94,10 +104,24 @@ class ReadFleet(Protocol):
 class FileFleet:
     """A fleet of objects that are at hand."""
 
-    def __init__(self, objects: Iterable[JsonMapping], now: datetime) -> None:
-        self.world = world_of(objects, now)
-        self.observer = Observer(self.world, lambda: now, SECONDS)
-        self.observer.ready = True
+    def __init__(
+        self,
+        objects: Iterable[JsonMapping],
+        now: datetime,
+        clusters: Iterable[bytes] = (),
+        scores: Iterable[bytes] = (),
+    ) -> None:
+        """`clusters` and `scores` beside those among the objects, as JSON: they are many."""
+        self.world = world_of(objects, now, clusters, scores)
+        self._now = now
+
+    @cached_property
+    def observer(self) -> Observer:
+        from muster.questions.observer import Observer
+
+        found = Observer(self.world, lambda: self._now, LOCAL_SECONDS)
+        found.ready = True
+        return found
 
     async def read(self, resources: Iterable[str], namespaces: Iterable[str] = ()) -> None:
         """All of them are there."""
@@ -119,7 +143,7 @@ class LocalAsker:
         self._fleet = fleet
         self._clock = clock
         self._planner = planner
-        self._explaining = QuestionService(fleet.world, clock, SECONDS)
+        self._explaining = QuestionService(fleet.world, clock, LOCAL_SECONDS)
         self._explaining.ready = True
 
     async def ask(self, kind: str, spec: msgspec.Struct | JsonMapping) -> Answer:
@@ -138,12 +162,19 @@ class LocalAsker:
             case "PlacementExplanation":
                 return await self._explained(msgspec.convert(asked, PlacementExplanationSpec))
             case "JoinReview":
+                from muster.api.fleet_joining import JoinReviewSpec
+
                 return msgspec.json.encode(await self._joining(msgspec.convert(asked, JoinReviewSpec))), ()
             case "Plan":
+                from muster.api.fleet_plan import PlanSpec
+
                 return msgspec.json.encode(await self._planned(msgspec.convert(asked, PlanSpec))), ()
             case "ClassificationPreview":
                 return await self._observed(kind, {**asked, "namespace": preview_namespace(kind, asked)}), ()
             case "ResolutionPreview":
+                from muster.api.fleet_resolution import ResolutionPreviewSpec
+                from muster.questions.local_previews import readable_catalogs
+
                 placed = {**asked, "namespace": preview_namespace(kind, asked)}
                 maps = await readable_catalogs(msgspec.convert(placed, ResolutionPreviewSpec), self._server_of(kind))
                 return await self._observed(kind, placed, maps), ()
@@ -155,6 +186,8 @@ class LocalAsker:
         return await self._fleet.observer.answer(msgspec.json.encode(question))
 
     def _server_of(self, kind: str) -> LocalFleet:
+        from muster.questions.local_fleet import LocalFleet
+
         if not isinstance(self._fleet, LocalFleet):
             raise Refusal(_FILES, f"files are no server: {kind} needs one")
         return self._fleet
@@ -188,6 +221,8 @@ class LocalAsker:
         known = self._fleet.world.placements.get(key)
         if known is not None:
             return known.plain()
+        from muster.questions.local_fleet import LocalFleet
+
         if isinstance(self._fleet, LocalFleet):
             path = served(PLACEMENTS).object_path(*key)
             found: JsonObject = (await self._fleet.client.request("GET", path)).json()
@@ -237,6 +272,8 @@ async def watching(
 @contextlib.asynccontextmanager
 async def observed(client: Client, namespaces: Iterable[str] = ()) -> AsyncIterator[LocalFleet]:
     """The same as the fleet itself, for those who ask it other things. Raises ApiError."""
+    from muster.questions.local_fleet import LocalFleet
+
     fleet = LocalFleet(client, utc_now)
     places = tuple(namespaces)
     await fleet.read((*PLACING, "clusterprofiles", "clusters", "clusterrequests"), places)

@@ -12,12 +12,9 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from muster.api.agent import GROUP as HOST_GROUP
 from muster.api.agent import Agent
-from muster.api.managed_cluster import GROUP
 from muster.api.reading import Reader
 from muster.classification.classification import CLASSIFICATIONS
-from muster.client.discovery import ServedResource
 from muster.client.errors import UnreachableError
 from muster.client.reflector import Reflector, listed
 from muster.client.rights import names_in_roles
@@ -28,7 +25,21 @@ from muster.controllers.resolutions.world import ResolutionWorld
 from muster.controllers.runtime.containment import Unreadable
 from muster.controllers.runtime.mirror import Mirror
 from muster.errors import ApiError
-from muster.questions.asked import CLUSTERS, OTHERS
+from muster.questions.asked import (
+    AGENTS,
+    BINDINGS,
+    CLUSTERS,
+    DECISIONS,
+    LABELLING,
+    LOCAL_SECONDS,
+    OTHERS,
+    PLACED,
+    PLACEMENTS,
+    PLACING,
+    SCORES,
+    SETS,
+    served,
+)
 from muster.questions.observer import Observer
 
 if TYPE_CHECKING:
@@ -43,16 +54,7 @@ if TYPE_CHECKING:
     from muster.controllers.runtime.mirror import AnyMirror, Stored
 
 _LOGGER = logging.getLogger(__name__)
-SETS, BINDINGS, PLACEMENTS = "managedclustersets", "managedclustersetbindings", "placements"
-DECISIONS, SCORES = "placementdecisions", "addonplacementscores"
-PLACING: Final = (CLUSTERS, SETS, BINDINGS, SCORES, DECISIONS, PLACEMENTS)
-"""What decisions are made from."""
-# The versions are those that the structs of `muster.api` read; a server that prefers another one serves them too.
-_VERSIONS: Final = {CLUSTERS: "v1", SETS: "v1beta2", BINDINGS: "v1beta2", SCORES: "v1alpha1"}
-AGENTS, LABELLING = "agents", "agentclassifications"
-_PLACED: Final = frozenset({BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, *OTHERS})  # in namespaces
 _NEEDED: Final = (CLUSTERS, AGENTS)  # who may read none of these has nothing to ask about
-SECONDS: Final = 60.0  # for one question: nobody else is kept waiting here
 _AGAIN: Final = 60.0  # seconds after which what could not be read is tried again, by those who stay
 _MOST_NAMED: Final = 200  # clusters that are read one by one
 _FORBIDDEN, _NOT_FOUND = 403, 404
@@ -83,7 +85,7 @@ class LocalFleet:
         self.world.advance(clock())
         self.hosts = AgentWorld(lambda _: None, lambda _: None)
         self.resolutions = ResolutionWorld(lambda _: None, {})
-        self.observer = Observer(self.world, clock, SECONDS, hosts=self.hosts, resolutions=self.resolutions)
+        self.observer = Observer(self.world, clock, LOCAL_SECONDS, hosts=self.hosts, resolutions=self.resolutions)
         self.observer.ready = True
         self.changed = asyncio.Event()
         self.unread: dict[str, Unread] = {}
@@ -168,7 +170,7 @@ class LocalFleet:
         """As much as can be had of what may not be listed."""
         if error.code == _NOT_FOUND:
             self.unread[resource] = Unread(resource, error)
-        elif resource in _PLACED:
+        elif resource in PLACED:
             known = [place for place in places if await self._listed_in(resource, place)]
             if not known and resource in _NEEDED:
                 raise error
@@ -193,7 +195,7 @@ class LocalFleet:
     async def _named(self, resource: str) -> int:
         """Read the objects that roles let the user get by name; how many these are."""
         found: list[bytes] = []
-        for name in sorted(await names_in_roles(self.client, GROUP, resource))[:_MOST_NAMED]:
+        for name in sorted(await names_in_roles(self.client, served(resource).group, resource))[:_MOST_NAMED]:
             try:
                 found.append((await self.client.request("GET", served(resource).object_path("", name))).body)
             except ApiError as error:
@@ -241,13 +243,3 @@ class _Nobody:
     def put_lease(self, new: Stored[Lease]) -> None: ...
 
     def remove_lease(self, place: Place) -> None: ...
-
-
-def served(resource: str) -> ServedResource:
-    """Where a server has a resource, if it has it."""
-    group, version = GROUP, _VERSIONS.get(resource, "v1beta1")
-    if resource in OTHERS:
-        group, version = OTHERS[resource].partition(".")[2], "v1alpha1"
-    elif resource in (AGENTS, LABELLING):
-        group = HOST_GROUP
-    return ServedResource(group, version, resource, resource, resource, namespaced=resource in _PLACED)

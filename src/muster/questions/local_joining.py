@@ -18,8 +18,7 @@ from muster.api.managed_cluster import GROUP
 from muster.client.rights import Verdict, review, who_am_i
 from muster.clustersets.permissions import bind, join
 from muster.errors import ApiError, InvalidObjectError
-from muster.questions.asked import CLUSTERS
-from muster.questions.local_fleet import SETS, served
+from muster.questions.asked import CLUSTERS, SETS, served
 from muster.values.api_paths import collection_path
 from muster.values.json import JsonMapping, JsonObject
 

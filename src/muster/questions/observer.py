@@ -8,46 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-import numpy as np
-from msgspec.structs import replace
 
-from muster.api.fleet_classification import ClassificationPreviewSpec
-from muster.api.fleet_completion import CompletionSpec
-from muster.api.fleet_evaluation import FleetEvaluationSpec, FleetEvaluationStatus
-from muster.api.fleet_facets import FleetFacetsSpec, FleetFacetsStatus
 from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
-from muster.api.fleet_parts import ERROR, Diagnostic
-from muster.api.fleet_resolution import ResolutionPreviewSpec
 from muster.api.parts import PartialObject
 from muster.api.reading import Reader
-from muster.controllers.placements.dry_runs import DryRun
-from muster.controllers.placements.timed_selectors import TimedSelector
-from muster.controllers.questions.answering import read_placement
 from muster.controllers.questions.kinds import Refusal
 from muster.controllers.runtime.mirror import Mirror
-from muster.errors import FailureKind
-from muster.questions import evaluation
-from muster.questions.asked import CLUSTERS, OTHERS, SECONDS, Question, seconds_of
-from muster.questions.compiling import Compiler, FaultyError
-from muster.questions.completing import completed
-from muster.questions.evaluating import Looked, looked_at
+from muster.questions.asked import OTHERS, SECONDS, Question, seconds_of
 from muster.questions.facet_index import FacetIndex
-from muster.questions.facets import faceted
-from muster.questions.looks import FAILED, MATCHED, UNMATCHED, ExpressionLook, Outcome, SelectorLook
 from muster.questions.outlooks import cluster_explained, set_explained
-from muster.questions.plans.planning import planned
-from muster.questions.plans.work import PlanWork
-from muster.questions.previews import Previews
-from muster.questions.sharing import Share, Work
+from muster.questions.sharing import Share
 from muster.questions.universe import ClusterUniverse, Collection
-from muster.selectors.cel import CEL_LIMITS, CelSelector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from muster.client.reflector import Handler
@@ -55,12 +33,8 @@ if TYPE_CHECKING:
     from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.resolutions.world import ResolutionWorld
     from muster.controllers.runtime.mirror import Stored
-    from muster.placement import ScheduleResult
-    from muster.questions.asked import Scope
-    from muster.questions.looks import Look
-    from muster.questions.universe import Universe
-    from muster.selectors.paths import Path
-    from muster.values.json import JsonObject
+    from muster.questions.evaluator import Evaluator
+    from muster.questions.previews import Previews
 
 _CONFLICT: Final = 409
 _TIMEOUT: Final = 504
@@ -86,12 +60,24 @@ class Observer:
         self._clock = clock
         self._seconds = seconds
         self._share = Share()
-        self._trials = asyncio.Lock()  # one schedule on run at a time, which leaves half of the time to others
         self._clusters = ClusterUniverse(world)
         self._others = {resource: Collection() for resource in OTHERS}
         self._facets = FacetIndex(world.fleet)
-        self.previews = Previews(hosts, resolutions, self._share)
+        self._known = hosts, resolutions
         self._under_way = 0
+
+    @cached_property
+    def previews(self) -> Previews:
+        """Hosts and operators: another language and a solver, for those who ask about them."""
+        from muster.questions.previews import Previews
+
+        return Previews(*self._known, self._share)
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        from muster.questions.evaluator import Evaluator
+
+        return Evaluator(self._world, self._clock, self._share, self._clusters, self._others)
 
     async def run(self) -> None:
         """Keep what questions need near at hand, so that none of them has to wait for all of it."""
@@ -105,7 +91,8 @@ class Observer:
 
     async def close(self) -> None:
         """End the process in which previews are resolved."""
-        await self.previews.close()
+        if "previews" in vars(self):
+            await self.previews.close()
 
     def handlers(self) -> Mapping[str, Handler]:
         """What to watch beside what the world is fed with, by resource, and who listens."""
@@ -136,12 +123,22 @@ class Observer:
         scope = question.scope
         match question.kind:
             case "FleetEvaluation":
-                return await self._evaluated(msgspec.json.decode(question.spec, type=FleetEvaluationSpec), scope)
+                from muster.api.fleet_evaluation import FleetEvaluationSpec
+
+                return await self._evaluator.evaluated(
+                    msgspec.json.decode(question.spec, type=FleetEvaluationSpec), scope
+                )
             case "FleetFacets" | "Completion" if self._facets.is_warming:
                 raise Refusal(_NOT_READY, "labels, claims and versions are still being counted; try again")
             case "FleetFacets":
-                return await self._faceted(msgspec.json.decode(question.spec, type=FleetFacetsSpec), scope)
+                from muster.api.fleet_facets import FleetFacetsSpec
+
+                facets = msgspec.json.decode(question.spec, type=FleetFacetsSpec)
+                return await self._evaluator.faceted(facets, scope, self._facets)
             case "Completion":
+                from muster.api.fleet_completion import CompletionSpec
+                from muster.questions.completing import completed
+
                 spec = msgspec.json.decode(question.spec, type=CompletionSpec)
                 return await self._share.done(completed(spec, scope, self._facets))
             case "ClusterExplanation":
@@ -154,12 +151,19 @@ class Observer:
                     set_explained(wanted, scope, question.places, self._clusters, self._world)
                 )
             case "ClassificationPreview":
+                from muster.api.fleet_classification import ClassificationPreviewSpec
+
                 tried = msgspec.json.decode(question.spec, type=ClassificationPreviewSpec)
                 return await self.previews.classification(tried, scope, question.places)
             case "ResolutionPreview":
+                from muster.api.fleet_resolution import ResolutionPreviewSpec
+
                 resolved = msgspec.json.decode(question.spec, type=ResolutionPreviewSpec)
                 return await self.previews.resolution(resolved, scope, question.places)
             case "Plan":
+                from muster.questions.plans.planning import planned
+                from muster.questions.plans.work import PlanWork
+
                 given = msgspec.json.decode(question.spec, type=PlanWork)
                 return await self._share.done(
                     planned(given, scope, question.places, self._world, self._clusters, self._clock())
@@ -167,102 +171,10 @@ class Observer:
             case kind:
                 raise Refusal(_CONFLICT, f"nobody here knows an answer to a {kind}")
 
-    # -------------------------------------------------------------------------------------------- FleetEvaluation
-
-    async def _evaluated(self, spec: FleetEvaluationSpec, scope: Scope) -> FleetEvaluationStatus:
-        compiler = Compiler(spec.resource, self._world.fleet.scores)
-        try:
-            chosen = None if spec.placement is None else SelectorLook(())
-            asked = await self._share.beside(partial(evaluation.Asked, spec, compiler, chosen))
-        except FaultyError as error:
-            universe = await self._share.done(self._universe(spec.resource, spec.namespace, scope, ()))
-            return _faulty(universe, error.diagnostics)
-        for each in (asked.chosen, asked.filter, asked.sorting, asked.distinct):
-            self._refuse_set_aside(each)
-        if spec.placement is not None:
-            return await self._scheduled(spec.placement, asked, scope)
-        return await self._share.done(self._over(asked, scope))
-
-    def _over(self, asked: evaluation.Asked, scope: Scope) -> Work[FleetEvaluationStatus]:
-        spec = asked.spec
-        universe = yield from self._universe(spec.resource, spec.namespace, scope, asked.reads)
-        looked = yield from looked_at(universe.snapshot, universe.rows, asked.chosen)
-        return (yield from evaluation.answered(asked, universe, looked))
-
-    def _universe(self, resource: str, namespace: str, scope: Scope, reads: Iterable[Path]) -> Work[Universe]:
-        if resource == CLUSTERS:
-            return (yield from self._clusters.of(scope, reads))
-        yield False
-        return self._others[resource].of(scope, namespace)
-
-    async def _scheduled(self, placement: JsonObject, asked: evaluation.Asked, scope: Scope) -> FleetEvaluationStatus:
-        """What a placement would select: the schedule itself, of which what matched, did not and failed is told."""
-        world, read = self._world, read_placement(placement)
-        if (entry := world.plans.set_aside_like(read.obj.spec)) is not None:
-            raise Refusal(_CONFLICT, entry.condition(world.quarantine.namespace)[2])
-        async with self._trials:
-            run = await DryRun.of(world, read)
-            if (held := world.plans.why_held(run.plan, run.visibility)) is not None:
-                raise Refusal(_CONFLICT, held.condition(world.quarantine.namespace)[2])
-            with run:
-                await run.evaluate()
-                return await self._share.done(self._by_schedule(run, asked, scope))
-
-    def _by_schedule(self, run: DryRun, asked: evaluation.Asked, scope: Scope) -> Work[FleetEvaluationStatus]:
-        universe = yield from self._clusters.of(scope, asked.reads)
-        # The universe is of this moment, and so is the schedule: nothing pauses in between.
-        result = run.result(self._clock())
-        if result.fault is not None:
-            return _faulty(universe, (Diagnostic("spec.placement", str(result.fault), ERROR),))
-        looked = _verdicts(universe, result, self._world.fleet.capacity)
-        return (yield from evaluation.answered(asked, universe, looked))
-
-    def _refuse_set_aside(self, look: Look | None) -> None:
-        """An expression that has brought down this process before is not evaluated again for a question."""
-        if not self._world.quarantine.entries() or look is None:
-            return
-        parts = []
-        if isinstance(look, ExpressionLook):
-            parts.append(CelSelector((look.program,), self._world.fleet.scores, CEL_LIMITS.value))
-        elif isinstance(look, SelectorLook):
-            parts += [part for part in look.selectors() if isinstance(part, CelSelector)]
-        entry = self._world.quarantine.holds_part(TimedSelector(each, self._world.plans.tally).digest for each in parts)
-        if entry is not None:
-            raise Refusal(_CONFLICT, entry.condition(self._world.quarantine.namespace)[2])
-
-    # ------------------------------------------------------------------------------------------------- FleetFacets
-
-    async def _faceted(self, spec: FleetFacetsSpec, scope: Scope) -> FleetFacetsStatus:
-        scope = replace(scope, bound="")  # only what may be shown is counted here
-        try:
-            look = await self._share.beside(partial(Compiler(CLUSTERS, self._world.fleet.scores).chosen, spec))
-        except FaultyError as error:
-            universe = await self._share.done(self._clusters.of(scope, ()))
-            return FleetFacetsStatus(valid=False, hidden=universe.hidden, diagnostics=error.diagnostics)
-        self._refuse_set_aside(look)
-        return await self._share.done(faceted(spec, scope, look, self._clusters, self._facets, self._world))
-
 
 def _turn_of(question: Question) -> str:
     """Whose turn it is. What is resolved elsewhere, and may take long, keeps nobody from asking something else."""
     return f"{question.asker}\n{question.kind}" if question.kind == "ResolutionPreview" else question.asker
-
-
-def _faulty(universe: Universe, diagnostics: tuple[Diagnostic, ...]) -> FleetEvaluationStatus:
-    unnamed = len(universe.rows) - universe.shown
-    return FleetEvaluationStatus(
-        valid=False, objects=len(universe.rows), hidden=universe.hidden, unnamed=unnamed, diagnostics=diagnostics
-    )
-
-
-def _verdicts(universe: Universe, result: ScheduleResult, capacity: int) -> Looked:
-    """What a schedule made of the rows: decided on, not, or not to be evaluated."""
-    of_row = np.zeros(capacity, dtype=np.int64)
-    if result.failing is not None:
-        of_row[result.failing] = 2
-    of_row[result.ranked] = 1
-    outcomes = [Outcome(UNMATCHED), Outcome(MATCHED), Outcome(FAILED, error=FailureKind.OTHER.value)]
-    return Looked(universe.rows, of_row[universe.rows], outcomes)
 
 
 def _mirror(kept: Collection) -> Handler:

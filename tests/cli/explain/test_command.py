@@ -170,3 +170,22 @@ def test_values_cannot_steer_the_terminal(tmp_path: Path) -> None:
     file = written(tmp_path / "odd.json", a_cluster("a", claims={"k": "\x1b[2J"}), placement)
     for args in (("placement", "p1"), ("placement", "p1", "--cluster", "a"), ("cluster", "a")):
         assert "\x1b" not in called("explain", *args, "--fleet", file)[1]
+
+
+def test_a_number_that_is_none_in_a_field_that_nobody_reads_keeps_nobody_from_an_answer(tmp_path: Path) -> None:
+    reading = "managedCluster.spec.leaseDurationSeconds > 5"
+    predicate = {"requiredClusterSelector": {"celSelector": {"celExpressions": [reading]}}}
+    placements = [a_placement("labels"), a_placement("reads", predicates=[predicate])]
+    file = tmp_path / "fleet.json"
+    text = written(file, a_set("global"), a_binding("global"), *placements, a_cluster("a", {"cloud": "Amazon"}))
+    cluster = (
+        '{"apiVersion":"v1","kind":"ManagedCluster","metadata":{"name":"b"},"spec":{"leaseDurationSeconds":1e999}}\n'
+    )
+    file.write_bytes(file.read_bytes() + cluster.encode())
+    code, out, _ = called("explain", "placement", "labels", "-n", "apps", "--fleet", text)
+    assert (code, out.splitlines()[0]) == (0, "placement apps/labels: 2 of 2 clusters")
+    assert called("explain", "placement", "reads", "-n", "apps", "--fleet", text) == (
+        2,
+        "",
+        f"muster: {text}:6: not valid JSON: Number out of range - at `$[...][...]`\n",
+    )

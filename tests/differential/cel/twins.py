@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from muster.cel.syntax.tree import Call, Entry, Literal, Tree
 from muster.cel.syntax.unparser import unparse
@@ -59,7 +60,7 @@ def bytes_keys_hidden(checked: CheckedTree) -> str:
 
     def changed(node: Any) -> Any:
         if isinstance(node, Entry) and isinstance(node.key, Literal) and isinstance(node.key.value, bytes):
-            return dataclasses.replace(node, key=Call(node.key.id, "dyn", (Literal(node.key.id, "k"),)))
+            return msgspec.structs.replace(node, key=Call(node.key.id, "dyn", (Literal(node.key.id, "k"),)))
         return node
 
     return _changed(checked, changed)
@@ -80,7 +81,7 @@ def _rewritten(node: Any, change: Any) -> Any:
     """The tree with a change made to every node, from the leaves up."""
     if isinstance(node, tuple):
         return tuple(_rewritten(item, change) for item in node)
-    if not dataclasses.is_dataclass(node) or isinstance(node, type):
+    if not isinstance(node, msgspec.Struct):
         return node
-    fields = {field.name: getattr(node, field.name) for field in dataclasses.fields(node)}
-    return change(dataclasses.replace(node, **{name: _rewritten(value, change) for name, value in fields.items()}))
+    fields = {name: getattr(node, name) for name in node.__struct_fields__}
+    return change(msgspec.structs.replace(node, **{name: _rewritten(value, change) for name, value in fields.items()}))

@@ -6,8 +6,9 @@ the back ends look nothing up. The rules, the overload ids and the words of the 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from muster.cel.checking import types
 from muster.cel.checking.names import Names, qualified_name

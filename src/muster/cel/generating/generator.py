@@ -7,6 +7,7 @@ nest deeper than CPython allows become functions of their own.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import Kind
@@ -23,6 +24,7 @@ from muster.cel.syntax.walking import Walk, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import CodeType
 
     from muster.cel.checking.types import Type
     from muster.cel.values.value import Value
@@ -40,6 +42,7 @@ KIND_CLASSES = {
     Kind.MAP: "dict",
     Kind.STRING: "str",
 }
+_LONGEST_KEPT = 8192  # characters of a function
 _CONSTANT_KINDS: dict[type, str] = {bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes"}
 
 
@@ -52,9 +55,17 @@ def generate(
     namespace.update((f"k{index}", value) for index, value in enumerate(constants))
     for text in functions:  # one by one: compiling a big text as a whole takes far more memory
         # Written by this package from fixed pieces; nothing in it comes from the expression.
-        exec(compile(text, "<cel>", "exec"), namespace)  # noqa: S102
+        exec(_kept_code(text) if len(text) <= _LONGEST_KEPT else _code(text), namespace)  # noqa: S102
     made: Callable[[Mapping[str, Value], int], tuple[Value, int]] = namespace["run"]
     return made
+
+
+def _code(text: str) -> CodeType:
+    return compile(text, "<cel>", "exec")
+
+
+_kept_code = lru_cache(maxsize=256)(_code)
+"""Expressions that differ only in their constants have one text, and the placements of a fleet mostly do."""
 
 
 def functions_of(

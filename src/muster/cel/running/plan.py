@@ -7,8 +7,9 @@ is one attribute, which costs 1, and 1 more for every step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from muster.cel.costs.runtime import MAP, STRUCT
 from muster.cel.values import make_map
@@ -23,14 +24,12 @@ if TYPE_CHECKING:
     from muster.cel.values.value import Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Const:
+class Const(Struct, frozen=True, eq=False):
     id: int
     value: Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Alternative:
+class Alternative(Struct, frozen=True, eq=False):
     """One way to read a qualified name: a variable of one of `names`, which takes the first `consumed` qualifiers."""
 
     names: tuple[str, ...]
@@ -38,16 +37,14 @@ class Alternative:
     global_only: bool = False  # written with a leading dot
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Variable:
+class Variable(Struct, frozen=True, eq=False):
     """An input. A checked tree leaves one alternative, an unchecked one several, longest first."""
 
     id: int
     alternatives: tuple[Alternative, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Local:
+class Local(Struct, frozen=True, eq=False):
     """A variable of a comprehension, by its slot."""
 
     id: int
@@ -55,16 +52,14 @@ class Local:
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Operand:
+class Operand(Struct, frozen=True, eq=False):
     """Any other value that is selected from."""
 
     id: int
     node: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class Choice(Struct, frozen=True, eq=False):
     """`condition ? truthy : falsy`. A branch that is a variable does not cost its 1, as in cel-go."""
 
     id: int
@@ -76,8 +71,7 @@ class Choice:
 Root: TypeAlias = Variable | Local | Operand | Choice
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Qualifier:
+class Qualifier(Struct, frozen=True, eq=False):
     """One step into a value: by a constant key, or by the value of `dynamic`."""
 
     id: int
@@ -89,8 +83,7 @@ class Qualifier:
     native: bool = False  # `dynamic` is an input: error texts name its Go type as it was handed in
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Attribute:
+class Attribute(Struct, frozen=True, eq=False):
     """A root and the steps from it. `charge` is the root's price, paid after the steps, also when one of them fails."""
 
     id: int
@@ -99,8 +92,7 @@ class Attribute:
     charge: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Logic:
+class Logic(Struct, frozen=True, eq=False):
     """`&&` (decisive is False) and `||` (decisive is True): one decisive operand decides, whatever fails beside it."""
 
     id: int
@@ -108,8 +100,7 @@ class Logic:
     decisive: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Equality:
+class Equality(Struct, frozen=True, eq=False):
     id: int
     left: Node
     right: Node
@@ -117,8 +108,7 @@ class Equality:
     cost: Price
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Invoke:
+class Invoke(Struct, frozen=True, eq=False):
     """A call; the receiver of a method is the first argument."""
 
     id: int
@@ -127,8 +117,7 @@ class Invoke:
     cost: Price
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NotFalse:
+class NotFalse(Struct, frozen=True, eq=False):
     """`@not_strictly_false`: what loop conditions ask, so that an error does not end the loop."""
 
     id: int
@@ -136,8 +125,7 @@ class NotFalse:
     cost: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OptionalElse:
+class OptionalElse(Struct, frozen=True, eq=False):
     """`left.or(right)`, or `left.orValue(right)` when it unwraps; right is evaluated only when needed."""
 
     id: int
@@ -146,8 +134,7 @@ class OptionalElse:
     unwrap: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Membership:
+class Membership(Struct, frozen=True, eq=False):
     """`value in [constants]`, decided by a set: only an optimizing environment has it, and it costs nothing."""
 
     id: int
@@ -157,15 +144,13 @@ class Membership:
     bools: frozenset[bool]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MakeList:
+class MakeList(Struct, frozen=True, eq=False):
     id: int
     elements: tuple[Node, ...]
     optional: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MakeMap:
+class MakeMap(Struct, frozen=True, eq=False):
     """A map, or the message whose fields these are."""
 
     id: int
@@ -183,8 +168,7 @@ class MakeMap:
         return make_map(entries) if self.message is None else self.message.make(meter, entries)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fold:
+class Fold(Struct, frozen=True, eq=False):
     """A comprehension. The accumulator is initialised when it is first read, so a bound variable nobody reads is free.
 
     With `grows` the accumulator is a fresh list or map that only this loop sees, and is extended in place.
@@ -202,8 +186,7 @@ class Fold:
     grows: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class Block(Struct, frozen=True, eq=False):
     """`cel.@block`: expressions evaluated at most once each, on first use."""
 
     id: int
@@ -227,8 +210,7 @@ Node: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class Plan(Struct, frozen=True, eq=False):
     """A planned expression and how many slots its locals need."""
 
     node: Node
@@ -237,9 +219,9 @@ class Plan:
 
 def children(node: Node | Root | Qualifier) -> Iterator[Node | Root | Qualifier]:
     """The parts directly below, in no particular order."""
-    for part in fields(node):
-        value = getattr(node, part.name)
+    for name in node.__struct_fields__:
+        value = getattr(node, name)
         for item in value if isinstance(value, tuple) else (value,):
             found = item[1] if isinstance(item, tuple) else item
-            if is_dataclass(found) and hasattr(found, "id") and not isinstance(found, type):
+            if isinstance(found, Struct) and hasattr(found, "id"):
                 yield found  # type: ignore[misc]  # only plan nodes have both

@@ -6,8 +6,9 @@ It knows nothing of tokens or grammar.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from muster.cel.costs.compile_budget import PER_NODE, CompileBudgetSpentError
 from muster.cel.syntax.tree import (

@@ -6,8 +6,9 @@ the code generator, the cost estimator and the reads analysis walk it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,22 +18,19 @@ if TYPE_CHECKING:
     from muster.source import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A constant: None, bool, int, Uint, float, str or bytes."""
 
     id: int
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Ident:
+class Ident(Struct, frozen=True):
     id: int
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Struct, frozen=True):
     """`operand.field`; with `test_only` it is `has(operand.field)`. Optional select is a Call of `_?._`."""
 
     id: int
@@ -41,8 +39,7 @@ class Select:
     test_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A function, operator or method; operators carry cel-go's names (`_+_`, `_&&_`, `_?_:_`, `_[_]`, `@in`, …)."""
 
     id: int
@@ -51,15 +48,13 @@ class Call:
     target: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListExpr:
+class ListExpr(Struct, frozen=True):
     id: int
     elements: tuple[Expr, ...]
     optional_indices: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One entry of a map; `id` is the entry's own."""
 
     id: int
@@ -68,22 +63,19 @@ class Entry:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MapExpr:
+class MapExpr(Struct, frozen=True):
     id: int
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FieldInit:
+class FieldInit(Struct, frozen=True):
     id: int
     field: str
     value: Expr
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StructExpr:
+class StructExpr(Struct, frozen=True):
     """`pkg.Message{field: value}`."""
 
     id: int
@@ -91,8 +83,7 @@ class StructExpr:
     fields: tuple[FieldInit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Comprehension:
+class Comprehension(Struct, frozen=True):
     """A fold, what every iterating macro expands to."""
 
     id: int
@@ -109,8 +100,7 @@ class Comprehension:
 Expr: TypeAlias = Literal | Ident | Select | Call | ListExpr | MapExpr | StructExpr | Comprehension
 
 
-@dataclass(frozen=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """A parsed expression: macros expanded, `macro_calls` keeps what the user wrote, by the id of its expansion."""
 
     source: Source
@@ -119,8 +109,7 @@ class Tree:
     macro_calls: Mapping[int, Expr] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """What a name or call turned out to mean: a (qualified) variable, an enum constant, or overloads."""
 
     name: str = ""
@@ -129,8 +118,7 @@ class Reference:
     is_constant: bool = False
 
 
-@dataclass(frozen=True)
-class CheckedTree:
+class CheckedTree(Struct, frozen=True):
     """A tree whose every node has a type and every name a meaning."""
 
     tree: Tree

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 import msgspec
 import typer
 
 from muster.cli.completion.answers import names_of
-from muster.cli.explain import classification as explain_classification
 from muster.cli.inputs.askers import Asked, ask, warn
 from muster.cli.inputs.documents import read_documents
 from muster.cli.inputs.fleets import FleetFiles, in_namespace
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat
-from muster.cli.terminal.commands import App
+from muster.cli.terminal.commands import App, Lazy, LazyGroup
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.errors import ApiError, InvalidObjectError
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from muster.api.fleet_explanations import PlacementExplanationSpec
     from muster.cli.terminal.paint import Paint
@@ -33,8 +32,29 @@ _KINDS: Final = {
     "managedclustersets": "ManagedClusterSet",
     "placements": "Placement",
 }
-app = App()
-app.command("classification")(explain_classification.command)
+
+
+class ExplainGroup(LazyGroup):
+    """What can be explained. Hosts take a language and a client that clusters do not."""
+
+    modules: ClassVar[Mapping[str, Lazy]] = {
+        "classification": Lazy(
+            "muster.cli.explain.classification",
+            "What a classification says of hosts, and the values of its query's parts.",
+        ),
+        "placement": Lazy(
+            "muster.cli.explain.command:placement", "How many clusters each stage removed, and why; or the way of one."
+        ),
+        "cluster": Lazy(
+            "muster.cli.explain.command:one_cluster", "Which placements take the cluster, and why the others do not."
+        ),
+        "set": Lazy(
+            "muster.cli.explain.command:one_set", "Which clusters are in a cluster set, and who chooses from it."
+        ),
+    }
+
+
+app = App(cls=ExplainGroup)
 
 
 @app.callback()
@@ -45,7 +65,6 @@ def _explain() -> None:
     """
 
 
-@app.command()
 def placement(
     name: Annotated[
         str,
@@ -106,7 +125,6 @@ def placement(
         raise typer.Exit(int(Exit.NO))
 
 
-@app.command("cluster")
 def one_cluster(
     name: Annotated[
         str, typer.Argument(metavar="CLUSTER", help="The cluster.", autocompletion=names_of("managedclusters"))
@@ -137,7 +155,6 @@ def one_cluster(
     _show(ask(question, fleet, context, kubeconfig), outlook_lines, output)
 
 
-@app.command("set")
 def one_set(
     name: Annotated[
         str, typer.Argument(metavar="SET", help="The cluster set.", autocompletion=names_of("managedclustersets"))
@@ -205,7 +222,7 @@ def _bare(placement: JsonObject) -> JsonObject:
 async def _namespace_of(asked: Asked, name: str) -> str:
     """The usual namespace, if the placement is in there; else the only one that it is in."""
     if asked.client is not None:
-        from muster.questions.local_fleet import served
+        from muster.questions.asked import served
 
         try:
             await asked.client.request("GET", served("placements").object_path(asked.namespace, name))

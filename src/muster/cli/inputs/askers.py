@@ -10,7 +10,10 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from muster.cli.inputs.fleets import counted, in_namespace, overlaid, staying
+import msgspec
+
+from muster.cli.inputs.documents import Document
+from muster.cli.inputs.fleets import heads, in_namespace, staying
 from muster.cli.inputs.options import with_client
 from muster.errors import ApiError
 from muster.values.json import JsonMapping, JsonObject
@@ -20,9 +23,11 @@ if TYPE_CHECKING:
 
     from muster.client import Client
     from muster.client.asking import Asker
+    from muster.library.heads import Headed
 
 Result = TypeVar("Result")
 EVERYTHING: Final = "everything"  # the set that files without sets are taken to be in
+_MANY: Final = ("ManagedCluster", "AddOnPlacementScore")  # are not decoded
 _MOST_NAMES: Final = 10_000  # that a name is compared with
 _KINDS: Final = {
     "managedclusters": "ManagedCluster",
@@ -38,14 +43,13 @@ class Asked:
     asker: Asker
     namespace: str
     client: Client | None = None
-    objects: Sequence[JsonObject] = ()  # of files
+    objects: Sequence[Headed] = ()  # of files
     is_bare: bool = False  # files without sets: every cluster counts as visible
 
     async def names(self, resource: str) -> list[tuple[str, str]]:
         """Namespaces and names of what there is, as far as it may be listed: for hints about names that are not."""
         if self.client is None:
-            found = (each["metadata"] for each in self.objects if each["kind"] == _KINDS[resource])
-            return [(str(each.get("namespace", "")), str(each["name"])) for each in found]
+            return [(each.namespace, each.name) for each in self.objects if each.kind == _KINDS[resource]]
         return await _listed(self.client, resource)
 
 
@@ -58,7 +62,7 @@ def ask(
 ) -> Result:
     """What comes of asking. `unsaved` are objects that count more than those that are there."""
     if files:
-        return asyncio.run(_ask_files(work, [each.object for each in counted(files)], unsaved))
+        return asyncio.run(_ask_files(work, heads(files), unsaved))
 
     async def from_server(client: Client) -> Result:
         from muster.questions.asking import commanding
@@ -79,8 +83,9 @@ def warn(sentence: str) -> None:
 async def _overlaid(client: Client, objects: Sequence[JsonObject]) -> Asker:
     """Clusters, sets and bindings of a file count as if they were there, which only an observer can think of."""
     from muster.controllers.placements.preview import put
+    from muster.questions.asked import PLACING
     from muster.questions.local import LocalAsker, utc_now
-    from muster.questions.local_fleet import PLACING, LocalFleet
+    from muster.questions.local_fleet import LocalFleet
 
     fleet = LocalFleet(client, utc_now)
     await fleet.read(PLACING)
@@ -90,17 +95,26 @@ async def _overlaid(client: Client, objects: Sequence[JsonObject]) -> Asker:
 
 
 async def _ask_files(
-    work: Callable[[Asked], Awaitable[Result]], objects: Iterable[JsonObject], unsaved: Sequence[JsonMapping]
+    work: Callable[[Asked], Awaitable[Result]], objects: Iterable[Headed], unsaved: Sequence[JsonMapping]
 ) -> Result:
-    from muster.questions.local import FileFleet, LocalAsker, utc_now
+    from muster.library.heads import headed, newest
+    from muster.questions.local import PLACING_KINDS, FileFleet, LocalAsker, utc_now
 
-    every = overlaid([*objects, *(dict(each) for each in unsaved)], "default")
-    is_bare = not any(each["kind"] in ("ManagedClusterSet", "ManagedClusterSetBinding") for each in every)
-    shown = [*every, *_sets_of_everything(every)] if is_bare else every
-    now = utc_now()
     with staying():
-        asker = LocalAsker(FileFleet(shown, now), lambda: now)
-    return await work(Asked(asker, "default", None, every, is_bare))
+        every = newest([*objects, *(headed(Document("", dict(each))) for each in unsaved)], "default")
+        is_bare = not any(each.kind in ("ManagedClusterSet", "ManagedClusterSetBinding") for each in every)
+        shown = [each.plain() for each in every if each.kind in PLACING_KINDS and each.kind not in _MANY]
+        if is_bare:
+            shown += _sets_of_everything(shown)
+        now = utc_now()
+        many = [[each.encoded() for each in every if each.kind == kind] for kind in _MANY]
+        asker = LocalAsker(FileFleet(shown, now, *many), lambda: now)
+    try:
+        return await work(Asked(asker, "default", None, every, is_bare))
+    except msgspec.MsgspecError:
+        for each in every:
+            each.plain()  # says whose fault it is: what is not decoded before has not been checked before either
+        raise
 
 
 def _sets_of_everything(objects: Iterable[JsonObject]) -> list[JsonObject]:
@@ -129,7 +143,7 @@ def _sets_of_everything(objects: Iterable[JsonObject]) -> list[JsonObject]:
 
 
 async def _listed(client: Client, resource: str) -> list[tuple[str, str]]:
-    from muster.questions.local_fleet import served
+    from muster.questions.asked import served
 
     found: list[tuple[str, str]] = []
     try:

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muster.errors import InvalidObjectError
-from muster.library.documents import SUFFIXES, Document, read_path, read_stream, yaml_values
+from muster.library.documents import SUFFIXES, Document, read_files, read_path, read_stream, yaml_values
+from muster.library.heads import Headed, read_headed
 from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["SUFFIXES", "Document", "load_all", "load_one", "read_documents", "read_objects"]
+__all__ = ["SUFFIXES", "Document", "load_all", "load_one", "read_documents", "read_heads", "read_objects"]
 
 
 def read_documents(names: Iterable[str]) -> Iterator[Document]:
@@ -23,6 +24,15 @@ def read_documents(names: Iterable[str]) -> Iterator[Document]:
             yield from read_stream("stdin", sys.stdin.buffer)
         else:
             yield from read_path(name)
+
+
+def read_heads(names: Iterable[str]) -> Iterator[Headed]:
+    """The same, each as it stands in its file."""
+    for name in names:
+        if name == "-":
+            yield from read_headed("stdin", sys.stdin.buffer)
+        else:
+            yield from read_files(name, read_headed)
 
 
 def read_objects(names: Sequence[str]) -> Iterator[Document]:

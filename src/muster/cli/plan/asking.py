@@ -77,8 +77,9 @@ async def _asked(client: Client, spec: PlanSpec) -> PlanStatus:
     from muster.questions.asking import commanding
 
     if not _fits(spec):  # a question has limits, which somebody's own process need not have
+        from muster.questions.asked import PLACING
         from muster.questions.local import utc_now
-        from muster.questions.local_fleet import PLACING, LocalFleet
+        from muster.questions.local_fleet import LocalFleet
 
         own = LocalFleet(client, utc_now)
         await own.read(PLACING)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -17,8 +18,6 @@ from muster.api.parts import ObjectMeta, PartialObject
 from muster.api.placement_decision import PlacementDecision
 from muster.api.reading import Reader
 from muster.client.heads import Place
-from muster.controllers.cluster_sets import BUILT_IN, roll_back
-from muster.controllers.clusters import CLUSTERS, wanted_taints
 from muster.controllers.placements.decision_pages import PLACEMENT_LABEL, DecisionPage
 from muster.controllers.placements.keys import Key
 from muster.controllers.placements.mirrors import BINDINGS, DECISIONS, PLACEMENTS, SCORES, SETS
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from muster.api.addon_placement_score import AddOnPlacementScore
     from muster.controllers.placements.keys import SetKey, Woken
     from muster.fleet import Fleet
     from muster.placement import ScheduleResult
@@ -86,18 +86,23 @@ class PlacementChange:
     why: Mapping[str, Reason] = field(default_factory=dict, compare=False)  # of those that it loses, the first
 
 
-def world_of(objects: Iterable[JsonMapping], now: datetime) -> PlacementWorld:
-    """The world with these objects in it; objects of other kinds are passed over."""
+def world_of(
+    objects: Iterable[JsonMapping], now: datetime, clusters: Iterable[bytes] = (), scores: Iterable[bytes] = ()
+) -> PlacementWorld:
+    """The world with these objects in it, and with clusters and scores as JSON, which are many; objects of other kinds
+    are passed over."""
     world = PlacementWorld()
     world.advance(now)
     by_kind: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
     for obj in objects:
         if obj.get("kind") in by_kind:
             by_kind[obj["kind"]].append(dict(obj))
+    for encoded in scores:
+        _put_score(world, Stored.read(SCORES, encoded))
     for kind in ("AddOnPlacementScore", "ManagedClusterSet", "ManagedClusterSetBinding", "PlacementDecision"):
         for obj in by_kind[kind]:
             put(world, obj)
-    world.fleet.put_many(msgspec.json.encode(obj) for obj in by_kind["ManagedCluster"])
+    world.fleet.put_many(chain((msgspec.json.encode(obj) for obj in by_kind["ManagedCluster"]), clusters))
     for obj in by_kind["Placement"]:
         put(world, obj)
     return world
@@ -107,10 +112,7 @@ def put(world: PlacementWorld, obj: JsonObject) -> Woken:
     """Feed one object to the world, as its watch would; who is woken."""
     match obj["kind"]:
         case "AddOnPlacementScore":
-            told, fault = world.put_score(Stored.of(SCORES, obj))
-            if fault is not None:
-                raise InvalidObjectError(fault.path, fault.message)
-            return told
+            return _put_score(world, Stored.of(SCORES, obj))
         case "ManagedCluster":
             return world.put_cluster(place_of(obj).name, msgspec.json.encode(obj))
         case "ManagedClusterSet":
@@ -123,6 +125,13 @@ def put(world: PlacementWorld, obj: JsonObject) -> Woken:
             return world.put_decision(Stored.of(DECISIONS, obj))
         case _:
             return frozenset()
+
+
+def _put_score(world: PlacementWorld, score: Stored[AddOnPlacementScore]) -> Woken:
+    told, fault = world.put_score(score)
+    if fault is not None:
+        raise InvalidObjectError(fault.path, fault.message)
+    return told
 
 
 def remove(world: PlacementWorld, obj: JsonObject) -> Woken:
@@ -304,6 +313,9 @@ class _Trial:
 
 def following(obj: JsonObject, now: datetime) -> Iterator[JsonObject]:
     """What controllers write when they see this object."""
+    from muster.controllers.cluster_sets import BUILT_IN, roll_back  # whoever only looks needs no controllers
+    from muster.controllers.clusters import CLUSTERS, wanted_taints
+
     match obj["kind"]:
         case "ManagedCluster":
             cluster = CLUSTERS.partly(obj).obj
@@ -319,6 +331,8 @@ def following(obj: JsonObject, now: datetime) -> Iterator[JsonObject]:
 
 def made_again(deleted: Iterable[JsonObject]) -> Iterator[JsonObject]:
     """The built-in sets do not stay away."""
+    from muster.controllers.cluster_sets import BUILT_IN
+
     for obj in deleted:
         if obj["kind"] == "ManagedClusterSet" and (name := place_of(obj).name) in BUILT_IN:
             yield {"kind": obj["kind"], "metadata": {"name": name}, "spec": {"clusterSelector": BUILT_IN[name]}}

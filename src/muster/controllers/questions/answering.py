@@ -6,12 +6,12 @@ Beside the controllers' own work: one explanation at a time, in slices, within a
 from __future__ import annotations
 
 import asyncio
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.controllers.placements.dry_runs import DryRun
-from muster.controllers.placements.fleet_advice import FleetAdviser
 from muster.controllers.questions.kinds import Advice, Refusal
 from muster.placement.explain.explanation import explain_cluster
 from muster.placement.explain.report import with_remarks
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from muster.api.placement import Placement
     from muster.api.reading import Reading
     from muster.controllers.duties import Duties
+    from muster.controllers.placements.fleet_advice import FleetAdviser
     from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion
     from muster.placement.explain.report import PlacementReport
@@ -50,10 +51,17 @@ class QuestionService:
         self._seconds = seconds
         self._turn = asyncio.Semaphore()
         self._waiting = 0
-        self._adviser = FleetAdviser(world)
+
+    @cached_property
+    def _adviser(self) -> FleetAdviser:
+        """Lint has much to import, and few ask for its advice."""
+        from muster.controllers.placements.fleet_advice import FleetAdviser
+
+        return FleetAdviser(self._world)
 
     def close(self) -> None:
-        self._adviser.close()
+        if "_adviser" in vars(self):
+            self._adviser.close()
 
     async def explain(self, question: ExplainQuestion) -> PlacementReport:
         """The report. Raises Refusal."""

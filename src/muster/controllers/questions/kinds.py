@@ -13,7 +13,7 @@ import msgspec
 from muster.placement.explain.report import Window  # noqa: TC001
 
 # msgspec reads annotations at run time.
-from muster.placement.lint.placements import Finding  # noqa: TC001
+from muster.placement.lint.findings import Finding  # noqa: TC001
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

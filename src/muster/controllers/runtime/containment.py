@@ -8,14 +8,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from prometheus_client import Counter, Gauge
-
 from muster.controllers.runtime.events import About
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from prometheus_client import CollectorRegistry
+    from prometheus_client import CollectorRegistry, Counter, Gauge
 
     from muster.client.heads import Head, Place
 
@@ -39,6 +37,8 @@ class Unreadable:
         self._seen: Counter | None = None
         self._now: Gauge | None = None
         if registry is not None:
+            from prometheus_client import Counter, Gauge  # a server of HTTP comes along
+
             self._seen = Counter(
                 "muster_unreadable_objects",
                 "Revisions of objects that could not be read, wholly or in part.",

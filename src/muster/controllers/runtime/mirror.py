@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from muster.api.parts import Identity
-    from muster.api.reading import Reader
+    from muster.api.reading import Reader, Reading
     from muster.controllers.runtime.containment import UnreadableKind
 
 _LOGGER = logging.getLogger(__name__)
@@ -56,11 +56,19 @@ class Stored(msgspec.Struct, Generic[K], frozen=True, gc=False):
     def of(cls, reader: Reader[K], plain: JsonMapping) -> Stored[K]:
         """An object that comes from a file, as if a server had it. Raises InvalidObjectError for what is none."""
         found = reader.fitted(plain)
+        return cls._of(found, b"" if isinstance(found, Fault) else msgspec.json.encode(plain))
+
+    @classmethod
+    def read(cls, reader: Reader[K], encoded: bytes) -> Stored[K]:
+        """The same from JSON."""
+        return cls._of(reader.read(encoded), encoded)
+
+    @classmethod
+    def _of(cls, found: Reading[K] | Fault, encoded: bytes) -> Stored[K]:
         if isinstance(found, Fault):
             raise InvalidObjectError(found.path, found.message)
         metadata = found.obj.metadata
-        place = Place(metadata.namespace, metadata.name)
-        return cls(found.obj, msgspec.json.encode(plain), place, found.faults)
+        return cls(found.obj, encoded, Place(metadata.namespace, metadata.name), found.faults)
 
     @property
     def fault(self) -> Fault | None:

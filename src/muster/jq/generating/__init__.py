@@ -6,6 +6,7 @@ Reading order: scope, cardinality, writer, base, generator, single_outputs, expr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from muster.jq.errors import Break, JqError
@@ -17,6 +18,7 @@ from muster.jq.values import arithmetic, indexing, ordering, paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import CodeType
 
     from muster.jq.resolving.resolve import ResolvedQuery
     from muster.jq.values.value import Value
@@ -53,6 +55,9 @@ _NAMESPACE: dict[str, Value] = {
 }  # fmt: skip
 
 
+_LONGEST_KEPT = 8192  # characters of a source
+
+
 @dataclass(frozen=True, slots=True)
 class GeneratedCode:
     """`main(meter, input, *variables)`: the one output when `single`, else a generator of all."""
@@ -62,13 +67,21 @@ class GeneratedCode:
     source: str
 
 
+def _code(source: str) -> CodeType:
+    return compile(source, "<jq>", "exec")
+
+
+_kept_code = lru_cache(maxsize=256)(_code)
+"""Queries that differ only in their constants have one source."""
+
+
 def generate(query: ResolvedQuery) -> GeneratedCode | None:
     """None for a query that is too large to be written out: the reference evaluator runs it."""
     module = Module(dict(_NAMESPACE))
     try:
         name, single = Generator(module).program(query.body, query.globals)
         source = "\n\n".join(module.functions)
-        code = compile(source, "<jq>", "exec")
+        code = _kept_code(source) if len(source) <= _LONGEST_KEPT else _code(source)
     except (TooLargeError, RecursionError, SyntaxError, MemoryError):
         return None
     # The source is made of our own names and keywords only; whatever the user wrote is data in the namespace.

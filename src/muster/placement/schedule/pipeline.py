@@ -12,12 +12,15 @@ from muster.placement.schedule import conditions
 from muster.placement.schedule.filters import FILTERS, PredicateFilter
 from muster.placement.schedule.groups import grouped
 from muster.placement.schedule.result import ScheduleResult, ScorerResult, Stage
+from muster.placement.schedule.scorers import is_uniform, uniform
 from muster.placement.schedule.spread import spread, with_topology
 from muster.reasons import Code, Reason, Subject, bare, sentence
 from muster.selectors import Verdict
 from muster.selectors.paths import describe
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from muster.placement.schedule.cycle import Cycle
@@ -34,6 +37,7 @@ class Profile:
     filters: tuple[Filter, ...]
 
 
+_AHEAD: Final = 8  # times as many as are wanted, of whom mostly enough are disliked by nobody
 STANDARD: Final = Profile(tuple(make() for make in FILTERS.values()))
 
 
@@ -54,25 +58,21 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     results = tuple(
         ScorerResult(each.scorer.name, each.weight, each.scorer.scores(cycle, feasible)) for each in plan.scorers
     )
-    totals = np.zeros(len(feasible), dtype=np.int64)
-    for result in results:
-        totals += result.scores if result.weight == 1 else result.weight * result.scores
+    totals = _totals(results, len(feasible))
     # 3. Pick. By dislike, then total, then name, so that equal clusters never flap.
     taints = cycle.taint_verdicts
     wanted = len(feasible) if plan.number is None else plan.number
-    merit = _merit(totals, taints.disliked[feasible])
     if plan.spread:
+        merit = _merit(totals, taints.disliked[feasible])
         ranked = spread(fleet, plan.spread, feasible[np.argsort(-merit, kind="stable")], wanted)
         shortfall = (min(wanted, len(feasible)) if plan.number is None else wanted) - len(ranked)
     else:
-        ranked = feasible[_best(merit, wanted)]
+        ranked = _picked(feasible, totals, taints.disliked, wanted)
         shortfall = 0 if plan.number is None else wanted - len(ranked)
     # 4. Group. Decisions are shown by name unless the placement asks for the order of scores.
     shown = ranked
     if not plan.by_score:
-        selected = np.zeros_like(passing)
-        selected[ranked] = True
-        shown = fleet.in_order(selected)
+        shown = fleet.ordered(ranked)
     failing = _failing(cycle, available, profile)
     return ScheduleResult(
         cycle=cycle,
@@ -92,6 +92,31 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
         if taints.ends
         else None,
     )
+
+
+def _totals(results: Sequence[ScorerResult], count: int) -> NDArray[np.int64]:
+    """The weighted sum of the scores; where no scorer tells any cluster from another, in the room of one."""
+    is_one = count > 0 and all(is_uniform(result.scores) for result in results)
+    totals = np.zeros(1 if is_one else count, dtype=np.int64)
+    for result in results:
+        scores = result.scores[:1] if is_one else result.scores
+        totals += scores if result.weight == 1 else result.weight * scores
+    return uniform(int(totals[0]), count) if is_one else totals
+
+
+def _picked(
+    feasible: NDArray[np.intp], totals: NDArray[np.int64], disliked: NDArray[np.bool_], wanted: int
+) -> NDArray[np.intp]:
+    """The best rows, best first. Where all are equal nobody is looked at behind those that are taken."""
+    if not is_uniform(totals) or not 0 < wanted < len(feasible):
+        return feasible[_best(_merit(totals, disliked[feasible]), wanted)]
+    first = feasible[: _AHEAD * wanted]
+    liked = first[~disliked[first]]
+    if len(liked) < wanted:
+        liked = feasible[~disliked[feasible]]
+    if len(liked) < wanted:
+        liked = np.concatenate((liked, feasible[disliked[feasible]]))
+    return liked[:wanted]
 
 
 def _merit(totals: NDArray[np.int64], disliked: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -242,6 +267,8 @@ def warning_of(cycle: Cycle, rows: NDArray[np.intp]) -> str:
 
 def _failing(cycle: Cycle, available: NDArray[np.bool_], profile: Profile) -> NDArray[np.intp]:
     """In the order of names: rows are in the order of arrival, which is another one after a restart."""
+    if not any(cycle.fleet.mask(part).has_errors for parts in cycle.plan.predicates for part in parts):
+        return np.array([], dtype=np.intp)
     masks = [stage.errors(cycle, available) for stage in profile.filters if isinstance(stage, PredicateFilter)]
     failing = np.logical_or.reduce(masks) if masks else np.zeros(0, dtype=np.bool_)
     return cycle.fleet.in_order(failing) if failing.any() else np.array([], dtype=np.intp)

@@ -30,6 +30,16 @@ _NOT_KNOWN: Final = float("nan")
 _SHOWN: Final = 40  # characters of a figure that cannot be used
 
 
+def uniform(score: int, count: int) -> NDArray[np.int64]:
+    """The same score for so many, in the room of one; nobody can write there."""
+    return np.ndarray((count,), dtype=np.int64, buffer=np.int64(score).tobytes(), strides=(0,))
+
+
+def is_uniform(scores: NDArray[np.int64]) -> bool:
+    """Whether these are one score in the room of one, so that nobody need look at each."""
+    return scores.strides == (0,)
+
+
 class Scorer(Protocol):
     """Scores the given rows. `reads` are the paths it depends on, so that a change wakes the placement."""
 
@@ -54,7 +64,7 @@ class SteadyScorer:
 
     def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         if not cycle.decided.own.any():
-            return np.zeros(len(rows), dtype=np.int64)
+            return uniform(0, len(rows))
         return np.where(cycle.decided.own[rows], np.int64(_MOST), np.int64(0))
 
     def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:  # noqa: ARG002 - the protocol's signature
@@ -69,9 +79,9 @@ class BalanceScorer:
     reads: frozenset[Path] = frozenset()
 
     def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        counts = cycle.decided.foreign[rows]
         if cycle.decided.foreign_peak == 0:
-            return np.full(len(rows), _MOST, dtype=np.int64)
+            return uniform(_MOST, len(rows))
+        counts = cycle.decided.foreign[rows]
         # Truncated before it is doubled, as upstream does: scores are even numbers.
         halves = np.trunc(_MOST * (0.5 - counts / cycle.decided.foreign_peak)).astype(np.int64)
         return np.where(counts == 0, np.int64(_MOST), 2 * halves)

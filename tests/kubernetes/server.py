@@ -10,6 +10,7 @@ import base64
 import contextlib
 import ctypes
 import json
+import random
 import secrets
 import signal
 import socket
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 90  # seconds until it must be ready; four are usual
 _ENDING: Final = 10
+_PORTS: Final = (20_000, 32_000)
 _PROXY: Final = "front-proxy"
 PLUGINS: Final = ("OwnerReferencesPermissionEnforcement",)
 
@@ -212,8 +214,12 @@ def _answers(request: urllib.request.Request, context: ssl.SSLContext) -> bool:
 
 
 def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+    """Ports that nobody has, below those that the system deals out: no client of another test takes one
+    before its server does."""
+    found: list[int] = []
+    while len(found) < count:
+        port = random.randrange(*_PORTS)
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            found.append(port)
+    return found

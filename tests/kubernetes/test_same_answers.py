@@ -20,6 +20,7 @@ from muster.cli.main import run
 from muster.client import Client, load_connection
 from muster.client.asking import ServerAsker
 from muster.demo import Fleet, fleet_objects
+from muster.errors import ApiError
 from muster.kubernetes.settings import HomeSettings
 from muster.questions.local_fleet import served
 from tests.controllers.processes import hub_process
@@ -98,6 +99,7 @@ def _asked(runner: asyncio.Runner, admin: User, hub: Path, kubernetes: Path) -> 
         clients = [
             await stack.enter_async_context(Client(await load_connection(path=str(each)))) for each in (hub, kubernetes)
         ]
+        await _answers(clients[0])
         return Both(runner, *clients)
 
     async def closed() -> None:
@@ -106,6 +108,19 @@ def _asked(runner: asyncio.Runner, admin: User, hub: Path, kubernetes: Path) -> 
 
     yield runner.run(opened())
     runner.run(closed())
+
+
+async def _answers(client: Client) -> None:
+    """Once the controllers of a hub that has just started have read the fleet."""
+    async with asyncio.timeout(120):
+        while True:
+            try:
+                await ServerAsker(client).ask("FleetFacets", {})
+            except ApiError as error:
+                assert error.code == 503, error
+                await asyncio.sleep(0.2)
+            else:
+                return
 
 
 def loaded(file: Path, objects: list[dict[str, Any]], server: Server) -> None:

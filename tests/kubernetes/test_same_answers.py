@@ -117,7 +117,8 @@ async def _answers(client: Client) -> None:
             try:
                 await ServerAsker(client).ask("FleetFacets", {})
             except ApiError as error:
-                assert error.code == 503, error
+                if error.code != 503:
+                    raise
                 await asyncio.sleep(0.2)
             else:
                 return

@@ -78,8 +78,8 @@ RULES: Final[Mapping[str, list[JsonObject]]] = {
         # What moved the decisions of each placement. One that takes over the history of a placement of the same name
         # changes its owner, which needs the permission to delete it.
         _on(["get", "list", "create", "update", "delete"], "placement.muster.dev", "placementhistories"),
-        # What the guards of each placement remember, in the same way.
-        _on(["get", "list", "create", "update", "delete"], "placement.muster.dev", "placementguardrecords"),
+        # What the guards of each placement remember, in the same way; who answers questions follows it.
+        _on([*_READ, "create", "update", "delete"], "placement.muster.dev", "placementguardrecords"),
         # A reference that blocks its owner's deletion needs this, where the server checks it.
         _on(["update"], _OCM, "placements/finalizers"),
         _on(

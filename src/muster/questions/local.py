@@ -30,7 +30,17 @@ from muster.errors import ApiError
 from muster.placement.explain.report import Window
 from muster.questions.asked import CLUSTERS, Question, Scope
 from muster.questions.checking import checked_placement, checked_spec
-from muster.questions.local_fleet import AGENTS, LABELLING, PLACEMENTS, PLACING, SECONDS, SETS, LocalFleet, served
+from muster.questions.local_fleet import (
+    AGENTS,
+    GUARDS,
+    LABELLING,
+    PLACEMENTS,
+    PLACING,
+    SECONDS,
+    SETS,
+    LocalFleet,
+    served,
+)
 from muster.questions.local_previews import readable_catalogs
 from muster.questions.observer import Observer
 from muster.questions.rules import namespace_of, preview_namespace
@@ -48,6 +58,7 @@ _NEEDS: Final = {
     "Completion": (CLUSTERS,),
     "SetExplanation": (CLUSTERS, SETS, "managedclustersetbindings", PLACEMENTS),
     "JoinReview": (SETS,),
+    "Plan": (*PLACING, *GUARDS),
     "ClassificationPreview": (AGENTS, LABELLING),
     "ResolutionPreview": (),
 }

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from muster.api.agent import GROUP as HOST_GROUP
 from muster.api.agent import Agent
 from muster.api.managed_cluster import GROUP
+from muster.api.placement_guard_record import PLACEMENT_GUARD_RECORD
 from muster.api.reading import Reader
 from muster.classification.classification import CLASSIFICATIONS
 from muster.client.discovery import ServedResource
@@ -22,6 +23,7 @@ from muster.client.errors import UnreachableError
 from muster.client.reflector import Reflector, listed
 from muster.client.rights import names_in_roles
 from muster.controllers.hosts.world import AgentWorld
+from muster.controllers.placements.guards.following import CONFIG_MAPS, MISSING, records_mirror
 from muster.controllers.placements.mirrors import PlacementMirrors
 from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.resolutions.world import ResolutionWorld
@@ -30,6 +32,7 @@ from muster.controllers.runtime.mirror import Mirror
 from muster.errors import ApiError
 from muster.questions.asked import CLUSTERS, OTHERS
 from muster.questions.observer import Observer
+from muster.questions.plans.defaults import found_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,10 +50,15 @@ SETS, BINDINGS, PLACEMENTS = "managedclustersets", "managedclustersetbindings", 
 DECISIONS, SCORES = "placementdecisions", "addonplacementscores"
 PLACING: Final = (CLUSTERS, SETS, BINDINGS, SCORES, DECISIONS, PLACEMENTS)
 """What decisions are made from."""
+GUARD_RECORDS, DEFAULTS = PLACEMENT_GUARD_RECORD.plural, "configmaps"
+GUARDS: Final = (GUARD_RECORDS, DEFAULTS)
+"""What guards are asked with, beside placements themselves: what they remember, and what the fleet has for all."""
 # The versions are those that the structs of `muster.api` read; a server that prefers another one serves them too.
 _VERSIONS: Final = {CLUSTERS: "v1", SETS: "v1beta2", BINDINGS: "v1beta2", SCORES: "v1alpha1"}
 AGENTS, LABELLING = "agents", "agentclassifications"
-_PLACED: Final = frozenset({BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, *OTHERS})  # in namespaces
+_PLACED: Final = frozenset(
+    {BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, GUARD_RECORDS, *OTHERS}
+)  # in namespaces
 _NEEDED: Final = (CLUSTERS, AGENTS)  # who may read none of these has nothing to ask about
 SECONDS: Final = 60.0  # for one question: nobody else is kept waiting here
 _AGAIN: Final = 60.0  # seconds after which what could not be read is tried again, by those who stay
@@ -87,6 +95,8 @@ class LocalFleet:
         self.observer.ready = True
         self.changed = asyncio.Event()
         self.unread: dict[str, Unread] = {}
+        self._remarks: dict[str, str] = {}
+        self._defaults = Mirror(CONFIG_MAPS, self.world.recorded.put_defaults, self.world.recorded.remove_defaults)
         self._clock = clock
         self._read: dict[tuple[str, str], str] = {}  # revisions of lists: of resources, and a namespace if not of all
         self._handlers: dict[tuple[str, str], Handler] = {}
@@ -101,15 +111,25 @@ class LocalFleet:
         async with self._reading:
             self.world.advance(self._clock())
             places = sorted({*namespaces, self.client.connection.namespace} - {""})
-            await asyncio.gather(*(self._read_one(each, places) for each in resources))
+            wanted = set(resources)
+            if DEFAULTS in wanted:  # one small object, as it is now
+                await self._read_defaults(places)
+            await asyncio.gather(*(self._read_one(each, places) for each in wanted - {DEFAULTS}))
+
+    async def _read_defaults(self, places: list[str]) -> None:
+        found = await found_defaults(self.client, places)
+        self._defaults.replace([] if found.encoded is None else [found.encoded])
+        self._remarks[DEFAULTS] = found.remark
 
     def why_not(self, resources: Iterable[str]) -> tuple[str, ...]:
         """What could not be read of these resources, in words."""
-        return tuple(str(self.unread[each]) for each in resources if each in self.unread)
+        asked = tuple(resources)
+        remarks = [self._remarks[each] for each in asked if self._remarks.get(each)]
+        return (*(str(self.unread[each]) for each in asked if each in self.unread), *remarks)
 
     async def watch(self, namespaces: Iterable[str] = ()) -> None:
         """Keep all that can be read up to date, until cancelled. What cannot be is tried again now and then."""
-        wanted = [*PLACING, *OTHERS]
+        wanted = [*PLACING, *OTHERS, GUARD_RECORDS]
         places = sorted({*namespaces, self.client.connection.namespace} - {""})
         running: dict[tuple[str, str], asyncio.Task[None]] = {}
         try:
@@ -166,7 +186,9 @@ class LocalFleet:
 
     async def _read_part(self, resource: str, places: list[str], error: ApiError) -> None:
         """As much as can be had of what may not be listed."""
-        if error.code == _NOT_FOUND:
+        if error.code == _NOT_FOUND and resource == GUARD_RECORDS:
+            self.world.recorded.missing = MISSING  # controllers let nothing go then: the verdicts say so
+        elif error.code == _NOT_FOUND:
             self.unread[resource] = Unread(resource, error)
         elif resource in _PLACED:
             known = [place for place in places if await self._listed_in(resource, place)]
@@ -213,6 +235,8 @@ class LocalFleet:
         if resource in OTHERS:
             return self.observer.handlers()[OTHERS[resource]]
 
+        if resource == GUARD_RECORDS:
+            return records_mirror(self.world.recorded)
         if resource == AGENTS:
             return Mirror(_AGENTS, self.hosts.put_agent, self.hosts.remove_agent)
         if resource == LABELLING:
@@ -248,6 +272,8 @@ def served(resource: str) -> ServedResource:
     group, version = GROUP, _VERSIONS.get(resource, "v1beta1")
     if resource in OTHERS:
         group, version = OTHERS[resource].partition(".")[2], "v1alpha1"
+    elif resource == GUARD_RECORDS:
+        group, version = PLACEMENT_GUARD_RECORD.group, PLACEMENT_GUARD_RECORD.storage_version.name
     elif resource in (AGENTS, LABELLING):
         group = HOST_GROUP
     return ServedResource(group, version, resource, resource, resource, namespaced=resource in _PLACED)

@@ -107,6 +107,8 @@ class Questions:
                 return msgspec.Raw(msgspec.json.encode(await self._plans.answer(user, asked, self._asked))), ()
             case FleetEvaluationSpec():
                 scope = await self._evaluation_scope(user, asked)
+                if asked.rows.placements:
+                    places = await self._scopes.of_explanations(user)
             case ClusterExplanationSpec():
                 await require(self._authorizer, user, Attributes("get", GROUP, "v1", CLUSTERS, name=asked.name))
                 scope, places = await self._scopes.of_clusters(user), await self._scopes.of_explanations(user)

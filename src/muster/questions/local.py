@@ -213,7 +213,9 @@ def _needs(kind: str, asked: JsonObject) -> tuple[str, ...]:
     resource = asked.get("resource", CLUSTERS)
     if resource != CLUSTERS:
         return (resource,)
-    return PLACING if asked.get("placement") is not None else (CLUSTERS, "addonplacementscores")
+    if asked.get("placement") is not None or asked.get("rows", {}).get("placements"):
+        return PLACING
+    return (CLUSTERS, "addonplacementscores")
 
 
 def _namespaces(asked: JsonObject) -> set[str]:

@@ -99,7 +99,8 @@ def _asked(runner: asyncio.Runner, admin: User, hub: Path, kubernetes: Path) -> 
         clients = [
             await stack.enter_async_context(Client(await load_connection(path=str(each)))) for each in (hub, kubernetes)
         ]
-        await _answers(clients[0])
+        for each in clients:
+            await _answers(each)
         return Both(runner, *clients)
 
     async def closed() -> None:
@@ -111,7 +112,7 @@ def _asked(runner: asyncio.Runner, admin: User, hub: Path, kubernetes: Path) -> 
 
 
 async def _answers(client: Client) -> None:
-    """Once the controllers of a hub that has just started have read the fleet."""
+    """Until the controllers, which have just started, have read the fleet."""
     async with asyncio.timeout(120):
         while True:
             try:

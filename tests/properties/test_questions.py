@@ -333,6 +333,8 @@ def some_question(chance: random.Random) -> tuple[str, Object]:
             return "Completion", {"expression": chance.choice((text, *more)), "mostItems": 500}
         case _:
             rows: Object = {"show": chance.choice(("All", "Matched", "Unmatched", "Failed")), "limit": 10}
+            if chance.random() < 0.3:
+                rows["placements"] = True
             if chance.random() < 0.5:
                 rows["fields"] = [{"expression": some_expression(chance)} for _ in range(2)]
             if chance.random() < 0.4:

@@ -39,5 +39,6 @@ export function happened(cluster, histories) {
       } else if (gained === undefined || lost === undefined) unknown += 1;
     }
   }
+  events.reverse(); // of the same second, what was written down later comes first
   return {events: events.sort((one, other) => Date.parse(other.time) - Date.parse(one.time)), unknown};
 }

@@ -17,7 +17,8 @@ from typing import Final
 from muster.demo import Fleet, fleet_objects
 from muster.kubernetes.settings import HomeSettings
 from tests.kubernetes.binaries import built
-from tests.kubernetes.replicas import User, eventually, free_ports, install, install_kinds, replica
+from tests.kubernetes.ports import free_ports
+from tests.kubernetes.replicas import User, eventually, install, install_kinds, replica
 from tests.kubernetes.server import running
 
 HERE: Final = Path(__file__).parent

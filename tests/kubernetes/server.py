@@ -10,10 +10,8 @@ import base64
 import contextlib
 import ctypes
 import json
-import random
 import secrets
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -27,6 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.kubernetes.certificates import Authority, write_key
 from tests.kubernetes.network import pod_network
+from tests.kubernetes.ports import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 90  # seconds until it must be ready; four are usual
 _ENDING: Final = 10
-_PORTS: Final = (20_000, 32_000)
 _PROXY: Final = "front-proxy"
 PLUGINS: Final = ("OwnerReferencesPermissionEnforcement",)
 
@@ -108,7 +106,7 @@ def running(
     tokens.write_text(f'{token},admin,admin,"system:masters"\n')
     account_key = folder / "service-accounts.key"
     write_key(account_key, ec.generate_private_key(ec.SECP256R1()))
-    client_port, peer_port, port = _free_ports(3)
+    client_port, peer_port, port = free_ports(3)
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(pod_network())
         stack.enter_context(_started("etcd", _etcd(binaries, folder, client_port, peer_port), folder))
@@ -211,15 +209,3 @@ def _answers(request: urllib.request.Request, context: ssl.SSLContext) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, ConnectionError, TimeoutError):
         return False
-
-
-def _free_ports(count: int) -> list[int]:
-    """Ports that nobody has, below those that the system deals out: no client of another test takes one
-    before its server does."""
-    found: list[int] = []
-    while len(found) < count:
-        port = random.randrange(*_PORTS)
-        with socket.socket() as tried, contextlib.suppress(OSError):
-            tried.bind(("127.0.0.1", port))
-            found.append(port)
-    return found

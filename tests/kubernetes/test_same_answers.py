@@ -24,7 +24,8 @@ from muster.errors import ApiError
 from muster.kubernetes.settings import HomeSettings
 from muster.questions.local_fleet import served
 from tests.controllers.processes import hub_process
-from tests.kubernetes.replicas import LEASE, User, eventually, free_ports, install, install_kinds, replica
+from tests.kubernetes.ports import free_ports
+from tests.kubernetes.replicas import LEASE, User, eventually, install, install_kinds, replica
 from tests.questions.test_same_answers import ASKED
 
 if TYPE_CHECKING:

@@ -175,11 +175,10 @@ def command(
     home = state or Path.cwd()
     if part == SERVING:
         from muster.kubernetes.serving.replica import ReplicaSettings
-        from muster.kubernetes.settings import HomeSettings
+        from muster.kubernetes.settings import settings_from
 
-        settings = HomeSettings(
-            namespace=namespace, webhooks=webhooks, questions=questions, cert_manager=certificates is not None
-        )
+        serves = {"webhooks": webhooks, "questions": questions, "certManager": certificates is not None}
+        settings = settings_from({**serves, "mode": mode.value, "namespace": namespace})
         run_serving(
             context,
             kubeconfig,

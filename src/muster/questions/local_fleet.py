@@ -21,6 +21,7 @@ from muster.client.discovery import ServedResource
 from muster.client.errors import UnreachableError
 from muster.client.reflector import Reflector, listed
 from muster.client.rights import names_in_roles
+from muster.controllers.hosts.reported import mirror_of
 from muster.controllers.hosts.world import AgentWorld
 from muster.controllers.placements.mirrors import PlacementMirrors
 from muster.controllers.placements.world import PlacementWorld
@@ -28,6 +29,7 @@ from muster.controllers.resolutions.world import ResolutionWorld
 from muster.controllers.runtime.containment import Unreadable
 from muster.controllers.runtime.mirror import Mirror
 from muster.errors import ApiError
+from muster.importing.hosts import OTHER_KINDS
 from muster.questions.asked import CLUSTERS, OTHERS
 from muster.questions.observer import Observer
 
@@ -50,7 +52,8 @@ PLACING: Final = (CLUSTERS, SETS, BINDINGS, SCORES, DECISIONS, PLACEMENTS)
 # The versions are those that the structs of `muster.api` read; a server that prefers another one serves them too.
 _VERSIONS: Final = {CLUSTERS: "v1", SETS: "v1beta2", BINDINGS: "v1beta2", SCORES: "v1alpha1"}
 AGENTS, LABELLING = "agents", "agentclassifications"
-_PLACED: Final = frozenset({BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, *OTHERS})  # in namespaces
+_IN_NAMESPACES: Final = (BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, *OTHERS, *OTHER_KINDS)
+_PLACED: Final = frozenset(_IN_NAMESPACES)
 _NEEDED: Final = (CLUSTERS, AGENTS)  # who may read none of these has nothing to ask about
 SECONDS: Final = 60.0  # for one question: nobody else is kept waiting here
 _AGAIN: Final = 60.0  # seconds after which what could not be read is tried again, by those who stay
@@ -166,6 +169,8 @@ class LocalFleet:
 
     async def _read_part(self, resource: str, places: list[str], error: ApiError) -> None:
         """As much as can be had of what may not be listed."""
+        if error.code == _NOT_FOUND and resource in OTHER_KINDS:
+            return  # few servers have them, and nobody misses them
         if error.code == _NOT_FOUND:
             self.unread[resource] = Unread(resource, error)
         elif resource in _PLACED:
@@ -215,6 +220,8 @@ class LocalFleet:
 
         if resource == AGENTS:
             return Mirror(_AGENTS, self.hosts.put_agent, self.hosts.remove_agent)
+        if resource in OTHER_KINDS:
+            return mirror_of(OTHER_KINDS[resource], self.hosts)
         if resource == LABELLING:
             return Mirror(CLASSIFICATIONS, self.hosts.put_classification, self.hosts.remove_classification)
 
@@ -250,4 +257,6 @@ def served(resource: str) -> ServedResource:
         group, version = OTHERS[resource].partition(".")[2], "v1alpha1"
     elif resource in (AGENTS, LABELLING):
         group = HOST_GROUP
+    elif resource in OTHER_KINDS:
+        group, version = OTHER_KINDS[resource].group, OTHER_KINDS[resource].version
     return ServedResource(group, version, resource, resource, resource, namespaced=resource in _PLACED)

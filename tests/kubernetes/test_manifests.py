@@ -171,7 +171,7 @@ def test_instead_of_its_placement_controller_only_placements_are_written() -> No
 
 def test_beside_open_cluster_management_what_is_none_of_its_business_is_written_too() -> None:
     """As the controllers that run there write it: labels of hosts, and resolutions."""
-    hosts = {"agents", "agentclassifications", "agentclassifications/status"}
+    hosts = {"agents", "agentclassifications", "agentclassifications/status", "hardwaredata", "nodefeatures"}
     assert written(HomeSettings(mode="beside", webhooks=False)) == {*OF_PLACEMENTS, *hosts, "resolutions/status"}
 
 

@@ -47,7 +47,8 @@ class Question(msgspec.Struct, frozen=True):
     """A kind of `fleet.muster.dev`, the spec of the object, and who asks: askers take turns.
 
     `places` is where he may explain placements, for kinds that speak of these; for previews, the classifications that
-    he may get, and whether he may resolve with the server's own catalogs.
+    he may get, and whether he may resolve with the server's own catalogs. `others` is what he may be told of hosts that
+    are no Agents, by resource.
     """
 
     kind: str
@@ -55,3 +56,4 @@ class Question(msgspec.Struct, frozen=True):
     asker: str
     scope: Scope
     places: Scope = Scope()
+    others: dict[str, Scope] = msgspec.field(default_factory=dict)

@@ -27,6 +27,7 @@ from muster.controllers.placements.preview import world_of
 from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion, Refusal
 from muster.errors import ApiError
+from muster.importing.hosts import OTHER_KINDS
 from muster.placement.explain.report import Window
 from muster.questions.asked import CLUSTERS, Question, Scope
 from muster.questions.checking import checked_placement, checked_spec
@@ -59,10 +60,16 @@ _NEEDS: Final = {
     "SetExplanation": (CLUSTERS, SETS, "managedclustersetbindings", PLACEMENTS),
     "JoinReview": (SETS,),
     "Plan": (*PLACING, *GUARDS),
-    "ClassificationPreview": (AGENTS, LABELLING),
+    "ClassificationPreview": (AGENTS, LABELLING, *OTHER_KINDS),
     "ResolutionPreview": (),
 }
-_PREVIEWED: Final = {AGENTS: HOST_GROUP, LABELLING: HOST_GROUP, "resolutions": RESOLUTIONS}
+_PREVIEWED: Final = {
+    AGENTS: HOST_GROUP,
+    LABELLING: HOST_GROUP,
+    "resolutions": RESOLUTIONS,
+    **{each.plural: each.group for each in OTHER_KINDS.values()},
+}
+_OTHER_HOSTS: Final = dict.fromkeys(OTHER_KINDS, _EVERYTHING)
 _REASONS: Final = {
     403: "Forbidden",
     404: "NotFound",
@@ -162,7 +169,8 @@ class LocalAsker:
                 return await self._observed(kind, asked), ()
 
     async def _observed(self, kind: str, asked: JsonObject, scope: Scope = _EVERYTHING) -> bytes:
-        question = Question(kind, msgspec.Raw(msgspec.json.encode(asked)), "", scope, _EVERYTHING)
+        given = msgspec.Raw(msgspec.json.encode(asked))
+        question = Question(kind, given, "", scope, _EVERYTHING, _OTHER_HOSTS)
         return await self._fleet.observer.answer(msgspec.json.encode(question))
 
     def _server_of(self, kind: str) -> LocalFleet:

@@ -22,6 +22,7 @@ from muster.client.discovery import ServedResource
 from muster.client.errors import UnreachableError
 from muster.client.reflector import Reflector, listed
 from muster.client.rights import names_in_roles
+from muster.controllers.hosts.reported import mirror_of
 from muster.controllers.hosts.world import AgentWorld
 from muster.controllers.placements.guards.following import CONFIG_MAPS, MISSING, records_mirror
 from muster.controllers.placements.mirrors import PlacementMirrors
@@ -30,6 +31,7 @@ from muster.controllers.resolutions.world import ResolutionWorld
 from muster.controllers.runtime.containment import Unreadable
 from muster.controllers.runtime.mirror import Mirror
 from muster.errors import ApiError
+from muster.importing.hosts import OTHER_KINDS
 from muster.questions.asked import CLUSTERS, OTHERS
 from muster.questions.observer import Observer
 from muster.questions.plans.defaults import found_defaults
@@ -56,9 +58,9 @@ GUARDS: Final = (GUARD_RECORDS, DEFAULTS)
 # The versions are those that the structs of `muster.api` read; a server that prefers another one serves them too.
 _VERSIONS: Final = {CLUSTERS: "v1", SETS: "v1beta2", BINDINGS: "v1beta2", SCORES: "v1alpha1"}
 AGENTS, LABELLING = "agents", "agentclassifications"
-_PLACED: Final = frozenset(
-    {BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, GUARD_RECORDS, *OTHERS}
-)  # in namespaces
+_PLACED: Final = frozenset(  # in namespaces
+    {BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, GUARD_RECORDS, *OTHERS, *OTHER_KINDS}
+)
 _NEEDED: Final = (CLUSTERS, AGENTS)  # who may read none of these has nothing to ask about
 SECONDS: Final = 60.0  # for one question: nobody else is kept waiting here
 _AGAIN: Final = 60.0  # seconds after which what could not be read is tried again, by those who stay
@@ -186,6 +188,8 @@ class LocalFleet:
 
     async def _read_part(self, resource: str, places: list[str], error: ApiError) -> None:
         """As much as can be had of what may not be listed."""
+        if error.code == _NOT_FOUND and resource in OTHER_KINDS:
+            return  # few servers have them, and nobody misses them
         if error.code == _NOT_FOUND and resource == GUARD_RECORDS:
             self.world.recorded.missing = MISSING  # controllers let nothing go then: the verdicts say so
         elif error.code == _NOT_FOUND:
@@ -239,6 +243,8 @@ class LocalFleet:
             return records_mirror(self.world.recorded)
         if resource == AGENTS:
             return Mirror(_AGENTS, self.hosts.put_agent, self.hosts.remove_agent)
+        if resource in OTHER_KINDS:
+            return mirror_of(OTHER_KINDS[resource], self.hosts)
         if resource == LABELLING:
             return Mirror(CLASSIFICATIONS, self.hosts.put_classification, self.hosts.remove_classification)
 
@@ -276,4 +282,6 @@ def served(resource: str) -> ServedResource:
         group, version = PLACEMENT_GUARD_RECORD.group, PLACEMENT_GUARD_RECORD.storage_version.name
     elif resource in (AGENTS, LABELLING):
         group = HOST_GROUP
+    elif resource in OTHER_KINDS:
+        group, version = OTHER_KINDS[resource].group, OTHER_KINDS[resource].version
     return ServedResource(group, version, resource, resource, resource, namespaced=resource in _PLACED)

@@ -156,7 +156,7 @@ class Observer:
                 )
             case "ClassificationPreview":
                 tried = msgspec.json.decode(question.spec, type=ClassificationPreviewSpec)
-                return await self.previews.classification(tried, scope, question.places)
+                return await self.previews.classification(tried, scope, question.places, question.others)
             case "ResolutionPreview":
                 resolved = msgspec.json.decode(question.spec, type=ResolutionPreviewSpec)
                 return await self.previews.resolution(resolved, scope, question.places)

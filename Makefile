@@ -10,13 +10,12 @@ MINUTES ?= 20
 SHORT  ?=
 SEED   ?=
 LONG   ?=
-SERVER ?=
 WRITE  ?=
 DIFFERENTIAL_SECONDS ?= 15
 REF    ?= HEAD
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format conformance bench bench-check contract kubernetes interop faults fuzz hostile soak damage differential clients browser vendor coverage image release test-release site lock clean
+.PHONY: help run test quick properties check format conformance bench bench-check contract kubernetes programs interop faults fuzz hostile soak damage differential clients browser vendor coverage image release test-release site lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +49,9 @@ run: $(VENV)/.run ## start the hub with a demo fleet and print what to try (PORT
 test: $(VENV)/.dev ## run the whole test suite
 	@$(BIN)/pytest -n 2 -q
 
+properties: $(VENV)/.dev ## the property tests with ten times as many cases (a quarter of an hour)
+	@MUSTER_EXAMPLES=500 MUSTER_CASES_OF_QUESTIONS=10000 $(BIN)/pytest tests/properties tests/values tests/selectors -n 2 -q --timeout 1800
+
 quick: $(VENV)/.dev ## run the tests without the slow ones
 	@$(BIN)/pytest -n 2 -q -m "not slow and not e2e"
 
@@ -74,6 +76,10 @@ faults: $(VENV)/.dev ## kill -9 of the hub's processes, 100 times each, with gua
 
 kubernetes: $(VENV)/.dev ## a real kube-apiserver (built once from its Go modules): admission, stories, contract (SEED=N repeats random writes)
 	@$(if $(SEED),MUSTER_SEED=$(SEED)) $(BIN)/python -m tests.kubernetes
+
+programs: $(VENV)/.dev ## build the Go programs that stand beside ours in make kubernetes and make differential (minutes, once)
+	@$(BIN)/python -m tests.kubernetes --only-build
+	@$(BIN)/python -m tests.differential --seconds 0.1 --seed 1
 
 interop: $(VENV)/.dev ## the oldest Kubernetes that we promise, 50 kills, Helm, OCM's placement controller and agent, Argo CD's generators
 	@$(BIN)/python -m tests.kubernetes --server server-1.33
@@ -105,8 +111,14 @@ clients: $(VENV)/.dev ## clients times verbs against a running hub (kubectl olde
 	@$(BIN)/python -m tests.clients $(AREA)
 
 browser: $(VENV)/.browser ## the console in Chromium: stories, keyboard, axe, hostile fleets, 100,000 clusters (AREA=stories; LONG=1 watches for ten minutes; SERVER=kubernetes)
-	@$(if $(SERVER),$(BIN)/python -m tests.browser.on_$(SERVER) $(if $(AREA),tests/browser/test_$(AREA).py),\
-	  MUSTER_BROWSER=1 $(if $(LONG),LONG=1) $(BIN)/pytest $(if $(AREA),tests/browser/test_$(AREA).py,tests/browser) -q -s --timeout 300)
+ifdef SERVER
+	@$(BIN)/python -m tests.browser.on_$(SERVER) $(if $(AREA),tests/browser/test_$(AREA).py)
+else ifneq ($(AREA),)
+	@MUSTER_BROWSER=1 $(if $(LONG),LONG=1) $(BIN)/pytest tests/browser/test_$(AREA).py -q -s --timeout 300
+else
+	@MUSTER_BROWSER=1 $(if $(LONG),LONG=1) $(BIN)/pytest tests/browser -q -n 2 --dist loadfile --ignore tests/browser/test_scale.py --timeout 600
+	@MUSTER_BROWSER=1 $(BIN)/pytest tests/browser/test_scale.py -q -s --timeout 600
+endif
 
 vendor: ## make the console's third_party/ anew from the lock (needs npm)
 	@cd tools/console && npm ci --ignore-scripts --no-audit --no-fund --silent && node build.mjs

@@ -12,6 +12,7 @@ import asyncio
 import base64
 import json
 import os
+import resource
 import signal
 import ssl
 import subprocess
@@ -64,6 +65,9 @@ def serve(folder: Path) -> None:
             return web.json_response(looks)
         text = answers.get(request.path.rpartition("/")[2])
         return web.Response(status=404) if text is None else web.Response(text=text, content_type="application/json")
+
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # connections of all clusters end here
 
     async def main() -> None:
         application = web.Application()

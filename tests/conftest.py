@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 # How long an example takes says nothing on a machine that does other things too.
-hypothesis.settings.register_profile("muster", deadline=None)
+# `make properties` tries more of everything than there is time for in every run.
+hypothesis.settings.register_profile("muster", deadline=None, max_examples=int(os.environ.get("MUSTER_EXAMPLES", "50")))
 hypothesis.settings.load_profile("muster")
 
 # Defaults of whoever runs the tests are not those of the tests.

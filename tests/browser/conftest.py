@@ -14,7 +14,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote
 
 import pytest
@@ -30,6 +30,7 @@ WANTED: Final = bool(os.environ.get("MUSTER_BROWSER"))
 collect_ignore_glob = [] if WANTED else ["test_*.py"]
 CHROMIUM: Final = os.environ.get("MUSTER_CHROMIUM") or shutil.which("chromium") or ""
 _OCM: Final = "cluster.open-cluster-management.io"
+SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 SIZE: Final = {"width": 1360, "height": 850}
 EXPRESSION: Final = """semver(managedCluster.status.version.kubernetes, true)
   .isGreaterThan(semver("v1.30.0", true))"""
@@ -164,15 +165,20 @@ def open_at(page: Page, console: RunningConsole) -> Callable[[str], Page]:
     return opened
 
 
+QUIET: Final = 200  # milliseconds; one answer may lead to another question
+
+
 def settled(page: Page) -> None:
     """Until nothing is being fetched that ends, and what came is drawn. A watch never ends and does not count."""
-    script = """() => {
+    script = """(quiet) => {
       const busy = (root) => [...root.querySelectorAll('*')].some((each) => each.shadowRoot && busy(each.shadowRoot))
         || root.querySelector('.bone, [aria-label=Loading]') !== null;
       const shown = document.querySelector('m-shell')?.shadowRoot?.querySelector('.screen')?.firstElementChild;
-      return !busy(document) && shown?.shadowRoot?.textContent.trim().length > 40
+      const still = !busy(document) && shown?.shadowRoot?.textContent.trim().length > 40
         && !shown.tasks.some((each) => each.pending);
+      if (!still) window.stillSince = undefined;
+      else window.stillSince ??= performance.now();
+      return still && performance.now() - window.stillSince >= quiet;
     }"""
-    for _ in range(2):  # one answer may lead to another question
-        page.wait_for_function(script, timeout=60_000)
-        page.wait_for_timeout(350)
+    page.evaluate("window.stillSince = undefined")
+    page.wait_for_function(script, arg=QUIET, timeout=60_000)

@@ -17,12 +17,13 @@ from typing import Final
 from muster.demo import Fleet, fleet_objects
 from muster.kubernetes.settings import HomeSettings
 from tests.kubernetes.binaries import built
-from tests.kubernetes.replicas import User, eventually, free_ports, install, install_kinds, replica
+from tests.kubernetes.ports import free_ports
+from tests.kubernetes.replicas import User, eventually, install, install_kinds, replica
 from tests.kubernetes.server import running
 
 HERE: Final = Path(__file__).parent
 _SETTINGS: Final = HomeSettings(webhooks=False, policies=False, questions=True)
-_STORIES: Final = ("test_stories.py", "test_plans.py", "test_hosts_and_operators.py")
+_STORIES: Final = ("test_stories.py", "test_guards.py", "test_plans.py", "test_hosts_and_operators.py")
 _FACETS: Final = {"apiVersion": "fleet.muster.dev/v1alpha1", "kind": "FleetFacets", "spec": {}}
 _DECISIONS: Final = "/apis/cluster.open-cluster-management.io/v1beta1/placementdecisions"
 _PLACEMENTS: Final = 5  # of the demo

@@ -9,7 +9,7 @@ import yaml
 from playwright.sync_api import expect
 
 from tests.browser.conftest import RunningConsole, Visitor, running_console, watched
-from tests.browser.kube import send
+from tests.browser.kube import kubeconfig_of, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,20 +20,10 @@ if TYPE_CHECKING:
 ACCOUNT = "/api/v1/namespaces/apps/serviceaccounts"
 
 
-def token_of(kubeconfig: Path, name: str) -> str:
-    send(kubeconfig, "POST", ACCOUNT, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}})
-    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
-    return str(send(kubeconfig, "POST", f"{ACCOUNT}/{name}/token", body)["status"]["token"])
-
-
 @pytest.fixture(scope="module")
 def nobodys(kubeconfig: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The kubeconfig of somebody who may do nothing."""
-    config = yaml.safe_load(kubeconfig.read_text())
-    config["users"][0]["user"] = {"token": token_of(kubeconfig, "nobody")}
-    file = tmp_path_factory.mktemp("nobody") / "kubeconfig"
-    file.write_text(yaml.safe_dump(config))
-    yield file
+    yield kubeconfig_of(kubeconfig, "nobody", tmp_path_factory.mktemp("nobody") / "kubeconfig")
     send(kubeconfig, "DELETE", f"{ACCOUNT}/nobody")
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.conftest import SCREENS, settled
+from tests.browser.conftest import SCHEMES, SCREENS, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,13 +29,20 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing(open_at: Callable[[str], Page], screen: str, scheme: Literal["light", "dark"]) -> None:
+def test_axe_finds_nothing_and_the_screen_fits_narrow_and_wide_windows(
+    open_at: Callable[[str], Page], screen: str
+) -> None:
+    """One visit for all of it: a page is loaded once, and then looked at in every way."""
     page = open_at(SCREENS[screen])
-    page.emulate_media(color_scheme=scheme)
-    settled(page)
-    assert violations(page) == []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        settled(page)
+        assert (scheme, violations(page)) == (scheme, [])
+    for width in (360, 2560):
+        page.set_viewport_size({"width": width, "height": 800})
+        settled(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_axe_finds_nothing_in_what_opens(open_at: Callable[[str], Page]) -> None:
@@ -50,12 +57,3 @@ def test_axe_finds_nothing_in_what_opens(open_at: Callable[[str], Page]) -> None
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Save as placement").click()
     assert violations(page) == []
-
-
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("width", [360, 2560])
-def test_a_screen_fits_narrow_and_wide_windows(open_at: Callable[[str], Page], screen: str, width: int) -> None:
-    page = open_at(SCREENS[screen])
-    page.set_viewport_size({"width": width, "height": 800})
-    settled(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width

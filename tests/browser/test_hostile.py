@@ -81,7 +81,7 @@ def test_a_fleet_that_is_all_markup_is_shown_as_text(open_at: Callable[[str], Pa
     expect(page.locator("main").get_by_text("window.ran=1").locator("visible=true").first).to_be_visible()
     page.keyboard.press("Control+k")
     page.keyboard.type("a")
-    page.wait_for_timeout(800)
+    expect(page.get_by_role("dialog").get_by_role("option").filter(has_text="window.ran=1").first).to_be_visible()
     assert page.evaluate("window.ran") is None
     assert page.evaluate("document.querySelectorAll('img, script:not([src])').length") == 0
     assert page.locator("img:not(.cm-widgetBuffer)").count() == 0  # through every shadow root; the editor has its own

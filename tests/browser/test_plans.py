@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from playwright.sync_api import expect
@@ -11,7 +15,6 @@ from tests.browser.kube import CLUSTERS, PLACEMENTS, label, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from playwright.sync_api import Page
 
@@ -38,6 +41,18 @@ def test_the_nearest_way_in_is_planned_applied_and_taken_back(open_at: Callable[
     expect(checkout.get_by_role("link", name="dev-eastus-00047")).to_be_visible()
     expect(checkout).to_contain_text("it fits, but 3 of 9 fitting clusters are wanted")
     expect(page.get_by_role("region", name="Sets that change")).to_contain_text("prod-clusters")
+
+    # The same in a terminal.
+    page.get_by_role("button", name="copy as").click()
+    page.get_by_role("menuitem", name=re.compile("^muster")).click()
+    environment = {
+        **os.environ,
+        "KUBECONFIG": str(kubeconfig),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    command = ["bash", "-c", page.evaluate("navigator.clipboard.readText()")]
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"apps/checkout.*\n(.*\n)*.*dev-eastus-00047", told), told
 
     # A guard of the reviewer's own: it is held, and cannot be applied.
     page.get_by_label("How many clusters may not leave a placement").fill("1")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
+from tests.browser.kube import PLACEMENT as KIND
 from tests.browser.kube import PLACEMENTS, label, send
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ def test_the_fleet_is_searched_by_words_and_by_facets_and_problems_come_first(op
     expect(page.get_by_label("Search the fleet")).to_have_value("cloud:Ama version:>=1.30 tier=gold")
     expect(page.get_by_role("button", name="gold")).to_have_attribute("aria-pressed", "true")
     page.go_back()
+    expect(page.get_by_label("Search the fleet")).to_have_value("cloud:Ama version:>=1.30")
+
+    # The order is a part of the address, too.
+    page.get_by_role("columnheader", name="version").get_by_role("button").click()
+    expect(page).to_have_url(re.compile("sort=version"))
+    page.reload()
+    expect(page.get_by_role("columnheader", name="version")).to_have_attribute("aria-sort", "ascending")
     expect(page.get_by_label("Search the fleet")).to_have_value("cloud:Ama version:>=1.30")
 
     page.get_by_label("Search the fleet").fill("is:wrong")
@@ -56,6 +64,35 @@ def test_a_row_opens_its_cluster_and_the_cluster_says_who_takes_it(open_at: Call
     expect(others.get_by_role("listitem").first).to_contain_text("Pick")
     page.get_by_role("link", name="Amazon").first.click()
     expect(page.get_by_label("Search the fleet")).to_have_value(re.compile("cloud="))
+
+
+def test_a_cluster_says_how_many_placements_it_is_in_and_what_happened_to_it(
+    open_at: Callable[[str], Page], kubeconfig: Path
+) -> None:
+    page = open_at("/fleet?q=prod-eu-west-1-00020")
+    row = page.get_by_role("grid").get_by_role("row").nth(1)
+    is_in = row.get_by_role("gridcell").nth(4)
+    expect(is_in).to_have_text(re.compile(r"^\s*[1-9]\d*\s*$"))
+    before = int(is_in.inner_text())
+
+    predicate = {"requiredClusterSelector": {"labelSelector": {"matchLabels": {"canary": "yes"}}}}
+    body = {**KIND, "metadata": {"name": "canaries"}, "spec": {"predicates": [predicate]}}
+    send(kubeconfig, "POST", PLACEMENTS, body)
+    try:
+        label(kubeconfig, "prod-eu-west-1-00020", canary="yes")
+        expect(is_in).to_have_text(str(before + 1))  # live
+        row.get_by_text("prod-eu-west-1-00020").click()
+        happened = page.locator("section", has=page.get_by_role("heading", name="What happened to it"))
+        first = happened.get_by_role("list").first.get_by_role("listitem").first
+        expect(first).to_contain_text("apps/canaries took it")
+        expect(first).to_contain_text(re.compile('ManagedCluster prod-eu-west-1-00020 changed: .*canary.* → "yes"'))
+        label(kubeconfig, "prod-eu-west-1-00020", canary=None)
+        expect(first).to_contain_text("apps/canaries let it go")
+        expect(happened).to_contain_text("became available")
+        expect(happened).to_contain_text("was added")
+    finally:
+        label(kubeconfig, "prod-eu-west-1-00020", canary=None)
+        send(kubeconfig, "DELETE", f"{PLACEMENTS}/canaries")
 
 
 def test_the_fleet_is_live(open_at: Callable[[str], Page], kubeconfig: Path) -> None:
@@ -87,6 +124,8 @@ def test_the_playground_answers_while_one_types_and_completes_from_the_fleet(ope
     page.get_by_role("button", name=re.compile("29.*do not")).click()
     grid = page.get_by_role("grid")
     expect(grid.get_by_role("row").nth(1)).to_contain_text("labels.tier =")
+    page.reload()  # every view is a URL
+    expect(page.get_by_role("button", name=re.compile("29.*do not"))).to_have_attribute("aria-pressed", "true")
 
 
 def test_the_playground_says_where_it_is_wrong_and_offers_what_was_meant(open_at: Callable[[str], Page]) -> None:
@@ -180,7 +219,7 @@ def test_placements_are_listed_and_lead_to_their_page(open_at: Callable[[str], P
 
 def test_sets_stand_by_their_key_and_say_who_may_join(open_at: Callable[[str], Page]) -> None:
     page = open_at("/sets")
-    team = page.locator("section", has_text="team")
+    team = page.locator("section", has=page.get_by_role("heading", name="team"))
     expect(team).to_contain_text("30 clusters")
     team.get_by_role("link", name=re.compile("payments")).click()
     expect(page.get_by_text("7 clusters")).to_be_visible()
@@ -195,12 +234,10 @@ def test_every_view_is_a_command(open_at: Callable[[str], Page]) -> None:
         ("kubectl", "kubectl create --validate=false"),
         ("curl", "$SERVER/apis/fleet.muster.dev/v1alpha1/placementexplanations"),
     ):
-        page.get_by_role("button", name="copy as").click()
+        page.locator("m-copy-as button").first.click()  # while it still says what was copied before
         page.get_by_role("menuitem", name=re.compile(f"^{name}")).click()
         expect(page.get_by_text(f"Copied as {name}")).to_be_visible()
         assert text in page.evaluate("navigator.clipboard.readText()")
-        page.wait_for_timeout(10)
-        expect(page.get_by_role("button", name="copy as")).to_be_visible()
 
 
 def test_the_palette_finds_everything_and_acts(open_at: Callable[[str], Page]) -> None:

@@ -100,6 +100,17 @@ def test_a_no_and_an_edit_in_between_leave_the_placement_alone(desk: Desk) -> No
     assert "the object has been modified" in err
 
 
+def test_what_the_controllers_write_meanwhile_is_no_reason_to_refuse(desk: Desk) -> None:
+    path = f"{APPS}/placements/p1"
+    desk.hub.patch(path, {"spec": {"numberOfClusters": 1}})
+    eventually(desk.revisions, [1, 2])
+    racing = Terminal("y\n", before=lambda: desk.hub.patch(path, {"metadata": {"annotations": {"noted": "meanwhile"}}}))
+    code, _, err = desk.muster("undo", "placement", "p1", "-n", "apps", stdin=racing)
+    assert (code, err) == (0, "")
+    assert "numberOfClusters" not in desk.spec()
+    assert desk.hub.get(path)["metadata"]["annotations"]["noted"] == "meanwhile"
+
+
 def test_without_a_terminal_nothing_is_asked_and_nothing_written(desk: Desk) -> None:
     change = desk.directory / "change.json"
     change.write_text(json.dumps(a_placement("p1", numberOfClusters=1)))

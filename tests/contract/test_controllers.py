@@ -84,8 +84,10 @@ def test_decisions_follow_the_fleet_and_survive_a_restart(home: Home) -> None:
 
             made = await _build(client, name)
             try:
-                async with running(home):
+                async with running(home) as manager:
                     await eventually(decided, ["a", "b"])
+                    while not manager.placements.queue.idle:  # noqa: ASYNC110 - until the page is finished, too
+                        await asyncio.sleep(0.05)
                 before = await revisions()
                 async with running(home) as manager:
                     await asyncio.sleep(0.3)

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from tests.differential.building import NoGoError
-from tests.kubernetes.binaries import CHOSEN, NEWEST, OLDEST, built, version_of
+from tests.kubernetes.binaries import CHOSEN, NEWEST, OLDEST, ONLY_SERVER, built, version_of
 from tests.kubernetes.guests import built_guests
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.kubernetes", description=__doc__)
     parser.add_argument("--server", choices=(NEWEST, OLDEST), default=NEWEST, help="which version of Kubernetes")
     parser.add_argument("--guests", action="store_true", help="with programs of others beside ours")
+    parser.add_argument("--only-build", action="store_true", help="build, and run nothing")
     options, more = parser.parse_known_args()
     environment = os.environ | {CHOSEN: options.server}
     started = time.monotonic()
@@ -38,8 +39,13 @@ def main() -> int:
             print(f"cannot be built: {error}\nMUSTER_KUBERNETES_BIN=FOLDER names a folder with both", file=sys.stderr)
             return 1
         print(f"ready after {time.monotonic() - started:.0f} s", flush=True)
+    if options.only_build:
+        return 0
     chosen = [each for each in more if (ROOT / each.partition("::")[0]).exists()]
-    command = [sys.executable, "-m", "pytest", "-q", *more, *([] if chosen else ["tests/kubernetes"])]
+    command = [sys.executable, "-m", "pytest", "-q", *more]
+    if not chosen:  # two servers at a time; what needs none is part of `make test`
+        command += ["-n", "2", "--dist", "loadfile", "tests/kubernetes"]
+        environment[ONLY_SERVER] = "yes"
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 

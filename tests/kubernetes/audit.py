@@ -17,7 +17,8 @@ def audited(folder: Path, level: str = "Metadata") -> list[str]:
     rules = [{"level": "None", "users": ["system:apiserver"]}, {"level": level, "omitStages": ["RequestReceived"]}]
     path = folder / "audit-policy.json"
     path.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules}))
-    return [f"--audit-policy-file={path}", f"--audit-log-path={folder / 'audit.log'}"]
+    # One file, whatever its size: who reads it must find everything in it.
+    return [f"--audit-policy-file={path}", f"--audit-log-path={folder / 'audit.log'}", "--audit-log-maxsize=100000"]
 
 
 def written_so_far(folder: Path) -> int:

@@ -17,6 +17,7 @@ from tests.differential.building import NoGoError, build, built_path
 HERE: Final = Path(__file__).parent
 NEWEST, OLDEST = "server", "server-1.33"
 CHOSEN: Final = "MUSTER_KUBERNETES_SERVER"  # one of these; the newest if nothing is said
+ONLY_SERVER: Final = "MUSTER_ONLY_SERVER"  # set: tests that need no server are left to `make test`
 _PACKAGES: Final = {
     "etcd": "go.etcd.io/etcd/server/v3",
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",

@@ -7,11 +7,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.kubernetes.binaries import NotBuiltError, found
+from tests.kubernetes.binaries import ONLY_SERVER, NotBuiltError, found
 from tests.kubernetes.homes import HUB, KUBERNETES, WITHOUT_PODS, hub_home, kubernetes_home
 from tests.kubernetes.server import running
 
@@ -21,6 +23,24 @@ if TYPE_CHECKING:
     from tests.kubernetes.binaries import Binaries
     from tests.kubernetes.homes import Home
     from tests.kubernetes.server import Server
+
+_HERE: Final = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not os.environ.get(ONLY_SERVER):
+        return
+    left = [each for each in items if _HERE in each.path.parents and not _needs_a_server(each)]
+    items[:] = [each for each in items if each not in left]
+    config.hook.pytest_deselected(items=left)
+
+
+def _needs_a_server(item: pytest.Item) -> bool:
+    if not isinstance(item, pytest.Function):
+        return True
+    if "home" in item.fixturenames:
+        return item.callspec.params["home"] != HUB
+    return "binaries" in item.fixturenames
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.kubernetes.calling import Caller
 from tests.kubernetes.certificates import Authority, write_key
-from tests.kubernetes.server import StartError, _answers, _apiserver, _etcd, _free_ports, _started
+from tests.kubernetes.ports import free_ports
+from tests.kubernetes.server import StartError, _answers, _apiserver, _etcd, _started
 
 if TYPE_CHECKING:
     import subprocess
@@ -126,7 +127,7 @@ def managed(name: str, binaries: Binaries, folder: Path) -> Iterator[ManagedServ
     tokens.write_text(f'{token},admin,admin,"system:masters"\n')
     account_key = folder / "service-accounts.key"
     write_key(account_key, ec.generate_private_key(ec.SECP256R1()))
-    client_port, peer_port, port = _free_ports(3)
+    client_port, peer_port, port = free_ports(3)
     with _started("etcd", _etcd(binaries, folder, client_port, peer_port), folder):
         arguments = _apiserver(binaries, client_port, port, authority, proxies)
         arguments += [

@@ -53,13 +53,17 @@ def apply_all(admin: Caller, objects: Iterable[JsonObject]) -> None:
         admin.apply(path_of(each), each)
 
 
-def eventually(question: Callable[[], bool], what: str, patience: float = _PATIENCE) -> float:
-    """Wait until something is so; how many seconds that took."""
-    started = time.monotonic()
+def eventually(
+    question: Callable[[], bool], what: str, patience: float = _PATIENCE, pauses: tuple[float, float] = (0.002, 0.1)
+) -> float:
+    """Wait until something is so; how many seconds that took. The pauses between two questions grow: who asks all the
+    time takes the processor from those whom it waits for."""
+    started, (pause, longest) = time.monotonic(), pauses
     while not question():
         if time.monotonic() - started > patience:
             raise AssertionError(f"{what}: not after {patience} s")
-        time.sleep(0.002)
+        time.sleep(pause)
+        pause = min(pause * 1.5, longest)
     return time.monotonic() - started
 
 
@@ -145,4 +149,5 @@ def until_known(prober: Caller, key: str, name: str, *, guards: bool = True) -> 
     def question() -> bool:
         return prober.send("POST", CLUSTERS, a_cluster("p", {key: name}), dry_run=True).is_allowed != guards
 
-    return eventually(question, f"the set {name} by {key} {'guards' if guards else 'is forgotten'}")
+    told = f"the set {name} by {key} {'guards' if guards else 'is forgotten'}"
+    return eventually(question, told, pauses=(0.002, 0.002))  # who measures it asks all the time

@@ -17,7 +17,8 @@ from muster.kubernetes.settings import DEFAULTS, NAME, QUESTIONS_PORT, changed_v
 from tests.kubernetes.calling import CLUSTERS, SETS, Caller, a_cluster, a_set
 from tests.kubernetes.installing import eventually, labels_by_policy, until_guarded
 from tests.kubernetes.network import Endpoint
-from tests.kubernetes.replicas import free_ports, replica
+from tests.kubernetes.ports import free_ports
+from tests.kubernetes.replicas import replica
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +96,10 @@ class Installed:
         ]
         head = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4"}
         metadata = {"name": "muster-pods", "labels": {"kubernetes.io/service-name": NAME}}
-        self.admin.apply(f"{slices}/muster-pods", {**head, "metadata": metadata, "endpoints": addresses})
+        service = self.admin.ok("GET", f"/api/v1/namespaces/{self.settings.namespace}/services/{NAME}")
+        ports = [{"name": each["name"], "port": each["port"]} for each in service["spec"]["ports"]]
+        made = {**head, "metadata": metadata, "endpoints": addresses, "ports": ports}
+        self.admin.apply(f"{slices}/muster-pods", made)
 
 
 def _answers(pod: Replica) -> bool:

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -29,6 +28,7 @@ from muster.api import RESOURCES
 from muster.api.crds import definition
 from muster.client.kubeconfig_files import read_kubeconfig
 from muster.kubernetes.serving.configurations import api_service, conversion, webhook_configurations
+from tests.kubernetes.ports import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -125,14 +125,6 @@ def eventually(ask: Callable[[], Any], wanted: Any = True, patience: float = _PA
         if time.monotonic() - started > patience:
             raise AssertionError(f"not after {patience} s: {ask()!r} is not {wanted!r}")
         time.sleep(0.02)
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 # ------------------------------------------------------------------------------------------------------- installing

@@ -1,15 +1,17 @@
 """A large fleet on a real kube-apiserver: `python -m tests.kubernetes.scale`. Prints a table.
 
 Our placement controller and Open Cluster Management's, one after the other on the same server with the same objects,
-each in the same part (`instead`: placements and nothing else). For each: the time until the last placement is decided,
-the time from a label's change to the decision that follows from it, processor time, memory, and requests per change,
-which are counted in the API server's audit log.
+each in the same part (`instead`: placements and nothing else). For each: the time from its start until the last
+placement is decided, the time from a label's change to the decision that follows from it, processor time, memory, and
+requests per change, which are counted in the API server's audit log. It says how far it is, and ends after `--minutes`
+with what it has.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import http.client
 import os
 import random
 import statistics
@@ -30,7 +32,7 @@ from tests.kubernetes.binaries import built, version_of
 from tests.kubernetes.calling import CLUSTERS, GROUP, SETS, Caller, a_binding, a_cluster, a_set, bindings
 from tests.kubernetes.guests import HUB, placement_program
 from tests.kubernetes.installing import apply_all, crds, eventually
-from tests.kubernetes.replicas import free_ports
+from tests.kubernetes.ports import free_ports
 from tests.kubernetes.server import running
 
 if TYPE_CHECKING:
@@ -45,8 +47,31 @@ _REGIONS: Final = ("eu-west", "eu-north", "us-east", "us-west", "ap-south")
 _TIERS: Final = ("gold", "silver", "bronze")
 _VERSIONS: Final = tuple(f"1.{minor}.{patch}" for minor in range(28, 37) for patch in range(5))
 _WANTED: Final = 50  # clusters of each placement, which is one page
-_PATIENCE: Final = 1800.0
+_QUIET: Final = 10.0  # seconds without a word at most
+_DECIDED: Final = 120.0  # seconds within which one change must be decided
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+class NotInTimeError(Exception):
+    """It takes longer than it may, or somebody who should decide has ended."""
+
+
+class Deadline:
+    """How long everything may take together, and what is said meanwhile."""
+
+    def __init__(self, minutes: float) -> None:
+        self._minutes = minutes
+        self._end = time.monotonic() + minutes * 60
+        self._told = time.monotonic()
+
+    def step(self, done: int, of: int, what: str) -> None:
+        """So much is done. Raises NotInTimeError."""
+        now = time.monotonic()
+        if now > self._end:
+            raise NotInTimeError(f"not within {self._minutes:g} minutes: {done} of {of} {what}")
+        if now - self._told > _QUIET:
+            self._told = now
+            print(f"  … {done} of {of} {what}, load {os.getloadavg()[0]:.1f}", flush=True)
 
 
 def labels_of(number: int) -> dict[str, str]:
@@ -55,7 +80,7 @@ def labels_of(number: int) -> dict[str, str]:
 
 
 def placements(count: int) -> Iterator[tuple[str, JsonObject]]:
-    """The one that the changes are about, and others: by labels, by expressions, by both."""
+    """The one that the changes are about, and others: by labels, by expressions, by either."""
     yield "probe", {"predicates": [_by_labels({"matchLabels": {"probe": "on"}})]}
     for number in range(1, count):
         region, tier = _REGIONS[number % len(_REGIONS)], _TIERS[number % len(_TIERS)]
@@ -78,7 +103,7 @@ def wanted_of(number: int, clusters: int) -> int:
         by_labels = labels["region"] == region
         by_version = labels["version"].startswith(f"1.{minor}.")
         by_expression = by_version and (number % 2 == 1 or labels["tier"] == tier)
-        return (by_labels, by_expression, by_labels and by_expression)[number % 3]
+        return (by_labels, by_expression, by_labels or by_expression)[number % 3]  # predicates are alternatives
 
     return min(_WANTED, sum(fits(labels_of(each)) for each in range(clusters)))
 
@@ -96,7 +121,7 @@ def requests_of(folder: Path, user: str, since: int) -> dict[str, int]:
 # ------------------------------------------------------------------------------------------------------- the fleet
 
 
-def build_fleet(server: Server, clusters: int, count: int) -> float:
+def build_fleet(server: Server, clusters: int, count: int, deadline: Deadline) -> float:
     """Create everything with several connections; how many seconds that took."""
     admin = Caller(server.kubeconfig)
     definitions = crds()
@@ -117,7 +142,12 @@ def build_fleet(server: Server, clusters: int, count: int) -> float:
         local.caller.ok("POST", CLUSTERS, a_cluster(f"c{number:05d}", labels_of(number), hubAcceptsClient=True))
 
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(create, range(clusters)))
+        try:
+            for done, _ in enumerate(threads.map(create, range(clusters))):
+                deadline.step(done, clusters, "clusters written")
+        except NotInTimeError:
+            threads.shutdown(cancel_futures=True)
+            raise
     for name, spec in placements(count):
         head = {"apiVersion": f"{GROUP}/v1beta1", "kind": "Placement", "metadata": {"name": name}}
         admin.ok("POST", PLACEMENTS, {**head, "spec": spec})
@@ -155,7 +185,7 @@ def contestants(*, alone: bool) -> list[Contestant]:
 
 
 @contextlib.contextmanager
-def started(contestant: Contestant, server: Server) -> Iterator[int]:
+def started(contestant: Contestant, server: Server) -> Iterator[subprocess.Popen[bytes]]:
     kubeconfig = server.user(contestant.user, groups=("system:masters",))
     (port,) = free_ports(1)
     environment = {**os.environ, "POD_NAMESPACE": HUB, "HOME": str(server.folder)}
@@ -164,10 +194,14 @@ def started(contestant: Contestant, server: Server) -> Iterator[int]:
             contestant.command(kubeconfig, port), stdout=log, stderr=log, env=environment, cwd=server.folder
         )
         try:
-            yield process.pid
+            yield process
         finally:
             process.terminate()
             process.wait(60)
+
+
+def told_by(contestant: Contestant, server: Server) -> str:
+    return (server.folder / f"{contestant.user}.log").read_text(errors="replace")[-3000:]
 
 
 def family(pid: int) -> list[int]:
@@ -204,87 +238,114 @@ def memory_of(pid: int) -> float:
 # --------------------------------------------------------------------------------------------------------- measuring
 
 
-def decided(admin: Caller) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for page in admin.ok("GET", DECISIONS)["items"]:
-        name = page["metadata"]["labels"][f"{GROUP}/placement"]
-        found[name] = found.get(name, 0) + len(page.get("status", {}).get("decisions", ()))
-    return found
+class Decisions:
+    """What somebody sees who watches the decisions of all placements."""
 
-
-class Latencies:
-    """From a label's change to the event of the decision that follows from it, one change after the other."""
-
-    def __init__(self, server: Server, clusters: int) -> None:
-        self._writer = Caller(server.kubeconfig)
-        self._reader = Caller(server.kubeconfig)
-        self._clusters = clusters
-        self._now: set[str] = set()
-        self._pages: dict[str, set[str]] = {}
+    def __init__(self, server: Server) -> None:
+        self._caller = Caller(server.kubeconfig)
+        self._pages: dict[str, tuple[str, frozenset[str]]] = {}
         self._changed = threading.Condition()
-        self._stop = False
-        listed = self._reader.ok("GET", DECISIONS)
+        self._stop = threading.Event()
+        listed = self._caller.ok("GET", DECISIONS)
+        for page in listed["items"]:
+            self._keep("ADDED", page)
         self._version = listed["metadata"]["resourceVersion"]
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
     def _watch(self) -> None:
-        about = f"labelSelector={GROUP}/placement=probe"
-        while not self._stop:
-            path = f"{DECISIONS}?watch=1&{about}&resourceVersion={self._version}&timeoutSeconds=20"
-            for event in self._reader.events(path):
-                page = event["object"]
-                self._version = page["metadata"]["resourceVersion"]
-                decisions = page.get("status", {}).get("decisions", ()) if event["type"] != "DELETED" else ()
-                with self._changed:
-                    self._pages[page["metadata"]["name"]] = {each["clusterName"] for each in decisions}
-                    self._now = set().union(*self._pages.values())
-                    self._changed.notify_all()
+        while not self._stop.is_set():
+            path = f"{DECISIONS}?watch=1&resourceVersion={self._version}&timeoutSeconds=20"
+            with contextlib.suppress(OSError, http.client.HTTPException):  # a connection that ended is made again
+                for event in self._caller.events(path):
+                    with self._changed:
+                        self._keep(event["type"], event["object"])
+                        self._version = event["object"]["metadata"]["resourceVersion"]
+                        self._changed.notify_all()
+                    if self._stop.is_set():
+                        break
+        self._caller.close()
 
-    def measure(self, count: int) -> list[float]:
-        dice, taken = random.Random(22), []
-        for _ in range(count):
-            name = f"c{dice.randrange(self._clusters):05d}"
-            wanted = "off" if name in self._now else "on"
-            began = time.perf_counter()
-            self._writer.ok("PATCH", f"{CLUSTERS}/{name}", {"metadata": {"labels": {"probe": wanted}}})
-            with self._changed:
-                done = self._changed.wait_for(partial(self._is_decided, name, wanted == "on"), 120)
-            assert done, f"{name} was not decided on within two minutes"
-            taken.append(time.perf_counter() - began)
-        return taken
+    def _keep(self, kind: str, page: JsonObject) -> None:
+        decisions = page.get("status", {}).get("decisions", ()) if kind != "DELETED" else ()
+        placement = page["metadata"]["labels"][f"{GROUP}/placement"]
+        self._pages[page["metadata"]["name"]] = (placement, frozenset(each["clusterName"] for each in decisions))
 
-    def _is_decided(self, name: str, on: bool) -> bool:
-        return (name in self._now) == on
+    def count(self) -> Counter[str]:
+        """How many clusters each placement has."""
+        found: Counter[str] = Counter()
+        for placement, names in self._pages.values():
+            found[placement] += len(names)
+        return found
+
+    def has(self, placement: str, cluster: str) -> bool:
+        return any(placement == each and cluster in names for each, names in self._pages.values())
+
+    def wait_for(self, question: Callable[[], bool], seconds: float) -> bool:
+        with self._changed:
+            return self._changed.wait_for(question, seconds)
 
     def close(self) -> None:
-        self._stop = True
-        self._writer.close()
+        self._stop.set()
+        self._thread.join(30)  # the server ends a watch after twenty seconds
 
 
-def measured(contestant: Contestant, server: Server, clusters: int, count: int, changes: int) -> JsonObject:
+def wait_for_all(decisions: Decisions, wanted: dict[str, int], process: subprocess.Popen[bytes], end: Deadline) -> None:
+    """Until every placement has as many clusters as it should."""
+
+    def reached() -> int:
+        count = decisions.count()
+        return sum(count[name] == number for name, number in wanted.items())
+
+    while not decisions.wait_for(lambda: reached() == len(wanted), 1):
+        if process.poll() is not None:
+            raise NotInTimeError(f"it has ended with {process.returncode}")
+        end.step(reached(), len(wanted), "placements decided")
+
+
+def latencies(server: Server, decisions: Decisions, clusters: int, count: int, end: Deadline) -> list[float]:
+    """From a label's change to the event of the decision that follows from it, one change after the other."""
+    dice, taken, writer = random.Random(22), [], Caller(server.kubeconfig)
+    for number in range(count):
+        end.step(number, count, "changes decided")
+        name = f"c{dice.randrange(clusters):05d}"
+        is_on = not decisions.has("probe", name)
+        began = time.perf_counter()
+        writer.ok("PATCH", f"{CLUSTERS}/{name}", {"metadata": {"labels": {"probe": "on" if is_on else "off"}}})
+        if not decisions.wait_for(partial(_is_decided, decisions, name, is_on), _DECIDED):
+            raise NotInTimeError(f"{name} was not decided on within {_DECIDED:.0f} s")
+        taken.append(time.perf_counter() - began)
+    writer.close()
+    return sorted(taken)
+
+
+def _is_decided(decisions: Decisions, name: str, is_on: bool) -> bool:
+    return decisions.has("probe", name) == is_on
+
+
+def measured(
+    contestant: Contestant, server: Server, clusters: int, count: int, changes: int, end: Deadline
+) -> JsonObject:
     admin = Caller(server.kubeconfig)
     admin.ok("DELETE", DECISIONS)
+    _take_labels_back(admin)
     expected = {name: wanted_of(number, clusters) for number, (name, _) in enumerate(placements(count)) if number}
     wanted = {name: number for name, number in expected.items() if number}
-    offset = written_so_far(server.folder)
-    began = time.monotonic()
-    with started(contestant, server) as pid:
-        while {name: number for name, number in decided(admin).items() if name != "probe" and number} != wanted:
-            assert time.monotonic() - began < _PATIENCE, "not everything was decided"
-            time.sleep(0.1)
+    offset, began = written_so_far(server.folder), time.monotonic()
+    with contextlib.closing(Decisions(server)) as decisions, started(contestant, server) as process:
+        pid = process.pid
+        wait_for_all(decisions, wanted, process, end)
         first = time.monotonic() - began
         first_cpu, first_requests = cpu_of(pid), requests_of(server.folder, contestant.user, offset)
+        print(f"  {contestant.name}: everything decided after {first:.1f} s, {first_requests}", flush=True)
         time.sleep(5)  # what the first decisions left to do is done
-        latencies = Latencies(server, clusters)
         offset, before = written_so_far(server.folder), cpu_of(pid)
         server_before = cpu_of(server.process)
-        taken = sorted(latencies.measure(changes))
+        taken = latencies(server, decisions, clusters, changes, end)
         time.sleep(3)  # what is written after the decision counts too
         cpu, server_cpu = cpu_of(pid) - before, cpu_of(server.process) - server_before
         requests = requests_of(server.folder, contestant.user, offset)
         memory = memory_of(pid)
-        latencies.close()
     admin.close()
     return {
         "name": contestant.name,
@@ -301,11 +362,18 @@ def measured(contestant: Contestant, server: Server, clusters: int, count: int, 
     }
 
 
-def main() -> None:
+def _take_labels_back(admin: Caller) -> None:
+    """Whoever comes second begins with the fleet that the first one began with."""
+    for each in admin.ok("GET", f"{CLUSTERS}?labelSelector=probe%3Don")["items"]:
+        admin.ok("PATCH", f"{CLUSTERS}/{each['metadata']['name']}", {"metadata": {"labels": {"probe": "off"}}})
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.kubernetes.scale", description=__doc__)
     parser.add_argument("--clusters", type=int, default=10_000)
     parser.add_argument("--placements", type=int, default=100)
     parser.add_argument("--changes", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=30, help="how long all of it may take, without builds")
     parser.add_argument("--alone", action="store_true", help="only ours: nothing of others is built")
     options = parser.parse_args()
     rows: list[JsonObject] = []
@@ -313,15 +381,30 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         server = stack.enter_context(running(programs, folder, options=audited(folder)))
-        took = build_fleet(server, options.clusters, options.placements)
-        print(
-            f"Kubernetes {version_of()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
-            f"{options.clusters} clusters and {options.placements} placements written in {took:.0f} s\n",
-            flush=True,
-        )
+        end = Deadline(options.minutes)
+        print(f"Kubernetes {version_of()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
+        try:
+            took = build_fleet(server, options.clusters, options.placements, end)
+        except NotInTimeError as error:
+            print(error, file=sys.stderr)
+            return 1
+        print(f"{options.clusters} clusters and {options.placements} placements written in {took:.0f} s", flush=True)
+        failed = False
         for each in everybody:
-            rows.append(measured(each, server, options.clusters, options.placements, options.changes))
-            print(f"{each.name}: load {os.getloadavg()[0]:.1f}; {rows[-1].pop('_requests')}", flush=True)
+            try:
+                rows.append(measured(each, server, options.clusters, options.placements, options.changes, end))
+            except NotInTimeError as error:
+                print(f"{each.name}: {error}\n{told_by(each, server)}", file=sys.stderr, flush=True)
+                failed = True
+            else:
+                print(f"{each.name}: load {os.getloadavg()[0]:.1f}; {rows[-1].pop('_requests')}", flush=True)
+    _print_table(rows)
+    return int(failed)
+
+
+def _print_table(rows: list[JsonObject]) -> None:
+    if not rows:
+        return
     print("\n| | " + " | ".join(row["name"] for row in rows) + " |\n|---|" + "---|" * len(rows))
     for name in rows[0]:
         if name != "name":
@@ -329,4 +412,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -12,7 +12,6 @@ import ctypes
 import json
 import secrets
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.kubernetes.certificates import Authority, write_key
 from tests.kubernetes.network import pod_network
+from tests.kubernetes.ports import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +106,7 @@ def running(
     tokens.write_text(f'{token},admin,admin,"system:masters"\n')
     account_key = folder / "service-accounts.key"
     write_key(account_key, ec.generate_private_key(ec.SECP256R1()))
-    client_port, peer_port, port = _free_ports(3)
+    client_port, peer_port, port = free_ports(3)
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(pod_network())
         stack.enter_context(_started("etcd", _etcd(binaries, folder, client_port, peer_port), folder))
@@ -209,11 +209,3 @@ def _answers(request: urllib.request.Request, context: ssl.SSLContext) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, ConnectionError, TimeoutError):
         return False
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]

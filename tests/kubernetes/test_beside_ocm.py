@@ -17,9 +17,12 @@ from tests.kubernetes.calling import CLUSTERS, GROUP, SETS, Caller, a_binding, a
 from tests.kubernetes.guests import HUB, OCM_PLACEMENT, named_program, ocm_definitions, running_placement
 from tests.kubernetes.installing import apply_all, eventually
 from tests.kubernetes.pods import installed, muster
-from tests.kubernetes.replicas import free_ports, replica
+from tests.kubernetes.ports import free_ports
+from tests.kubernetes.replicas import replica
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.kubernetes.server import Server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -36,7 +39,7 @@ def program() -> str:
 
 
 @pytest.fixture(scope="module")
-def admin(server: Server, program: str) -> Caller:  # without the program there is nobody to be beside
+def admin(server: Server, program: str) -> Iterator[Caller]:  # without the program there is nobody to be beside
     admin = Caller(server.kubeconfig)
     apply_all(admin, ocm_definitions())
     for path in (f"{PLACEMENTS}?limit=1", f"{CLUSTERS}?limit=1", f"{SETS}?limit=1", f"{DECISIONS}?limit=1"):
@@ -47,7 +50,8 @@ def admin(server: Server, program: str) -> Caller:  # without the program there 
     admin.ok("POST", bindings("default"), a_binding("global"))
     for number in range(6):
         admin.ok("POST", CLUSTERS, a_cluster(f"c{number}", {"half": str(number % 2)}, hubAcceptsClient=True))
-    return admin
+    yield admin
+    admin.close()
 
 
 def a_placement(name: str, half: str, annotations: dict[str, str] | None = None) -> dict[str, Any]:
@@ -127,7 +131,6 @@ def test_observe_beside_instead_and_back(server: Server, admin: Caller, program:
     with running_placement(program, kubeconfig, server.folder, port):
         admin.ok("PATCH", f"{CLUSTERS}/c4", {"metadata": {"labels": {"half": "1"}}})
         eventually(lambda: decided(admin, "ours") == [f"c{number}" for number in range(6)], "theirs decides again")
-    admin.close()
 
 
 def _may_read(admin: Caller, user: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from cryptography import x509
 
+from muster.errors import ApiError
 from muster.kubernetes.serving.certificate_keeper import CertificateKeeper, with_bundle
 from muster.kubernetes.serving.certificates import (
     AUTHORITY_LIFE,
@@ -21,10 +22,14 @@ from muster.kubernetes.serving.certificates import (
 )
 from muster.kubernetes.serving.configurations import api_service, webhook_configurations
 from muster.kubernetes.settings import HomeSettings
+from tests.kubernetes.calling import SETS, a_set
 from tests.kubernetes.fakes import FakeServer
+from tests.kubernetes.pods import installed as home_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.kubernetes.server import Server
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 NAMES = ("muster.muster-system.svc",)
@@ -104,7 +109,28 @@ def test_a_key_of_another_authority_is_not_used_to_issue() -> None:
 def test_certificates_of_somebody_else_are_left_alone() -> None:
     given = kept(None, NAMES, NOW)
     foreign = ServingCertificates(given.authorities, given.certificate, given.key)
-    assert kept(foreign, ("other",), NOW + timedelta(days=1000)) is foreign
+    assert kept(foreign, ("other",), NOW + SERVING_LIFE - timedelta(days=2)) is foreign
+
+
+def test_a_certificate_that_somebody_else_no_longer_renews_is_replaced_before_it_ends(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """As cert-manager leaves it behind when it is no longer wanted."""
+    server, moment = installed(), [NOW]
+    theirs = kept(None, NAMES, NOW)
+    data = ServingCertificates(theirs.authorities, theirs.certificate, theirs.key).data()
+    server.objects[SECRET] = {"metadata": {"resourceVersion": "4"}, "data": data}
+    keeper, _ = a_keeper(server, moment)
+    asyncio.run(keeper.look())
+    assert keeper.current is not None
+    assert (keeper.current.certificate, caplog.messages) == (theirs.certificate, [])
+    moment[0] = NOW + SERVING_LIFE - timedelta(hours=23)
+    asyncio.run(keeper.look())
+    assert keeper.seconds_left > 80 * 86400
+    assert keeper.current.certificate != theirs.certificate
+    bundle = base64.b64encode(keeper.current.authorities).decode()
+    assert {each["clientConfig"]["caBundle"] for each in server.objects[VALIDATING]["webhooks"]} == {bundle}
+    assert caplog.messages == ["nobody has renewed the certificate in Secret muster-serving: ours takes its place"]
 
 
 def a_keeper(server: FakeServer, moment: list[datetime], **more: Any) -> tuple[CertificateKeeper, ssl.SSLContext]:
@@ -173,6 +199,37 @@ def test_other_replicas_that_were_first_win() -> None:
     assert keeper.current == theirs
 
 
+class Guarded(FakeServer):
+    """Lets nobody near some paths."""
+
+    def __init__(self, objects: dict[str, Any], *forbidden: str) -> None:
+        super().__init__(objects)
+        self.forbidden = forbidden
+
+    async def request(self, method: str, path: str, *, body: Any = None, **more: Any) -> Any:
+        if path.startswith(self.forbidden):
+            raise ApiError(403, "Forbidden", f"{path} is forbidden")
+        return await super().request(method, path, body=body, **more)
+
+
+def test_beside_others_nothing_is_asked_for_that_the_role_does_not_name() -> None:
+    """Where there is no webhook that changes anything, there is no configuration of one, and no right to read it."""
+    settings = HomeSettings(mode="beside", questions=True)
+    (validating,) = webhook_configurations(settings)
+    objects = {VALIDATING: validating, SERVICE: api_service(settings)[0]}
+    server = Guarded(objects, VALIDATING.replace("validating", "mutating"), "/apis/apiextensions.k8s.io")
+    keeper = CertificateKeeper(server.client, settings, lambda: NOW)
+    assert asyncio.run(keeper.look())
+    assert server.objects[SERVICE]["spec"]["caBundle"]
+
+
+def test_one_configuration_that_cannot_be_written_keeps_no_other_from_its_authority() -> None:
+    server = Guarded(installed().objects, VALIDATING)
+    keeper, _ = a_keeper(server, [NOW])
+    assert not asyncio.run(keeper.look()), "it is tried again soon"
+    assert server.objects[SERVICE]["spec"]["caBundle"]
+
+
 def test_the_addresses_of_others_keep_their_authorities() -> None:
     theirs = {"service": {"name": "other", "namespace": "muster-system"}, "caBundle": "theirs"}
     carrier = {"webhooks": [{"clientConfig": dict(theirs)}, {"clientConfig": {"url": "https://x", "caBundle": "x"}}]}
@@ -194,3 +251,27 @@ def test_files_of_cert_manager_are_taken_as_they_are(tmp_path: Path) -> None:
     assert not asyncio.run(empty.look())
     assert empty.problem is not None
     assert "cert-manager" in empty.problem
+
+
+@pytest.mark.e2e
+@pytest.mark.slow
+def test_a_certificate_that_has_ended_is_renewed_and_the_api_server_goes_on_calling(server: Server) -> None:
+    with home_of(server, HomeSettings(policies=False), pods=1) as home:
+        before = read_certificates(home.admin.ok("GET", SECRET)["data"])
+        assert before is not None
+        names, life = ("muster.muster-system.svc",), timedelta(days=89)
+        ended = kept(before, (*names, "another"), datetime.now(UTC) - SERVING_LIFE - timedelta(seconds=5))
+        assert ended.authorities == before.authorities
+        home.admin.ok("PATCH", SECRET, {"data": ended.data()})
+        home.start()  # looks at once; the other one looks every minute
+        home.until_ready()
+        after = read_certificates(home.admin.ok("GET", SECRET)["data"])
+        assert after is not None
+        assert (after.authorities, after.authority_key) == (before.authorities, before.authority_key)
+        assert loaded(after.certificate)[0].not_valid_after_utc > datetime.now(UTC) + life
+        # Whichever Pod is asked, with the certificate that it has: a refusal would be the failure policy's.
+        asked = [home.admin.send("POST", SETS, a_set(f"asked-{number}"), dry_run=True) for number in range(20)]
+        assert [each.message for each in asked if not each.is_allowed] == []
+        told = home.pods[-1].health("/metrics")[1]
+        (left,) = [line for line in told.splitlines() if line.startswith("muster_certificate_seconds_left ")]
+        assert float(left.split()[1]) > life.total_seconds()

@@ -177,6 +177,7 @@ def test_what_an_older_server_does_not_know_is_left_out_of_the_plan() -> None:
 
     (step,) = asyncio.run(steps())
     assert (step.deed, step.obj) == (Deed.LEAVE_OUT, None)
+    assert step.details == ("this server is too old for it; with webhooks=true a webhook would do the same",)
 
 
 @pytest.mark.parametrize(

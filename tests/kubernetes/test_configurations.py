@@ -76,6 +76,7 @@ def test_the_authority_is_where_it_is_looked_for_and_left_out_where_it_is_not_kn
 
 def test_questions_are_an_option() -> None:
     assert api_service(HomeSettings()) == []
+    assert api_service(HomeSettings(questions=True, mode="instead")) == [], "where our Pods serve nothing"
     (service,) = api_service(HomeSettings(questions=True, namespace="here"), b"PEM")
     assert service["metadata"]["name"] == "v1alpha1.fleet.muster.dev"
     assert service["spec"]["service"] == {"name": "muster", "namespace": "here", "port": 6443}

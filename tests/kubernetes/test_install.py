@@ -69,8 +69,14 @@ class Told:
         return found
 
     def deeds(self) -> dict[str, str]:
-        """What happens to each object, by kind and name."""
-        return {f"{step['kind']} {step['name']}": step["deed"] for step in self.json()["steps"]}
+        """What happens to each object, by kind and name, but for what the server is too old for."""
+        return {
+            f"{step['kind']} {step['name']}": step["deed"] for step in self.json()["steps"] if step not in self.left
+        }
+
+    @property
+    def left(self) -> list[JsonObject]:
+        return [step for step in self.json()["steps"] if step["deed"] == "leave out"]
 
 
 def muster(server: Server, *arguments: str, kubeconfig: Path | None = None) -> Told:
@@ -127,7 +133,14 @@ def test_the_plan_comes_first_and_changes_nothing(clean: Server) -> None:
     deeds = told.deeds()
     assert deeds.pop("Namespace muster-system") in ("create", "unchanged")
     assert set(deeds.values()) == {"create"}
-    assert len(deeds) == len(objects(DEFAULTS)) - 1
+    newer = {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"}
+    served = send(clean, "GET", "/apis/admissionregistration.k8s.io/v1")["resources"]
+    lacking = newer - {each["kind"] for each in served}
+    assert [step["kind"] for step in told.left] == [
+        each["kind"] for each in objects(DEFAULTS) if each["kind"] in lacking
+    ]
+    assert {step["details"][0] for step in told.left} <= {"this server is too old for it; a webhook does the same"}
+    assert len(deeds) == len(objects(DEFAULTS)) - len(told.left) - 1
     assert not is_there(clean, DEPLOYMENT)
     assert not is_there(clean, SETS)
 
@@ -232,6 +245,24 @@ def test_definitions_of_somebody_else_are_kept_and_check_says_what_they_lack(cle
         send(clean, "DELETE", SETS)
 
 
+def test_where_placements_are_somebody_elses_two_might_decide_and_the_plan_says_so(clean: Server) -> None:
+    theirs = crd(RESOURCES[f"placements.{GROUP}"], DEFAULTS, converted=False)
+    send(clean, "POST", CRDS, theirs)
+    try:
+        (problem,) = muster(clean, "check", "-o", "json").json()["problems"]
+        assert "install --crds upstream --set mode=beside --dry-run" in problem
+        (note,) = muster(clean, "install", "--dry-run", "-o", "json").json()["notes"]
+        assert "both would decide" in note
+        assert "note: placements are a kind of " in muster(clean, "install", "--dry-run").out
+        assert muster(clean, "install", "--set", "mode=beside", "--yes").code == 0
+        assert "note:" not in muster(clean, "install", "--set", "mode=beside", "--dry-run").out
+        # Beside, nothing is refused for want of us: nobody answers, and that costs the advice.
+        (part,) = [each for each in muster(clean, "check", "-o", "json").json()["parts"] if each["name"] == "webhooks"]
+        assert part["words"] == "nobody answers: no advice is given; the setting webhooks=false does without"
+    finally:
+        send(clean, "DELETE", f"{CRDS}/placements.{GROUP}")
+
+
 def test_uninstall_keeps_objects_and_leaves_nothing_that_calls_us(clean: Server) -> None:
     assert muster(clean, "install", "--yes", "--set", "policies=false", "--set", "questions=true").code == 0
     assert muster(clean, "upgrade", "--set", "webhooks=false", "--yes").code == 0
@@ -265,12 +296,16 @@ def test_deleting_definitions_says_how_many_objects_go(clean: Server) -> None:
 
 def test_what_was_installed_with_kubectl_is_found_and_removed(clean: Server) -> None:
     """Applied by somebody else from `muster kubernetes manifests`, without an inventory."""
-    for each in objects(HomeSettings(webhooks=False, policies=False)):
+    for each in objects(HomeSettings(webhooks=False, policies=False, questions=True)):
         if each["kind"] in ("Deployment", "ServiceAccount"):
             plural = {"Deployment": "/apis/apps/v1", "ServiceAccount": "/api/v1"}[each["kind"]]
             send(clean, "POST", f"{plural}/namespaces/muster-system/{each['kind'].lower()}s", each)
     found = muster(clean, "check", "-o", "json").json()
     assert found["installed"]["version"]
+    # Its settings are read off its Pods, and nobody is sent to a command that would not help.
+    (gone,) = [each for each in found["problems"] if each.startswith("kinds ")]
+    assert gone.endswith("they come with the setting crds=ours, by whoever has installed it")
+    assert {part["name"]: part["words"] for part in found["parts"]}["questions"].endswith("is not there")
     told = muster(clean, "uninstall", "--yes", "-o", "json")
     assert told.deeds()["Deployment muster"] == "remove"
     assert not is_there(clean, DEPLOYMENT)
@@ -324,8 +359,33 @@ def test_check_tells_what_stands_still_and_what_could_not_be_read(installed: Ser
     assert all(kind["owner"] == "us" and not any(kind["lacks"].values()) for kind in found["kinds"])
     send(installed, "DELETE", "/apis/policy/v1/namespaces/muster-system/poddisruptionbudgets/muster")
     assert "PodDisruptionBudget muster-system/muster" in muster(installed, "check").out
-    seen = muster(installed, "check", "-o", "json", kubeconfig=installed.user("nobody")).json()
+    nobody = installed.user("nobody")
+    seen = muster(installed, "check", "-o", "json", kubeconfig=nobody).json()
     assert "ConfigMap muster-system/muster-installation" in seen["unseen"]
+    # Who may not look is told nothing that he could not know.
+    assert {place for rule in seen["rules"] for place in rule["enforced"]} == {"could not be read"}
+    assert (seen["installed"], seen["problems"]) == (None, [])
+    words = muster(installed, "check", kubeconfig=nobody).out
+    assert "installed: may not be read in muster-system" in words
+    assert f"managedclusters.{GROUP}: served; whose it is may not be read" in words
+
+
+def test_check_of_a_server_without_us_says_how_to_begin_and_no_more(clean: Server) -> None:
+    found = muster(clean, "check", "-o", "json").json()
+    how = "`muster kubernetes install --dry-run` shows what would come"
+    assert (found["problems"], found["noticed"]) == ([f"Muster is not installed in muster-system: {how}"], [])
+
+
+def test_kinds_that_are_missing_are_told_by_the_plan_and_by_check_with_what_brings_them(clean: Server) -> None:
+    told = muster(clean, "install", "--crds", "none", "--set", "webhooks=false", "--yes", "-o", "json")
+    (note,) = told.json()["notes"]
+    assert note.startswith(f"this server has no managedclusters.{GROUP}, ")
+    assert note.endswith("--crds ours brings them")
+    (gone,) = [each for each in muster(clean, "check", "-o", "json").json()["problems"] if each.startswith("kinds ")]
+    assert gone.endswith("the setting crds is none; `muster kubernetes upgrade --crds ours` brings them")
+    told = muster(clean, "upgrade", "--crds", "ours", "--yes")
+    assert (told.code, "note:" in told.out) == (0, False)
+    assert not any(each.startswith("kinds ") for each in muster(clean, "check", "-o", "json").json()["problems"])
 
 
 def test_check_names_every_rule_that_nobody_enforces(clean: Server) -> None:

@@ -15,6 +15,7 @@ from muster.controllers.permissions import LEASE
 from muster.kubernetes.installing.cluster import id_of
 from muster.kubernetes.manifests import objects
 from muster.kubernetes.objects.common import PART_OF
+from muster.kubernetes.serving.certificates import AUTHORITY_LIFE, SERVING_LIFE
 from muster.kubernetes.settings import DEFAULTS, HomeSettings, settings_from
 from muster.values.json import Json, JsonObject
 
@@ -170,7 +171,7 @@ def test_instead_of_its_placement_controller_only_placements_are_written() -> No
 
 def test_beside_open_cluster_management_what_is_none_of_its_business_is_written_too() -> None:
     """As the controllers that run there write it: labels of hosts, and resolutions."""
-    hosts = {"agents", "agentclassifications", "agentclassifications/status"}
+    hosts = {"agents", "agentclassifications", "agentclassifications/status", "hardwaredata", "nodefeatures"}
     assert written(HomeSettings(mode="beside", webhooks=False)) == {*OF_PLACEMENTS, *hosts, "resolutions/status"}
 
 
@@ -263,13 +264,42 @@ def test_what_is_added_to_the_pod_is_there_and_the_rest_too() -> None:
 def test_with_cert_manager_certificates_are_mounted_and_injected() -> None:
     pod = one(EVERYTHING, "Deployment")["spec"]["template"]["spec"]
     assert {"name": "certificates", "secret": {"secretName": "muster-serving"}} in pod["volumes"]
-    assert names(EVERYTHING, "Certificate") == ["muster-authority", "muster-serving"]
-    injected = [
-        each["metadata"]["name"]
-        for each in objects(EVERYTHING)
-        if "cert-manager.io/inject-ca-from" in each["metadata"].get("annotations", {})
+    # Whatever tells the API server to call our Service is given the authority of what is mounted.
+    callers = [each for each in objects(EVERYTHING) if _calls_us(each)]
+    assert [each["kind"] for each in callers] == [
+        "CustomResourceDefinition",
+        "ValidatingWebhookConfiguration",
+        "MutatingWebhookConfiguration",
+        "APIService",
     ]
-    assert SETS in injected
+    wanted = {"cert-manager.io/inject-ca-from": "muster-system/muster-serving"}
+    assert [each for each in objects(EVERYTHING) if each["metadata"].get("annotations", {}) == wanted] == callers
+
+
+def _calls_us(value: Json) -> bool:
+    if isinstance(value, list):
+        return any(map(_calls_us, value))
+    if not isinstance(value, dict):
+        return False
+    service = value.get("service")
+    if isinstance(service, dict) and (service.get("namespace"), service.get("name")) == ("muster-system", "muster"):
+        return True
+    return any(map(_calls_us, value.values()))
+
+
+def test_cert_manager_is_asked_for_what_our_pods_would_make() -> None:
+    found = {(each["kind"], each["metadata"]["name"]): each["spec"] for each in objects(EVERYTHING) if "spec" in each}
+    assert {name for kind, name in found if kind == "Certificate"} == {"muster-authority", "muster-serving"}
+    serving, authority = found["Certificate", "muster-serving"], found["Certificate", "muster-authority"]
+    assert "muster.muster-system.svc" in serving["dnsNames"], "as the API server calls a Service"
+    assert serving["secretName"] == "muster-serving"
+    # Each is issued by somebody who is there, up to one who signs for himself.
+    issuer = found[serving["issuerRef"]["kind"], serving["issuerRef"]["name"]]
+    assert (issuer, authority["isCA"]) == ({"ca": {"secretName": authority["secretName"]}}, True)
+    assert found[authority["issuerRef"]["kind"], authority["issuerRef"]["name"]] == {"selfSigned": {}}
+    # In hours, as cert-manager reads them; they live and are renewed as ours are.
+    hours = [f"{days * 24}h" for days in (SERVING_LIFE.days, 30, AUTHORITY_LIFE.days)]
+    assert [serving["duration"], serving["renewBefore"], authority["duration"]] == hours
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -14,13 +14,13 @@ import pytest
 
 from muster.api.fleet_questions import QUESTIONS
 from muster.kubernetes.settings import HomeSettings
+from tests.kubernetes.ports import free_ports
 from tests.kubernetes.replicas import (
     CLUSTERS,
     OCM,
     SETS,
     User,
     eventually,
-    free_ports,
     grant,
     install,
     install_kinds,

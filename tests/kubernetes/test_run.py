@@ -218,6 +218,7 @@ def test_health_is_told_on_a_port_of_its_own(pair: tuple[Replica, Replica]) -> N
     assert code == 200
     assert "muster_serving_process_resident_memory_bytes" in text
     assert "muster_fleet_clusters" in text
+    assert "muster_certificate_seconds_left" not in text  # nothing is served here that needs one
     assert one.health("/anything")[0] == 404
 
 

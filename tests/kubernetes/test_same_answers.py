@@ -20,10 +20,12 @@ from muster.cli.main import run
 from muster.client import Client, load_connection
 from muster.client.asking import ServerAsker
 from muster.demo import Fleet, fleet_objects
+from muster.errors import ApiError
 from muster.kubernetes.settings import HomeSettings
 from muster.questions.asked import served
 from tests.controllers.processes import hub_process
-from tests.kubernetes.replicas import LEASE, User, eventually, free_ports, install, install_kinds, replica
+from tests.kubernetes.ports import free_ports
+from tests.kubernetes.replicas import LEASE, User, eventually, install, install_kinds, replica
 from tests.questions.test_same_answers import ASKED
 
 if TYPE_CHECKING:
@@ -98,6 +100,8 @@ def _asked(runner: asyncio.Runner, admin: User, hub: Path, kubernetes: Path) -> 
         clients = [
             await stack.enter_async_context(Client(await load_connection(path=str(each)))) for each in (hub, kubernetes)
         ]
+        for each in clients:
+            await _answers(each)
         return Both(runner, *clients)
 
     async def closed() -> None:
@@ -106,6 +110,20 @@ def _asked(runner: asyncio.Runner, admin: User, hub: Path, kubernetes: Path) -> 
 
     yield runner.run(opened())
     runner.run(closed())
+
+
+async def _answers(client: Client) -> None:
+    """Until the controllers, which have just started, have read the fleet."""
+    async with asyncio.timeout(120):
+        while True:
+            try:
+                await ServerAsker(client).ask("FleetFacets", {})
+            except ApiError as error:
+                if error.code != 503:
+                    raise
+                await asyncio.sleep(0.2)
+            else:
+                return
 
 
 def loaded(file: Path, objects: list[dict[str, Any]], server: Server) -> None:

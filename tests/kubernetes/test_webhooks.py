@@ -9,13 +9,13 @@ import pytest
 
 from muster.kubernetes.settings import HomeSettings
 from muster.selectors.membership import DEFAULT_KEY
+from tests.kubernetes.ports import free_ports
 from tests.kubernetes.replicas import (
     CLUSTERS,
     OCM,
     SETS,
     User,
     eventually,
-    free_ports,
     grant,
     install,
     install_kinds,

@@ -16,7 +16,7 @@ LIMIT = 1_000_000
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=expressions, one=inputs(), other=inputs())
 def test_inputs_with_equal_projections_give_equal_results(
     text: str, one: dict[str, Any], other: dict[str, Any]

@@ -54,7 +54,7 @@ CLAIMS: Final = "managedCluster.status.clusterClaims"
 WORD: Final = re.compile(r"[A-Za-z0-9]+")
 ONLY: Final = re.compile(r"(key|claim|taint)?n[1-6]|(v1)?onlyn.*")
 KINDS: Final = {each.kind: each for each in QUESTIONS}
-CASES: Final = int(os.environ.get("MUSTER_CASES_OF_QUESTIONS", "3000"))
+CASES: Final = int(os.environ.get("MUSTER_CASES_OF_QUESTIONS", "1000"))
 PATIENCE: Final = 600.0  # seconds: how long a loaded machine takes is no part of an answer
 _DEPEND_ON_COUNTED: Final = ("matched", "unmatched", "failed")
 _OF_PLACEMENTS: Final = ("Plan", "PlacementExplanation")
@@ -333,6 +333,8 @@ def some_question(chance: random.Random) -> tuple[str, Object]:
             return "Completion", {"expression": chance.choice((text, *more)), "mostItems": 500}
         case _:
             rows: Object = {"show": chance.choice(("All", "Matched", "Unmatched", "Failed")), "limit": 10}
+            if chance.random() < 0.3:
+                rows["placements"] = True
             if chance.random() < 0.5:
                 rows["fields"] = [{"expression": some_expression(chance)} for _ in range(2)]
             if chance.random() < 0.4:

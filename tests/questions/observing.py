@@ -13,6 +13,7 @@ from muster.questions.observer import Observer
 from tests.controllers.questions.answering import NOW
 
 EVERYTHING = Scope(everything=True, sets=None)
+NOWHERE = Scope()
 
 
 def an_observer(*objects: dict[str, Any], seconds: float = 10.0) -> Observer:
@@ -21,16 +22,20 @@ def an_observer(*objects: dict[str, Any], seconds: float = 10.0) -> Observer:
     return observer
 
 
-def body_of(kind: str, spec: dict[str, Any], scope: Scope = EVERYTHING, asker: str = "ada") -> bytes:
-    return msgspec.json.encode(Question(kind, msgspec.Raw(msgspec.json.encode(spec)), asker, scope))
+def body_of(
+    kind: str, spec: dict[str, Any], scope: Scope = EVERYTHING, asker: str = "ada", places: Scope = NOWHERE
+) -> bytes:
+    return msgspec.json.encode(Question(kind, msgspec.Raw(msgspec.json.encode(spec)), asker, scope, places))
 
 
-def answer(observer: Observer, kind: str, spec: dict[str, Any], scope: Scope = EVERYTHING) -> Any:
-    return msgspec.json.decode(asyncio.run(observer.answer(body_of(kind, spec, scope))))
+def answer(
+    observer: Observer, kind: str, spec: dict[str, Any], scope: Scope = EVERYTHING, places: Scope = NOWHERE
+) -> Any:
+    return msgspec.json.decode(asyncio.run(observer.answer(body_of(kind, spec, scope, places=places))))
 
 
-def evaluation(observer: Observer, scope: Scope = EVERYTHING, **spec: Any) -> Any:
-    return answer(observer, "FleetEvaluation", spec, scope)
+def evaluation(observer: Observer, scope: Scope = EVERYTHING, places: Scope = NOWHERE, **spec: Any) -> Any:
+    return answer(observer, "FleetEvaluation", spec, scope, places)
 
 
 def named(status: Any) -> list[str]:

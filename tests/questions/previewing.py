@@ -14,6 +14,7 @@ from muster.api.parts import PartialObject
 from muster.api.reading import Reader
 from muster.api.resolution import CATALOG_LABEL, Resolution
 from muster.classification.classification import CLASSIFICATIONS
+from muster.controllers.hosts.reported import mirror_of
 from muster.controllers.hosts.world import AgentWorld
 from muster.controllers.placements.preview import world_of
 from muster.controllers.questions.kinds import Refusal
@@ -25,6 +26,7 @@ from muster.hub.auth.rbac.authorizer import RbacAuthorizer
 from muster.hub.questions import Questions
 from muster.hub.requests import Target, User
 from muster.hub.status import StatusError
+from muster.importing.hosts import OTHER_KINDS
 from muster.questions.observer import Observer
 from tests.controllers.questions.answering import NOW
 
@@ -67,6 +69,7 @@ def hosts_of(objects: Iterable[Object], holds: Any = lambda *_: None) -> AgentWo
     mirrors: dict[str, Any] = {
         "Agent": Mirror(Reader(Agent), world.put_agent, world.remove_agent),
         "AgentClassification": Mirror(CLASSIFICATIONS, world.put_classification, world.remove_classification),
+        **{each.kind: mirror_of(each, world) for each in OTHER_KINDS.values()},
     }
     for obj in objects:
         if obj["kind"] in mirrors:

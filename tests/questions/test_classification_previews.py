@@ -260,3 +260,30 @@ def test_the_group_of_hosts_is_theirs() -> None:
     wrong = [rule("agents", "get", group="other.io"), rule("agentclassifications", "get", group="other.io")]
 
     assert (HOSTS, preview({"query": "true"}, rules=wrong)["hosts"]) == ("agent-install.openshift.io", 0)
+
+
+def a_reported_host(name: str, cpus: int) -> Object:
+    metadata = {"name": name, "namespace": "hosts", "resourceVersion": "1"}
+    spec = {"hardware": {"cpu": {"count": cpus}}}
+    return {"apiVersion": "metal3.io/v1alpha1", "kind": "HardwareData", "metadata": metadata, "spec": spec}
+
+
+def test_hosts_that_others_report_are_previewed_by_who_may_get_them() -> None:
+    reported = [a_reported_host("m1", 64), a_reported_host("m2", 1), a_reported_host("h1", 64)]
+    metal = rule("hardwaredata", "get", group="metal3.io")
+
+    def told(*more: Object) -> tuple[int, int, list[str]]:
+        status = preview({"query": ".cpu.count > 8"}, *reported, rules=[*EVERYTHING, *more])
+        matched = [each["name"] for each in status["rows"] if each["verdict"] == "Matched"]
+        return status["hosts"], status["hidden"], matched
+
+    assert told(metal) == (7, 0, ["h2", "h3", "hardwaredata/h1", "hardwaredata/m1"])
+    assert told() == (4, 3, ["h2", "h3"])
+    named = rule("hardwaredata", "get", group="metal3.io", names=["h1"])
+    assert told(named) == (5, 2, ["h2", "h3", "hardwaredata/h1"])
+    one = {"classification": BIG, "host": "hardwaredata/m1"}
+    status = preview(one, *reported, rules=[*EVERYTHING, metal])
+    assert rows(status, "after") == [("hardwaredata/m1", "big")]
+    assert preview(one, *reported)["refused"] == 403
+    absent = preview({**one, "host": "hardwaredata/m9"}, *reported, rules=[*EVERYTHING, metal])
+    assert (absent["refused"], absent["message"]) == (404, 'hardwaredata.metal3.io "m9" not found')

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from muster.controllers.placements.decision_pages import PLACEMENT_LABEL
 from muster.controllers.questions.kinds import Refusal
 from muster.questions.asked import Scope
 from tests.builders import a_binding, a_cluster, a_placement, a_set, a_taint
@@ -247,6 +248,35 @@ def test_who_may_get_some_is_told_of_these_and_of_the_others_one_number(observer
 
     assert (counts(status), status["objects"], status["hidden"]) == ((1, 1, 0), 2, 2)
     assert named(status) == ["c2", "c4"]
+
+
+def a_decision(placement: str, namespace: str, *clusters: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "cluster.open-cluster-management.io/v1beta1",
+        "kind": "PlacementDecision",
+        "metadata": {"name": f"{placement}-1", "namespace": namespace, "labels": {PLACEMENT_LABEL: placement}},
+        "status": {"decisions": [{"clusterName": each, "reason": ""} for each in clusters]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        (Scope(everything=True), [2, 1, 0, 0]),
+        (Scope(namespaces=frozenset({"apps"})), [1, 1, 0, 0]),
+        (Scope(), [0, 0, 0, 0]),
+    ],
+)
+def test_rows_say_how_many_placements_have_decided_for_them_of_those_that_may_be_explained(
+    places: Scope, expected: list[int]
+) -> None:
+    observer = an_observer(*FLEET, a_decision("p", "apps", "c1", "c2", "gone"), a_decision("q", "shops", "c1"))
+
+    asked = evaluation(observer, places=places, rows={"placements": True})
+    unasked = evaluation(observer, places=places)
+
+    assert [row["placements"] for row in asked["rows"]] == expected
+    assert all("placements" not in row for row in unasked["rows"])
 
 
 def test_clusters_of_bound_sets_are_counted_and_not_shown() -> None:

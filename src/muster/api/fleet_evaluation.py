@@ -40,6 +40,7 @@ class Rows(Node, frozen=True):
     descending: Annotated[bool, Meta(description="The greatest first.")] = False
     offset: Annotated[Count, Meta(description="How many rows to pass over.")] = 0
     limit: Annotated[int, Meta(description="How many rows to send.", ge=0, le=MOST_ROWS)] = 20
+    placements: Annotated[bool, Meta(description="Of clusters: say how many placements have decided for each.")] = False
 
 
 class FleetEvaluationSpec(Chosen, frozen=True):
@@ -88,6 +89,10 @@ class Row(Node, frozen=True):
         default_factory=dict
     )
     why: Annotated[str, Meta(description="Why it did not match.")] = ""
+    placements: Annotated[
+        int | None,
+        Meta(description="How many placements have decided for it, of those that the asker may explain; if asked for."),
+    ] = None
 
 
 class Failure(Part, frozen=True):
@@ -126,6 +131,8 @@ def _rules(new: JsonObject, _: JsonObject | None) -> list[Cause]:
     if spec.get("resource", "managedclusters") != "managedclusters":
         of_clusters = [name for name in ("predicates", "placement") if spec.get(name)]
         causes += [invalid(f"spec.{name}", spec[name], "is for managedclusters only") for name in of_clusters]
+        if spec.get("rows", {}).get("placements"):
+            causes.append(invalid("spec.rows.placements", True, "is for managedclusters only"))
     return causes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - typer reads annotations at run time
@@ -12,6 +13,7 @@ import typer
 
 from muster.cli.hub.processes import identity, log_to_stderr, while_wanted
 from muster.cli.inputs.options import Context, Kubeconfig, with_client
+from muster.cli.kubernetes.companions import Listen, telling
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.paint import Shade, paint_for
 from muster.cli.terminal.progress import Progress
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from muster.importing.rules import Rules
 
 _CLUSTERS: Final = "managedclusters.cluster.open-cluster-management.io"
+_OTHER_FILES: Final = 1_100  # that are no kept connections: looks at others, most of all
 _MOST_SECONDS: Final = 120  # between looks: a cluster is lost after five lease durations of 60 s
 
 
@@ -39,6 +42,12 @@ def command(
         int, typer.Option("--full-every", min=1, metavar="SECONDS", help="Pause between two looks at everything.")
     ] = 300,
     at_once: Annotated[int, typer.Option("--at-once", min=1, max=1000, help="Looks at the same time.")] = 64,
+    keep_open: Annotated[
+        int,
+        typer.Option(
+            "--keep-open", min=0, metavar="COUNT", help="With --watch: connections that stay open, 70 KB each."
+        ),
+    ] = 5_000,
     rules: Annotated[
         Path | None,
         typer.Option("--rules", metavar="FILE", help="Rules that make claims; else the hub's ConfigMap muster-sync."),
@@ -57,6 +66,7 @@ def command(
         str,
         typer.Option("--lease-namespace", metavar="NAMESPACE", help="With --watch: where its lease and the rules are."),
     ] = "kube-system",
+    listen: Listen = None,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
@@ -75,15 +85,15 @@ def command(
         raise InvalidObjectError("", "--watch keeps all imported clusters true: name none")
 
     async def once(client: Client) -> dict[str, Verdict | None]:
-        chosen = _Chosen(rules, providers, contexts_from, every, full_every, at_once)
+        chosen = _Chosen(rules, providers, contexts_from, every, full_every, at_once, 0)
         controller = await _controller(client, chosen)
         names = await _listed(client, controller, name or [])
         with Progress(f"of {len(names)} clusters read") as progress:
             return await _all(controller, names, at_once, progress)
 
     if watch:
-        chosen = _Chosen(rules, providers, contexts_from, every, full_every, at_once)
-        _watch(chosen, context, kubeconfig, lease_namespace)
+        chosen = _Chosen(rules, providers, contexts_from, every, full_every, at_once, _affordable(keep_open))
+        _watch(chosen, context, kubeconfig, lease_namespace, listen)
         return
     found = with_client(once, context, kubeconfig)
     if not found:
@@ -102,11 +112,13 @@ class _Chosen:
     every: int
     full_every: int
     at_once: int
+    keep_open: int
 
     def settings(self) -> SyncSettings:
         from muster.controllers.syncing.controller import SyncSettings
 
-        return SyncSettings(float(self.every), float(self.full_every), self.at_once, max(1, self.at_once // 4))
+        failing = max(1, self.at_once // 4)
+        return SyncSettings(float(self.every), float(self.full_every), self.at_once, failing, kept=self.keep_open)
 
     def plugins(self) -> Plugins:
         from muster.collecting.plugins import read_plugins
@@ -125,7 +137,7 @@ class _Chosen:
         return found
 
 
-def _watch(chosen: _Chosen, context: str | None, kubeconfig: str | None, namespace: str) -> None:
+def _watch(chosen: _Chosen, context: str | None, kubeconfig: str | None, namespace: str, listen: str | None) -> None:
     import uvloop
 
     from muster.client import Candidate, load_connection
@@ -134,6 +146,7 @@ def _watch(chosen: _Chosen, context: str | None, kubeconfig: str | None, namespa
     from muster.controllers.syncing.running import LEASE, SyncOptions, run_sync
 
     log_to_stderr()
+    made: list[SyncController] = []
     options = SyncOptions(
         chosen.settings(),
         utc_now,
@@ -142,6 +155,7 @@ def _watch(chosen: _Chosen, context: str | None, kubeconfig: str | None, namespa
         Contexts(chosen.contexts),
         chosen.own_rules(),
         namespace,
+        lambda controller: made.__setitem__(slice(None), [controller]),
     )
 
     def ready(controller: SyncController) -> None:
@@ -149,9 +163,26 @@ def _watch(chosen: _Chosen, context: str | None, kubeconfig: str | None, namespa
         sys.stdout.flush()
 
     async def work() -> None:
-        await run_sync(await load_connection(context, kubeconfig), options, ready)
+        async with telling(listen, lambda: made[0].metrics if made else None):
+            await run_sync(await load_connection(context, kubeconfig), options, ready)
 
     uvloop.run(while_wanted(work(), supervised=False))
+
+
+def _affordable(wanted: int) -> int:
+    """As many connections as the process may have files, after asking for all that it may; some are for others."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or soft < hard:
+        with contextlib.suppress(OSError, ValueError):
+            most = max(soft, wanted + _OTHER_FILES)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most if hard == resource.RLIM_INFINITY else hard, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    affordable = wanted if soft == resource.RLIM_INFINITY else max(0, min(wanted, soft - _OTHER_FILES))
+    if affordable < wanted:
+        sys.stderr.write(f"muster: {soft} files may be open, so that {affordable} connections are kept (ulimit -n)\n")
+    return affordable
 
 
 async def _controller(client: Client, chosen: _Chosen) -> SyncController:

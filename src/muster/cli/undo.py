@@ -9,21 +9,23 @@ import typer
 
 from muster.cli.completion.answers import names_of
 from muster.cli.history import PLACEMENTS, read_history, revision_of
-from muster.cli.inputs.fields import items_of, number_in, part_of
+from muster.cli.inputs.fields import items_of, number_in, part_of, text_in
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, with_client
 from muster.cli.terminal.commands import App
 from muster.cli.terminal.consent import asked, require_terminal
 from muster.cli.terminal.exits import Exit
-from muster.errors import InvalidObjectError
+from muster.errors import ApiError, InvalidObjectError
 from muster.values.api_paths import object_path
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from muster.client import Client
+    from muster.client import Client, Reply
 
 app = App()
 MANAGER: Final = "muster-undo"
 _MOST_FIELDS: Final = 50
+_ATTEMPTS: Final = 5
+_CONFLICT: Final = 409
 
 
 @app.callback()
@@ -48,7 +50,7 @@ def placement(
 ) -> None:
     """Restore an earlier spec of a placement; nothing but the spec.
 
-    Shows what changes and asks. Nothing is written if somebody else has changed the placement meanwhile.
+    Shows what changes and asks. Nothing is written if somebody else has changed its spec meanwhile.
     `muster history placement` lists the revisions.
 
     Examples:
@@ -76,12 +78,34 @@ def placement(
 
     async def write(client: Client) -> int:
         path = object_path(*PLACEMENTS, current["metadata"]["namespace"], name)
-        reply = await client.request("PUT", path, params={"fieldManager": MANAGER}, body=restored)
+        reply = await _replaced(client, path, current, chosen)
         sys.stderr.writelines(f"Warning: {warning}\n" for warning in reply.warnings)
         return number_in(reply.json()["metadata"], "generation")
 
     generation = with_client(write, context, kubeconfig)
     sys.stdout.write(f"the spec of revision {chosen['revision']} is back, as revision {generation}\n")
+
+
+async def _replaced(client: Client, path: str, shown: JsonObject, chosen: JsonObject) -> Reply:
+    """Written over the spec that was shown, and over no other. That a status or a label has changed meanwhile is no
+    reason to refuse: the controllers may be at work."""
+    found = shown
+    for _ in range(_ATTEMPTS):
+        try:
+            body = {**found, "spec": chosen["spec"]}
+            return await client.request("PUT", path, params={"fieldManager": MANAGER}, body=body)
+        except ApiError as error:
+            if error.code != _CONFLICT:
+                raise
+            conflict = error
+        found = (await client.request("GET", path)).json()
+        if part_of(found, "spec") != part_of(shown, "spec") or _uid(found) != _uid(shown):
+            break
+    raise conflict
+
+
+def _uid(found: JsonObject) -> str:
+    return text_in(part_of(found, "metadata"), "uid")
 
 
 def before(record: JsonMapping, current: JsonMapping) -> JsonObject:

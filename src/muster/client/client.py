@@ -38,7 +38,7 @@ _PATIENCE = aiohttp.ClientTimeout(total=60, sock_connect=10)
 _WHILE_WATCHING = aiohttp.ClientTimeout(total=None, sock_connect=10)
 _ATTEMPTS = 4
 _LINE = 16 * 1024 * 1024
-_UNAUTHORIZED = 401
+_UNAUTHORIZED, _UNAVAILABLE = 401, 503
 _STATIC = Credentials()
 
 
@@ -131,10 +131,12 @@ class Client:
         body: Json = None,
         content_type: str = JSON,
         accept: str = JSON,
+        waits_for_others: bool = True,
     ) -> Reply:
         """Send one request. Raises ApiError for a refusal and UnreachableError when no answer comes.
 
-        A server that is too busy and says when to come back is asked again, a few times: it has done nothing yet.
+        A server that is too busy and says when to come back is asked again, a few times: it has done nothing yet. Who
+        can do without what is not there (503) need not wait for it.
         Anything else is the caller's to repeat, who knows whether doing it twice is right.
         """
         data = None if body is None else msgspec.json.encode(body)
@@ -156,7 +158,8 @@ class Client:
             if attempt == 0 and await self._may_try_again(response.status, credentials):
                 continue
             pause = retry_after(response.status, response.headers.get("Retry-After", ""))
-            if pause is None or attempt == _ATTEMPTS - 1:
+            in_vain = response.status == _UNAVAILABLE and not waits_for_others
+            if pause is None or in_vain or attempt == _ATTEMPTS - 1:
                 break
             await asyncio.sleep(pause)
         if response.status >= 400:

@@ -50,10 +50,19 @@ class GuardedClient(Client):
         body: Json = None,
         content_type: str = JSON,
         accept: str = JSON,
+        waits_for_others: bool = True,
     ) -> Reply:
         if method not in ("GET", "POST") and not _version(method, body):
             raise VersionMissingError(f"{method} {path}: it does not name the version that it was decided from")
-        return await super().request(method, path, params=params, body=body, content_type=content_type, accept=accept)
+        return await super().request(
+            method,
+            path,
+            params=params,
+            body=body,
+            content_type=content_type,
+            accept=accept,
+            waits_for_others=waits_for_others,
+        )
 
 
 def _version(method: str, body: Json) -> str:

@@ -1,7 +1,7 @@
 """How to get to a cluster, from what its ManagedCluster says: a Secret, a ClusterProfile, or a context of a kubeconfig.
 
-What was fetched is remembered for some minutes, and forgotten when the cluster does not take it. Connections are made
-anew for every look: ten thousand kept ones would take more memory than everything else.
+What was fetched is remembered for some minutes, and forgotten when the cluster does not take it. `connections` keeps
+what is made of it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import binascii
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.client.credentials import Credentials
 from muster.client.kubeconfig import Connection, chosen_context, load_connection, load_pair, static_connection
-from muster.client.kubeconfig_files import Cluster, KubeconfigError, User, kubeconfig_in
+from muster.client.kubeconfig_files import Cluster, User, kubeconfig_in
 from muster.collecting.plugins import Plugins, credentials_from
 from muster.collecting.profiles import providers_of
 from muster.collecting.troubles import Trouble, TroubleError
@@ -37,13 +37,20 @@ _PROFILES: Final = ("multicluster.x-k8s.io", "v1alpha1", "clusterprofiles")
 
 
 @dataclass(frozen=True, slots=True)
-class _Material:
+class Material:
     """What a connection is made of."""
 
     cluster: Cluster
     user: User
     credentials: Credentials
-    until: float  # by the monotonic clock
+    until: float = field(compare=False)  # by the monotonic clock
+
+    def connection(self) -> Connection:
+        """Raises KubeconfigError."""
+        made = static_connection(self.cluster, self.user)
+        if self.credentials.pair is not None and made.tls is not None:
+            load_pair(made.tls, *self.credentials.pair)
+        return replace(made, headers={**made.headers, **self.credentials.headers})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +74,17 @@ class Accesses:
         self._clock = clock
         self._allowed: Plugins = plugins or {}
         self._contexts = contexts
-        self._kept: dict[tuple[str, str], _Material] = {}
+        self._kept: dict[tuple[str, str], Material] = {}
 
     def forget(self, cluster: str, how: str) -> None:
         """What is remembered was of no use."""
         self._kept.pop((cluster, how), None)
 
-    async def connection(self, cluster: str, how: str) -> Connection:
-        """A connection as the annotation says. Raises TroubleError."""
+    async def way(self, cluster: str, how: str) -> Material | Connection:
+        """What a connection is made of, as the annotation says; of a context, the connection itself.
+
+        Raises TroubleError and KubeconfigError.
+        """
         try:
             if how.startswith(BY_CONTEXT):
                 return await self._of_context(how.removeprefix(BY_CONTEXT))
@@ -82,14 +92,11 @@ class Accesses:
             if material is None or material.until <= time.monotonic():
                 material = await self._material(cluster, how)
                 self._kept[(cluster, how)] = material
-            return _connection(material)
-        except KubeconfigError as error:
-            self.forget(cluster, how)
-            raise TroubleError(Trouble.NO_ACCESS, f"the kubeconfig cannot be used: {error.reason}") from error
         except InvalidObjectError as error:
             raise TroubleError(Trouble.NO_ACCESS, str(error)) from error
+        return material
 
-    async def _material(self, cluster: str, how: str) -> _Material:
+    async def _material(self, cluster: str, how: str) -> Material:
         if how == BY_SECRET:
             return await self._of_secret(cluster)
         if how.startswith(BY_PROFILE):
@@ -103,7 +110,7 @@ class Accesses:
             raise TroubleError(Trouble.NO_ACCESS, text)
         return await load_connection(name, self._contexts.file)
 
-    async def _of_secret(self, cluster: str) -> _Material:
+    async def _of_secret(self, cluster: str) -> Material:
         where = f"the Secret {cluster}/{SECRET}"
         secret = await self._fetched(object_path("", "v1", "secrets", cluster, SECRET), where)
         data = secret.get("data")
@@ -117,9 +124,9 @@ class Accesses:
         except (binascii.Error, ValueError):
             raise TroubleError(Trouble.NO_ACCESS, f"{where} cannot be decoded") from None
         _, _, server, user = chosen_context(kubeconfig_in(content, where), None)
-        return _Material(server, user, Credentials(), time.monotonic() + _REMEMBERED)
+        return Material(server, user, Credentials(), time.monotonic() + _REMEMBERED)
 
-    async def _of_profile(self, namespace: str, name: str) -> _Material:
+    async def _of_profile(self, namespace: str, name: str) -> Material:
         where = f"the ClusterProfile {namespace}/{name}"
         profile = await self._fetched(object_path(*_PROFILES, namespace, name), where)
         offered = providers_of(profile)
@@ -131,7 +138,7 @@ class Accesses:
                 if credentials.until is not None:
                     lasts = (credentials.until - self._clock()).total_seconds() - _MARGIN
                 until = time.monotonic() + min(lasts, _REMEMBERED)
-                return _Material(provider.cluster, User(), credentials, until)
+                return Material(provider.cluster, User(), credentials, until)
         names = ", ".join(sorted(each.name[:80] for each in offered)[:10]) or "none"
         allowed = ", ".join(sorted(self._allowed)) or "none"
         text = f"{where} offers the access providers {names}; this process may use {allowed} (--providers FILE)"
@@ -144,11 +151,3 @@ class Accesses:
             why = {403: "may not be read", 404: "is not there"}.get(error.code, f"cannot be read (code {error.code})")
             raise TroubleError(Trouble.NO_ACCESS, f"{what} {why}") from error
         return found
-
-
-def _connection(material: _Material) -> Connection:
-    made = static_connection(material.cluster, material.user)
-    credentials = material.credentials
-    if credentials.pair is not None and made.tls is not None:
-        load_pair(made.tls, *credentials.pair)
-    return replace(made, headers={**made.headers, **credentials.headers})

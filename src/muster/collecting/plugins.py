@@ -134,7 +134,8 @@ def _environment(plugin: Plugin, provider: Provider) -> dict[str, str]:
     found = {**os.environ, **{each.name: each.value for each in config.env}}
     own = {each.name for each in config.env}
     if plugin.env_policy in (APPEND_IF_NEW, REPLACE):
-        kept = set() if plugin.env_policy == REPLACE else own
+        # "If not exists" is about everything that the program would see anyway: nobody moves its PATH by a profile.
+        kept = set() if plugin.env_policy == REPLACE else {*own, *os.environ}
         more = list(provider.more_env.items())[:_MOST_EXTRA]
         found |= {name: value for name, value in more if _is_variable(name, value) and name not in kept}
     spec: JsonObject = {"interactive": False}

@@ -20,6 +20,7 @@ from muster.api.parts import Node, ObjectMeta, Part
 from muster.api.reading import Reader
 from muster.client.errors import CredentialsError, UnreachableError
 from muster.collecting.troubles import Trouble, TroubleError
+from muster.collecting.wire import Answer, Wire
 from muster.importing.facts import ClusterFacts, NodeFacts, OpenShift, node_page
 from muster.importing.rules import LONGEST_NAME, LONGEST_VALUE
 from muster.values.api_paths import collection_path, object_path
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Kind = TypeVar("Kind")
-_HEADERS: Final = {"Accept": "application/json", "Accept-Encoding": "identity"}
+HEADERS: Final = {"Accept": "application/json", "Accept-Encoding": "identity"}
 _PAGE: Final = 250
 _LONGEST_TOKEN: Final = 16 * 1024  # of a continuation
 _LIVE, _HEALTHY, _VERSION = "/livez", "/healthz", "/version"
@@ -125,12 +126,12 @@ _CLAIM_LISTS: Final = Reader(_Claims)
 _CLUSTER_VERSIONS: Final = Reader(_ClusterVersion)
 
 
-async def is_alive(client: Client, limits: ReadLimits) -> None:
+async def is_alive(client: Client | Wire, limits: ReadLimits) -> None:
     """Ask whether the API server lives, and nothing else. Raises TroubleError."""
     await _in_time(_Look(client, limits).health(), limits)
 
 
-async def look_at(client: Client, limits: ReadLimits) -> Seen:
+async def look_at(client: Client | Wire, limits: ReadLimits) -> Seen:
     """Everything that can be known. Raises TroubleError."""
     look = _Look(client, limits)
     return await _in_time(look.everything(), limits)
@@ -147,7 +148,7 @@ async def _in_time(deed: Awaitable[Result], limits: ReadLimits) -> Result:
 class _Look:
     """One look: what it has read so far, and what it may not read."""
 
-    def __init__(self, client: Client, limits: ReadLimits) -> None:
+    def __init__(self, client: Client | Wire, limits: ReadLimits) -> None:
         self._client = client
         self._limits = limits
         self._bytes = 0
@@ -244,31 +245,36 @@ class _Look:
     async def _get(self, path: str, query: str = "") -> tuple[int, bytes]:
         """One answer. Raises TroubleError for none, for a redirect and for one that is too large."""
         limits = self._limits
-        try:
-            async with self._client.exchange(
-                "GET", path, query=query, headers=_HEADERS, seconds=limits.seconds
-            ) as response:
-                if 300 <= response.status < 400:
-                    raise TroubleError(Trouble.REDIRECTED, f"{path} answers with a redirect ({response.status})")
-                if response.headers.get("Content-Encoding", "identity") != "identity":
-                    raise TroubleError(Trouble.MALFORMED, f"{path} answers in an encoding that was not asked for")
-                return response.status, await self._body(response.content, path)
-        except CredentialsError as error:
-            raise TroubleError(Trouble.NO_ACCESS, f"no credentials: {error.cause}") from error
-        except UnreachableError as error:
-            raise _trouble(error) from error
+        most = min(limits.answer_bytes, limits.total_bytes - self._bytes)
+        if isinstance(self._client, Wire):
+            answer = await self._client.get(path, query, limits.seconds, most)
+        else:
+            answer = await _exchanged(self._client, path, query, limits.seconds, most)
+        self._bytes += len(answer.body)
+        if 300 <= answer.code < 400:
+            raise TroubleError(Trouble.REDIRECTED, f"{path} answers with a redirect ({answer.code})")
+        if answer.encoded:
+            raise TroubleError(Trouble.MALFORMED, f"{path} answers in an encoding that was not asked for")
+        return answer.code, answer.body
 
-    async def _body(self, stream: aiohttp.StreamReader, path: str) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        async for part in stream.iter_any():
-            size += len(part)
-            self._bytes += len(part)
-            if size > self._limits.answer_bytes or self._bytes > self._limits.total_bytes:
-                most = self._limits.answer_bytes if size > self._limits.answer_bytes else self._limits.total_bytes
-                raise TroubleError(Trouble.TOO_LARGE, f"{path} answers with more than {most:,} bytes")
-            parts.append(part)
-        return b"".join(parts)
+
+async def _exchanged(client: Client, path: str, query: str, seconds: float, most: int) -> Answer:
+    """The same by a client whose credentials have to be renewed now and then."""
+    try:
+        async with client.exchange("GET", path, query=query, headers=HEADERS, seconds=seconds) as response:
+            encoded = response.headers.get("Content-Encoding", "identity") != "identity"
+            parts: list[bytes] = []
+            size = 0
+            async for part in response.content.iter_any():
+                size += len(part)
+                if size > most:
+                    raise TroubleError(Trouble.TOO_LARGE, f"{path} answers with more than {most:,} bytes")
+                parts.append(part)
+            return Answer(response.status, b"".join(parts), encoded)
+    except CredentialsError as error:
+        raise TroubleError(Trouble.NO_ACCESS, f"no credentials: {error.cause}") from error
+    except UnreachableError as error:
+        raise _trouble(error) from error
 
 
 def _trouble(error: UnreachableError) -> TroubleError:

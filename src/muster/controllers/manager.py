@@ -31,7 +31,8 @@ from muster.controllers.garbage.collector import METADATA, METADATA_LIST, Garbag
 from muster.controllers.garbage.custom_kinds import CustomKinds, is_custom
 from muster.controllers.hosts.controllers import HostControllers
 from muster.controllers.placements.controller import PlacementController
-from muster.controllers.placements.guards.guarding import CONFIG_MAP as GUARDS
+from muster.controllers.placements.guards.defaults import CONFIG_MAP as GUARDS
+from muster.controllers.placements.guards.following import defaults_mirror, following
 from muster.controllers.placements.keys import Key, SetKey
 from muster.controllers.placements.mirrors import CLUSTER_LEASES, PlacementMirrors
 from muster.controllers.placements.world import PlacementWorld
@@ -248,8 +249,7 @@ class Manager:
 
     def guard_defaults(self) -> Handler:
         """Who listens to the ConfigMap of guards for all placements."""
-        guards = self.placements.guards
-        return Mirror(CONFIG_MAPS, guards.put_defaults, guards.remove_defaults, unreadable=self.unreadable.of("guards"))
+        return defaults_mirror(self.placements.guards, self.world.recorded, self.unreadable.of("guards"))
 
     def _wake_binding(self, place: Place) -> None:
         self.sets.queue.add(BindingKey(*place))
@@ -367,6 +367,10 @@ async def _run_once(
             reflectors.append(Reflector(client, config_maps, manager.pair_rules(), one=place))
         place = (quarantine.namespace, GUARDS)
         reflectors.append(Reflector(client, config_maps, manager.guard_defaults(), one=place))
+        remembered = LateKinds(client)  # what nobody decides by need not have been read
+        recording: list[Reflector] = []
+        if observer is not None:
+            recording += following(manager.world.recorded, client, discovery, remembered, manager.unreadable)
         if duties.resolutions:
             packed = manager.resolutions.catalog_handler()
             reflectors.append(Reflector(client, config_maps, packed, labels=f"{CATALOG_LABEL}=true"))
@@ -388,6 +392,9 @@ async def _run_once(
                 tasks.create_task(observer.run())
             tasks.create_task(_lead(leadership, manager, garbage, keeper, ready))
             tasks.create_task(late.run(lambda each: _begin(each, reflectors, tasks)))
+            tasks.create_task(remembered.run(lambda each: _begin(each, recording, tasks)))
+            for reflector in recording:
+                tasks.create_task(reflector.run())
 
 
 def _listened_to(client: Client, handler: Handler, resource: ServedResource) -> Reflector:

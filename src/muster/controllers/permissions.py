@@ -15,6 +15,8 @@ from muster.api.registration import SIGNER
 from muster.clustersets.pairs import NAME as PAIRS
 from muster.controllers.registration.objects import ADDONS, SHARED_RULES, WORKS, own_rules
 from muster.controllers.runtime.quarantine import CONFIG_MAP as QUARANTINE
+from muster.importing.found import SECRET as CREDENTIALS
+from muster.importing.hosts import OTHER_KINDS
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ REGISTRAR: Final = "system:muster:registrar"
 #: The role that the hub keeps for the collector: the kinds that somebody has defined, by name.
 CUSTOM_KINDS: Final = f"{COLLECTOR}:custom-kinds"
 LEASE: Final = "muster-controllers"  # whoever holds it leads
+SYNC: Final = "muster-sync"  # whoever holds it looks at imported clusters; the ConfigMap with its rules
 COLLECTING: Final = ("get", "list", "watch", "patch", "delete")
 _RBAC: Final = "rbac.authorization.k8s.io"
 _OCM: Final = "cluster.open-cluster-management.io"
@@ -78,8 +81,8 @@ RULES: Final[Mapping[str, list[JsonObject]]] = {
         # What moved the decisions of each placement. One that takes over the history of a placement of the same name
         # changes its owner, which needs the permission to delete it.
         _on(["get", "list", "create", "update", "delete"], "placement.muster.dev", "placementhistories"),
-        # What the guards of each placement remember, in the same way.
-        _on(["get", "list", "create", "update", "delete"], "placement.muster.dev", "placementguardrecords"),
+        # What the guards of each placement remember, in the same way; who answers questions follows it.
+        _on([*_READ, "create", "update", "delete"], "placement.muster.dev", "placementguardrecords"),
         # A reference that blocks its owner's deletion needs this, where the server checks it.
         _on(["update"], _OCM, "placements/finalizers"),
         _on(
@@ -94,6 +97,8 @@ RULES: Final[Mapping[str, list[JsonObject]]] = {
         # Labels of agents, and finalizers and status of what says which labels they carry.
         _on([*_READ, "patch"], "agent-install.openshift.io", "agents", "agentclassifications"),
         _on(["patch"], "agent-install.openshift.io", "agentclassifications/status"),
+        # The same for hosts that others report, where somebody has defined these kinds.
+        *(_on([*_READ, "patch"], each.group, each.plural) for each in OTHER_KINDS.values()),
         # Resolutions, and the ConfigMaps with their catalogs: those with the label for it are listed, no others.
         _on(_READ, "resolution.muster.dev", "resolutions"),
         _on(["patch"], "resolution.muster.dev", "resolutions/status"),
@@ -129,9 +134,33 @@ RULES: Final[Mapping[str, list[JsonObject]]] = {
     ],
 }
 
-#: On the hub only: clusters for tools that know that API only, in namespaces that a set of theirs is bound to.
+#: What looking at imported clusters takes (`muster sync --watch`): a process of its own, which reads their credentials.
+SYNCING: Final[list[JsonObject]] = [
+    _on(_READ, _OCM, "managedclusters"),
+    _on(["patch"], _OCM, "managedclusters/status"),
+    _on(["get"], "", "secrets") | {"resourceNames": [CREDENTIALS]},
+    _on(["get"], "multicluster.x-k8s.io", "clusterprofiles"),
+    _on(["create"], "coordination.k8s.io", "leases"),
+    _on(["get", "patch"], "coordination.k8s.io", "leases") | {"resourceNames": [CLUSTER_LEASE]},
+]
+#: And in the namespace of its lease and of its rules.
+SYNC_LEADING: Final[list[JsonObject]] = [
+    _on(["create"], "coordination.k8s.io", "leases"),
+    _on(["get", "update"], "coordination.k8s.io", "leases") | {"resourceNames": [SYNC]},
+    _on(["list", "watch"], "", "configmaps") | {"resourceNames": [SYNC]},
+]
+
+REGISTRATION: Final = "muster-registration"  # whoever holds it lets clusters in, where that is a process of its own
+#: What that takes: what the registrar does, and to see who asks and what became of clusters.
+REGISTERING: Final[list[JsonObject]] = [
+    *RULES[REGISTRAR],
+    _on(["watch"], _OCM, "managedclusters"),
+    _on(["create"], "", "events"),
+]
+
+#: By a setting: clusters for tools that know that API only, in namespaces that a set of theirs is bound to.
 PROFILING: Final = f"{CONTROLLERS}:profiles"
-_PROFILING_RULES: Final[list[JsonObject]] = [
+PROFILING_RULES: Final[list[JsonObject]] = [
     _on(["create", "patch", "delete"], "multicluster.x-k8s.io", "clusterprofiles"),
     _on(["patch"], "multicluster.x-k8s.io", "clusterprofiles/status"),
 ]
@@ -144,7 +173,7 @@ def roles() -> Iterator[JsonObject]:
         metadata = {"name": name, "labels": dict(labels)}
         yield {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules}
         yield _binding(name, name, labels)
-    for name, user, own in ((CUSTOM_KINDS, COLLECTOR, []), (PROFILING, CONTROLLERS, _PROFILING_RULES)):
+    for name, user, own in ((CUSTOM_KINDS, COLLECTOR, []), (PROFILING, CONTROLLERS, PROFILING_RULES)):
         metadata = {"name": name, "labels": dict(labels)}
         yield {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": own}
         yield _binding(name, user, labels)

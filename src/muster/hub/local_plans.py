@@ -13,7 +13,7 @@ from muster.client.rights import review
 from muster.hub.plan_objects import ServedPlanObjects
 from muster.hub.plans import Plans
 from muster.hub.requests import AccessRules, Decision, User
-from muster.questions.asked import LOCAL_SECONDS, Scope
+from muster.questions.asked import GUARDS, LOCAL_SECONDS, OTHERS, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,8 @@ async def planned_locally(spec: PlanSpec, fleet: LocalFleet) -> PlanStatus:
     async def ask(question: Question) -> msgspec.Raw:
         return msgspec.Raw(await fleet.observer.answer(msgspec.json.encode(question)))
 
-    scopes = _Whatever(restricted=bool(fleet.unread))
+    hidden = fleet.unread.keys() - {*OTHERS, *GUARDS}  # of which no plan tells anything
+    scopes = _Whatever(restricted=bool(hidden))
     plans = Plans(ServedPlanObjects(fleet.client), _OwnRights(fleet.client), scopes, LOCAL_SECONDS, _MOST_PERMISSIONS)
     return await plans.answer(User(""), spec, ask)
 

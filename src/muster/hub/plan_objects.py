@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from muster.client import Client
     from muster.hub.requests import Target
     from muster.hub.storage.reading import StoredObjects
+    from muster.importing.hosts import HostKind
 
 HOSTS: Final = ("agents.agent-install.openshift.io", "agentclassifications.agent-install.openshift.io")
 _SETS: Final = f"managedclustersets.{GROUP}"
@@ -53,6 +54,9 @@ class PlanObjects(Protocol):
     async def hosts(self, namespace: str) -> list[bytes]:
         """Agents and classifications of a namespace."""
 
+    async def reported(self, kind: HostKind, namespace: str) -> list[bytes]:
+        """Hosts of another kind, where it is served."""
+
 
 class StoredPlanObjects:
     """Those of a store."""
@@ -73,6 +77,9 @@ class StoredPlanObjects:
 
     async def hosts(self, namespace: str) -> list[bytes]:
         return [record.value for resource in HOSTS for record in self._store.scan(resource, namespace)]
+
+    async def reported(self, kind: HostKind, namespace: str) -> list[bytes]:
+        return [record.value for record in self._store.scan(kind.resource, namespace)]
 
 
 class ServedPlanObjects:
@@ -104,12 +111,18 @@ class ServedPlanObjects:
     async def hosts(self, namespace: str) -> list[bytes]:
         return [msgspec.json.encode(each) for key in HOSTS for each in await self._listed(key, namespace)]
 
+    async def reported(self, kind: HostKind, namespace: str) -> list[bytes]:
+        path = collection_path(kind.group, kind.version, kind.plural, namespace)
+        return [msgspec.json.encode(each) for each in await self._items(path, {"kind": kind.kind})]
+
     async def _listed(self, key: str, namespace: str) -> list[JsonObject]:
-        """All there are, as far as they may be listed."""
         resource = RESOURCES[key]
         version = resource.storage_version
         path = collection_path(resource.group, version.name, resource.plural, namespace)
-        kind = {"apiVersion": resource.api_version(version), "kind": resource.kind}
+        return await self._items(path, {"apiVersion": resource.api_version(version), "kind": resource.kind})
+
+    async def _items(self, path: str, kind: JsonObject) -> list[JsonObject]:
+        """All there are, as far as they may be listed."""
         try:
             return [{**kind, **item} async for page in self._client.pages(path) for item in page["items"] or ()]
         except ApiError as error:

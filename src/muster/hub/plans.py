@@ -21,6 +21,7 @@ from muster.hub import status
 from muster.hub.applied_in_memory import RefusedChange, changes_in, written_in_memory
 from muster.hub.objects import decode, key_of
 from muster.hub.plan_objects import HOSTS
+from muster.importing.hosts import OTHER_KINDS, host_of
 from muster.questions.asked import SECONDS, Question
 from muster.questions.plans.hosts import KINDS as HOST_KINDS
 from muster.questions.plans.planning import merged
@@ -139,12 +140,15 @@ class Plans:
                 told.append(Diagnostic("spec", message, WARNING))
                 continue
             found = await self._objects.hosts(namespace)
+            for each in OTHER_KINDS.values():
+                if not await self._authorizer.missing(user, "get", each.resource, ("",), namespace):
+                    found += await self._objects.reported(each, namespace)
             size += sum(map(len, found))
             if size > _MOST_BYTES:
                 message = f"labels of hosts in {namespace} are left out: there are more hosts than fit into a plan"
                 told.append(Diagnostic("spec", message, WARNING))
                 continue
-            present += map(decode, found)
+            present += [host_of(obj) or obj for obj in map(decode, found)]
         left_out = {each.message for each in told}
         return (Hosts(tuple(present)) if len(left_out) < len(namespaces) else None), tuple(told)
 

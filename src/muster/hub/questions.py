@@ -33,6 +33,7 @@ from muster.hub.question_scopes import Scopes
 from muster.hub.redaction import GROUP
 from muster.hub.requests import Attributes, ObjectBody, Target, WriteOptions
 from muster.hub.write_checks import require
+from muster.importing.hosts import OTHER_KINDS, named_host
 from muster.placement.explain.report import Window
 from muster.questions.asked import CLUSTERS, SECONDS, Question, Scope, seconds_of
 from muster.questions.rules import causes_in, namespace_of, preview_namespace
@@ -64,7 +65,12 @@ _SPECS: Final[Mapping[str, type[msgspec.Struct]]] = {
     "ClassificationPreview": ClassificationPreviewSpec,
     "ResolutionPreview": ResolutionPreviewSpec,
 }
-_GROUPS: Final = {"agents": HOSTS, "agentclassifications": HOSTS, "resolutions": RESOLUTIONS}  # of what is not found
+_GROUPS: Final = {  # of what is not found
+    "agents": HOSTS,
+    "agentclassifications": HOSTS,
+    "resolutions": RESOLUTIONS,
+    **{each.plural: each.group for each in OTHER_KINDS.values()},
+}
 
 
 class Questions:
@@ -97,7 +103,7 @@ class Questions:
             raise _invalid(target, [invalid("spec", "", str(error))]) from None
         if causes := causes_in(kind, spec):
             raise _invalid(target, causes)
-        places = Scope()
+        places, others = Scope(), dict[str, Scope]()
         match asked:
             case PlacementExplanationSpec():
                 return await self._explained(user, asked)
@@ -107,6 +113,8 @@ class Questions:
                 return msgspec.Raw(msgspec.json.encode(await self._plans.answer(user, asked, self._asked))), ()
             case FleetEvaluationSpec():
                 scope = await self._evaluation_scope(user, asked)
+                if asked.rows.placements:
+                    places = await self._scopes.of_explanations(user)
             case ClusterExplanationSpec():
                 await require(self._authorizer, user, Attributes("get", GROUP, "v1", CLUSTERS, name=asked.name))
                 scope, places = await self._scopes.of_clusters(user), await self._scopes.of_explanations(user)
@@ -115,11 +123,12 @@ class Questions:
                 scope, places = await self._scopes.of_clusters(user), await self._scopes.of_explanations(user)
             case ClassificationPreviewSpec():
                 scope, places, spec = await self._classification_scopes(user, target, asked, spec)
+                others = {plural: await self._reported(user, plural, spec["namespace"]) for plural in OTHER_KINDS}
             case ResolutionPreviewSpec():
                 scope, places, spec = await self._resolution_scopes(user, target, asked, spec)
             case _:
                 scope = await self._scopes.of_clusters(user)
-        question = Question(kind, msgspec.Raw(msgspec.json.encode(spec)), user.name, scope, places)
+        question = Question(kind, msgspec.Raw(msgspec.json.encode(spec)), user.name, scope, places, others)
         return await self._asked(question), _warnings(asked, scope)
 
     async def _evaluation_scope(self, user: User, asked: FleetEvaluationSpec) -> Scope:
@@ -135,13 +144,23 @@ class Questions:
     ) -> tuple[Scope, Scope, JsonObject]:
         """Hosts and classifications that the user may get; the namespace may be that of the classification."""
         namespace = preview_namespace(target.resource.kind, spec)
-        for plural, name in (("agentclassifications", asked.name), ("agents", asked.host)):
-            if name:
-                get = Attributes("get", HOSTS, "v1beta1", plural, namespace=namespace, name=name)
-                await require(self._authorizer, user, get)
+        if asked.name:
+            get = Attributes("get", HOSTS, "v1beta1", "agentclassifications", namespace=namespace, name=asked.name)
+            await require(self._authorizer, user, get)
+        if asked.host:
+            other, name = named_host(asked.host)
+            where = (HOSTS, "v1beta1", "agents") if other is None else (other.group, other.version, other.plural)
+            await require(self._authorizer, user, Attributes("get", *where, namespace=namespace, name=name))
         hosts = await self._scopes.of_namespaced(user, f"agents.{HOSTS}", namespace)
         classifications = await self._scopes.of_namespaced(user, f"agentclassifications.{HOSTS}", namespace)
         return hosts, classifications, {**spec, "namespace": namespace}
+
+    async def _reported(self, user: User, plural: str, namespace: str) -> Scope:
+        """Hosts of other kinds that the user may get. Who would have to be asked about too many places gets none."""
+        try:
+            return await self._scopes.of_namespaced(user, OTHER_KINDS[plural].resource, namespace)
+        except status.StatusError:
+            return Scope()
 
     async def _resolution_scopes(
         self, user: User, target: Target, asked: ResolutionPreviewSpec, spec: JsonObject

@@ -1,11 +1,13 @@
-"""Hosts of other inventories as Agents: metal3's HardwareData and NFD's NodeFeature, projected to the inventory form.
+"""Hosts of other inventories: metal3's HardwareData and NFD's NodeFeature, projected to the inventory form of Agents.
 
-Classifications query that form, whoever has reported the hardware. What a source does not say is not there: a query
-that needs it fails on that host and says so. docs/guides/classifying-hosts.md has the projection as a table.
+Classifications query that form, whoever has reported the hardware: the controllers read these kinds where a server has
+them, and `muster import hosts` makes Agents of them. What a source does not say is not there: a query that needs it
+fails on that host and says so. docs/guides/classifying-hosts.md has the projection as a table.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -17,15 +19,23 @@ from muster.importing.found import SOURCE
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-HARDWARE: Final = "HardwareData"
-FEATURES: Final = "NodeFeature"
 NODE_NAME: Final = "nfd.node.kubernetes.io/node-name"
 _MEBIBYTE: Final = 1024 * 1024
 _MOST_NUMBER: Final = 2**63 - 1
 _DISPLAY: Final = "03"  # the class of display controllers among PCI devices
 _MOST_ITEMS: Final = 1000  # disks, interfaces or flags of one host
+
+
+class ReportedHost(Node, frozen=True):
+    """A host as another program has reported it."""
+
+    metadata: ObjectMeta = ObjectMeta()
+
+    def inventory(self) -> JsonObject:
+        """As queries see it."""
+        return {"hostname": self.metadata.name}
 
 
 class _Cpu(Part, frozen=True):
@@ -75,9 +85,11 @@ class _HardwareSpec(Node, frozen=True):
     hardware: _Hardware = _Hardware()
 
 
-class _HardwareData(Node, frozen=True):
-    metadata: ObjectMeta = ObjectMeta()
+class _HardwareData(ReportedHost, frozen=True):
     spec: _HardwareSpec = _HardwareSpec()
+
+    def inventory(self) -> JsonObject:
+        return _of_hardware(self)
 
 
 class _Flags(Part, frozen=True):
@@ -115,32 +127,84 @@ class _FeatureSpec(Node, frozen=True):
     labels: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class _NodeFeature(Node, frozen=True):
-    metadata: ObjectMeta = ObjectMeta()
+class _NodeFeature(ReportedHost, frozen=True):
     spec: _FeatureSpec = _FeatureSpec()
 
+    def inventory(self) -> JsonObject:
+        return _of_features(self)
 
-_HARDWARE_DATA: Final = Reader(_HardwareData)
-_NODE_FEATURES: Final = Reader(_NodeFeature)
+
+@dataclass(frozen=True, slots=True)
+class HostKind:
+    """A kind of hosts beside Agents."""
+
+    kind: str
+    group: str
+    plural: str
+    reader: Reader[ReportedHost]
+    version: str = "v1alpha1"
+
+    @property
+    def resource(self) -> str:
+        return f"{self.plural}.{self.group}"
+
+    def host(self, name: str) -> str:
+        """What a host of this kind is called among others: Agents have names without a slash."""
+        return f"{self.plural}/{name}"
+
+
+OTHER_KINDS: Final[Mapping[str, HostKind]] = {
+    each.plural: each
+    for each in (
+        HostKind("HardwareData", "metal3.io", "hardwaredata", Reader[ReportedHost](_HardwareData)),
+        HostKind("NodeFeature", "nfd.k8s-sigs.io", "nodefeatures", Reader[ReportedHost](_NodeFeature)),
+    )
+}
+_BY_KIND: Final = {each.kind: each for each in OTHER_KINDS.values()}
+
+
+def named_host(host: str) -> tuple[HostKind | None, str]:
+    """The kind of a host and its own name; None for an Agent.
+
+    >>> named_host("n1"), named_host("nodefeatures/n1")[1]
+    ((None, 'n1'), 'n1')
+    """
+    plural, _, name = host.partition("/")
+    return (OTHER_KINDS.get(plural), name) if name else (None, host)
 
 
 def agent_of(obj: JsonMapping) -> JsonObject | None:
-    """The Agent that stands for a host of another inventory; None for objects of other kinds."""
-    make = _MAKERS.get(str(obj.get("kind")))
-    if make is None:
+    """The Agent that an import makes of a host of another inventory; None for objects of other kinds."""
+    kind = _BY_KIND.get(str(obj.get("kind")))
+    if kind is None:
         return None
-    metadata, inventory, source = make(obj)
-    own = {"name": metadata.name, "namespace": metadata.namespace, "labels": {SOURCE: source}}
+    found = kind.reader.of(obj)
+    labels = {SOURCE: kind.kind.lower()}
+    return _agent(found, found.metadata.name, {"labels": labels})
+
+
+def host_of(obj: JsonMapping) -> JsonObject | None:
+    """A host of another inventory as it is classified where it is: in the form of an Agent, with its own labels."""
+    kind = _BY_KIND.get(str(obj.get("kind")))
+    if kind is None:
+        return None
+    found = kind.reader.of(obj)
+    metadata = found.metadata
+    own = {"labels": dict(metadata.labels), "annotations": dict(metadata.annotations)}
+    return _agent(found, kind.host(metadata.name), own)
+
+
+def _agent(found: ReportedHost, name: str, more: JsonObject) -> JsonObject:
+    metadata = {"name": name, "namespace": found.metadata.namespace, **more}
     return {
         "apiVersion": f"{GROUP}/v1beta1",
         "kind": "Agent",
-        "metadata": {key: value for key, value in own.items() if value},
-        "status": {"inventory": inventory},
+        "metadata": {key: value for key, value in metadata.items() if value},
+        "status": {"inventory": found.inventory()},
     }
 
 
-def _from_hardware(obj: JsonMapping) -> tuple[ObjectMeta, JsonObject, str]:
-    data = _HARDWARE_DATA.of(obj)
+def _of_hardware(data: _HardwareData) -> JsonObject:
     hardware = data.spec.hardware
     cpu, vendor = hardware.cpu, hardware.system_vendor
     inventory = {
@@ -159,7 +223,7 @@ def _from_hardware(obj: JsonMapping) -> tuple[ObjectMeta, JsonObject, str]:
             manufacturer=vendor.manufacturer, productName=vendor.product_name, serialNumber=vendor.serial_number
         ),
     }
-    return data.metadata, _said(**inventory), "hardwaredata"
+    return _said(**inventory)
 
 
 def _disk(given: _Storage) -> JsonObject:
@@ -190,8 +254,7 @@ def _interface(given: _Nic) -> JsonObject:
     }
 
 
-def _from_features(obj: JsonMapping) -> tuple[ObjectMeta, JsonObject, str]:
-    data = _NODE_FEATURES.of(obj)
+def _of_features(data: _NodeFeature) -> JsonObject:
     features = data.spec.features
     maker = features.told("system.dmiid")
     flags = features.flags.get("cpu.cpuid")
@@ -227,13 +290,7 @@ def _from_features(obj: JsonMapping) -> tuple[ObjectMeta, JsonObject, str]:
         ],
         "systemVendor": _said(manufacturer=maker.get("sys_vendor", ""), productName=maker.get("product_name", "")),
     }
-    return data.metadata, _said(**inventory), "nodefeature"
-
-
-_MAKERS: Final[Mapping[str, Callable[[JsonMapping], tuple[ObjectMeta, JsonObject, str]]]] = {
-    HARDWARE: _from_hardware,
-    FEATURES: _from_features,
-}
+    return _said(**inventory)
 
 
 def _said(**parts: object) -> JsonObject:

@@ -20,7 +20,7 @@ from muster.jq.running.reference import Evaluator
 from muster.jq.syntax.parser import parse
 from muster.jq.values.regexes import Regexes
 from muster.source import Diagnostic, Source, Span
-from muster.values.arguments import expected
+from muster.values.arguments import expected, unlike_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from muster.values.paths import Path
 
 _NO_VARIABLES: Mapping[str, Value] = {}
+_TAKEN = (
+    "jq takes what JSON has, as None, bool, int, float, str, list and dict; "
+    "json.loads(json.dumps(value, default=str)) makes such values"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class Program:
         except EvaluationError:
             raise
         except Exception as error:
-            raise _as_evaluation_error(error, limits) from error
+            raise _as_evaluation_error(error, limits, value, variables) from error
 
     def meter(self, limits: Limits = DEFAULT_LIMITS, host: Host = DEFAULT_HOST) -> Meter:
         """For `metered`: a meter of one run, which the caller can look at afterwards."""
@@ -115,7 +119,7 @@ class Program:
         except EvaluationError:
             raise
         except Exception as error:
-            raise _as_evaluation_error(error, meter.limits) from error
+            raise _as_evaluation_error(error, meter.limits, value, variables) from error
 
     def _all(self, meter: Meter, value: Value, arguments: Sequence[Value]) -> Iterator[Value]:
         if self.code is None:
@@ -144,7 +148,7 @@ class Program:
         except EvaluationError:
             raise
         except Exception as error:
-            raise _as_evaluation_error(error, limits) from error
+            raise _as_evaluation_error(error, limits, value, variables) from error
 
     def explain(
         self,
@@ -173,7 +177,7 @@ class Program:
         except EvaluationError as raised:
             error = raised
         except Exception as raised:
-            error = _as_evaluation_error(raised, limits)
+            error = _as_evaluation_error(raised, limits, value, variables)
         return Explanation(tuple(outputs), tuple(parts), error)
 
     def _arguments(self, variables: Mapping[str, Value]) -> list[Value]:
@@ -201,12 +205,19 @@ def _written_nodes(body: r.Node) -> set[r.Node]:
     return set(found.values())
 
 
-def _as_evaluation_error(error: Exception, limits: Limits) -> EvaluationError:
-    """Python's own limits are the run's limits; anything else is our fault, told as an error of the query."""
+def _as_evaluation_error(
+    error: Exception, limits: Limits, value: Value, variables: Mapping[str, Value]
+) -> EvaluationError:
+    """Python's own limits are the run's limits. A value that JSON has not is looked for only now: that costs a walk.
+
+    Anything else is our fault, told as an error of the query.
+    """
     if isinstance(error, RecursionError):
         return BudgetExceededError("a value is nested too deeply to be walked (budget: depth)", "depth")
     if isinstance(error, MemoryError):
         return exceeded("cells", limits)
+    if where := unlike_json([("value", value), *((f"variables.{name}", each) for name, each in variables.items())]):
+        return EvaluationError(f"{where}: {_TAKEN}")
     return EvaluationError(f"internal error: {type(error).__name__}")  # its text could hold any value
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from muster.kubernetes.objects.certificates import certificates, with_authority
 from muster.kubernetes.objects.common import labelled
+from muster.kubernetes.objects.companions import companions
 from muster.kubernetes.objects.console import console
 from muster.kubernetes.objects.crds import crds
 from muster.kubernetes.objects.monitoring import monitoring
@@ -55,6 +56,7 @@ def _objects(settings: HomeSettings) -> Iterator[JsonObject]:
         yield network_policy(settings)
     if settings.console:
         yield from console(settings)
+    yield from companions(settings)
     if settings.monitoring:
         yield from monitoring(settings)
     # 4. What the API server asks, itself or us.

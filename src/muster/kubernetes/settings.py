@@ -67,6 +67,15 @@ class HomeSettings(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     console: Annotated[
         str, Meta(description="The https URL of the console behind an ingress; none is installed without one.")
     ] = ""
+    sync: Annotated[
+        bool, Meta(description="Pods that look at imported clusters and keep them true, with their credentials.")
+    ] = False
+    registration: Annotated[
+        bool, Meta(description="Pods that let clusters in whose agents ask, where Open Cluster Management does not.")
+    ] = False
+    cluster_profiles: Annotated[
+        bool, Meta(description="A ClusterProfile for each cluster in each namespace that a set of it is bound to.")
+    ] = False
     cert_manager: Annotated[bool, Meta(description="Certificates by cert-manager instead of our own.")] = False
     mode: Annotated[
         Mode,
@@ -126,6 +135,9 @@ def checked(settings: HomeSettings) -> HomeSettings:
         raise InvalidObjectError("image", "an image must be named")
     if settings.console and not _is_origin(settings.console):
         raise InvalidObjectError("console", "give the URL that browsers use: https://NAME, in small letters, no path")
+    if settings.mode != "alone" and (settings.registration or settings.cluster_profiles):
+        name = "registration" if settings.registration else "clusterProfiles"
+        raise InvalidObjectError(name, "beside or instead of its parts, Open Cluster Management does that itself")
     if taken := sorted(RESERVED_POD_FIELDS & set(settings.pod)):
         raise InvalidObjectError(
             "pod", f"{', '.join(taken)} of the Pod's spec are ours; only other fields can be added"

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from muster.client.discovery import ServedResource
+from muster.importing.hosts import OTHER_KINDS
 
 SECONDS: Final = 10.0  # that a question may take, the time it waits for others included
 LOCAL_SECONDS: Final = 60.0  # where somebody answers himself, and nobody else is kept waiting
@@ -35,7 +36,12 @@ DECISIONS, SCORES = "placementdecisions", "addonplacementscores"
 PLACING: Final = (CLUSTERS, SETS, BINDINGS, SCORES, DECISIONS, PLACEMENTS)
 """What decisions are made from."""
 AGENTS, LABELLING, RESOLUTIONS = "agents", "agentclassifications", "resolutions"
-PLACED: Final = frozenset({BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, RESOLUTIONS, *OTHERS})
+GUARD_RECORDS, DEFAULTS = "placementguardrecords", "configmaps"
+GUARDS: Final = (GUARD_RECORDS, DEFAULTS)
+"""What guards are asked with, beside placements themselves: what they remember, and what the fleet has for all."""
+PLACED: Final = frozenset(
+    {BINDINGS, SCORES, DECISIONS, PLACEMENTS, AGENTS, LABELLING, RESOLUTIONS, GUARD_RECORDS, *OTHERS, *OTHER_KINDS}
+)
 """What is in namespaces."""
 # Groups of what is not about clusters. Versions are those that the structs of `muster.api` read; a server that prefers
 # another one serves them too.
@@ -43,8 +49,18 @@ _GROUPS: Final = {
     AGENTS: "agent-install.openshift.io",
     LABELLING: "agent-install.openshift.io",
     RESOLUTIONS: "resolution.muster.dev",
+    GUARD_RECORDS: "placement.muster.dev",
+    **{name: each.group for name, each in OTHER_KINDS.items()},
 }
-_VERSIONS: Final = {CLUSTERS: "v1", SETS: "v1beta2", BINDINGS: "v1beta2", SCORES: "v1alpha1", RESOLUTIONS: "v1alpha1"}
+_VERSIONS: Final = {
+    CLUSTERS: "v1",
+    SETS: "v1beta2",
+    BINDINGS: "v1beta2",
+    SCORES: "v1alpha1",
+    RESOLUTIONS: "v1alpha1",
+    GUARD_RECORDS: "v1alpha1",
+    **{name: each.version for name, each in OTHER_KINDS.items()},
+}
 
 
 def served(resource: str) -> ServedResource:
@@ -76,7 +92,8 @@ class Question(msgspec.Struct, frozen=True):
     """A kind of `fleet.muster.dev`, the spec of the object, and who asks: askers take turns.
 
     `places` is where he may explain placements, for kinds that speak of these; for previews, the classifications that
-    he may get, and whether he may resolve with the server's own catalogs.
+    he may get, and whether he may resolve with the server's own catalogs. `others` is what he may be told of hosts that
+    are no Agents, by resource.
     """
 
     kind: str
@@ -84,3 +101,4 @@ class Question(msgspec.Struct, frozen=True):
     asker: str
     scope: Scope
     places: Scope = Scope()
+    others: dict[str, Scope] = msgspec.field(default_factory=dict)

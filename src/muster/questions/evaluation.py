@@ -21,7 +21,7 @@ from muster.questions.looks import FAILED, MATCHED, ExpressionLook
 from muster.questions.shown import rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -76,8 +76,10 @@ class Asked:
         return {path for look in looks for path in look.reads or ()}
 
 
-def answered(asked: Asked, universe: Universe, looked: Looked) -> Work[FleetEvaluationStatus]:
-    """The whole answer, given what came of looking at what was asked."""
+def answered(
+    asked: Asked, universe: Universe, looked: Looked, decided: Callable[[list[str]], Work[list[int]]]
+) -> Work[FleetEvaluationStatus]:
+    """The whole answer, given what came of looking at what was asked. `decided` says how many placements have each."""
     spec, snapshot = asked.spec, universe.snapshot
     matched, unmatched, failed = looked.verdicts()
     may_show = universe.may_show
@@ -102,6 +104,9 @@ def answered(asked: Asked, universe: Universe, looked: Looked) -> Work[FleetEval
         if rows and size > MOST_BYTES:
             break
         rows.append(row)
+    if spec.rows.placements:
+        counts = yield from decided([each.name for each in rows])
+        rows = [replace(each, placements=count) for each, count in zip(rows, counts, strict=True)]
     # 2. The values that matching objects have.
     values: list[ValueCount] = []
     if asked.distinct is not None:

@@ -26,6 +26,7 @@ from muster.questions.compiling import Compiler, FaultyError
 from muster.questions.evaluating import Looked, looked_at
 from muster.questions.facets import faceted
 from muster.questions.looks import FAILED, MATCHED, UNMATCHED, ExpressionLook, Outcome, SelectorLook
+from muster.questions.outlooks import deciding
 from muster.selectors.cel import CEL_LIMITS, CelSelector
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Evaluator:
         self._others = others
         self._trials = asyncio.Lock()  # one schedule on run at a time, which leaves half of the time to others
 
-    async def evaluated(self, spec: FleetEvaluationSpec, scope: Scope) -> FleetEvaluationStatus:
+    async def evaluated(self, spec: FleetEvaluationSpec, scope: Scope, places: Scope) -> FleetEvaluationStatus:
         compiler = Compiler(spec.resource, self._world.fleet.scores)
         try:
             chosen = None if spec.placement is None else SelectorLook(())
@@ -76,14 +77,14 @@ class Evaluator:
         for each in (asked.chosen, asked.filter, asked.sorting, asked.distinct):
             self._refuse_set_aside(each)
         if spec.placement is not None:
-            return await self._scheduled(spec.placement, asked, scope)
-        return await self._share.done(self._over(asked, scope))
+            return await self._scheduled(spec.placement, asked, scope, places)
+        return await self._share.done(self._over(asked, scope, places))
 
-    def _over(self, asked: evaluation.Asked, scope: Scope) -> Work[FleetEvaluationStatus]:
+    def _over(self, asked: evaluation.Asked, scope: Scope, places: Scope) -> Work[FleetEvaluationStatus]:
         spec = asked.spec
         universe = yield from self._universe(spec.resource, spec.namespace, scope, asked.reads)
         looked = yield from looked_at(universe.snapshot, universe.rows, asked.chosen)
-        return (yield from evaluation.answered(asked, universe, looked))
+        return (yield from evaluation.answered(asked, universe, looked, partial(deciding, self._world, places)))
 
     def _universe(self, resource: str, namespace: str, scope: Scope, reads: Iterable[Path]) -> Work[Universe]:
         if resource == CLUSTERS:
@@ -91,7 +92,9 @@ class Evaluator:
         yield False
         return self._others[resource].of(scope, namespace)
 
-    async def _scheduled(self, placement: JsonObject, asked: evaluation.Asked, scope: Scope) -> FleetEvaluationStatus:
+    async def _scheduled(
+        self, placement: JsonObject, asked: evaluation.Asked, scope: Scope, places: Scope
+    ) -> FleetEvaluationStatus:
         """What a placement would select: the schedule itself, of which what matched, did not and failed is told."""
         world, read = self._world, read_placement(placement)
         if (entry := world.plans.set_aside_like(read.obj.spec)) is not None:
@@ -102,16 +105,18 @@ class Evaluator:
                 raise Refusal(_CONFLICT, held.condition(world.quarantine.namespace)[2])
             with run:
                 await run.evaluate()
-                return await self._share.done(self._by_schedule(run, asked, scope))
+                return await self._share.done(self._by_schedule(run, asked, scope, places))
 
-    def _by_schedule(self, run: DryRun, asked: evaluation.Asked, scope: Scope) -> Work[FleetEvaluationStatus]:
+    def _by_schedule(
+        self, run: DryRun, asked: evaluation.Asked, scope: Scope, places: Scope
+    ) -> Work[FleetEvaluationStatus]:
         universe = yield from self._clusters.of(scope, asked.reads)
         # The universe is of this moment, and so is the schedule: nothing pauses in between.
         result = run.result(self._clock())
         if result.fault is not None:
             return _faulty(universe, (Diagnostic("spec.placement", str(result.fault), ERROR),))
         looked = _verdicts(universe, result, self._world.fleet.capacity)
-        return (yield from evaluation.answered(asked, universe, looked))
+        return (yield from evaluation.answered(asked, universe, looked, partial(deciding, self._world, places)))
 
     def _refuse_set_aside(self, look: Look | None) -> None:
         """An expression that has brought down this process before is not evaluated again for a question."""

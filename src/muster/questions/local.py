@@ -23,10 +23,12 @@ from muster.controllers.placements.preview import KINDS, world_of
 from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import AdviceQuestion, ExplainQuestion, Refusal
 from muster.errors import ApiError
+from muster.importing.hosts import OTHER_KINDS
 from muster.placement.explain.report import Window
 from muster.questions.asked import (
     AGENTS,
     CLUSTERS,
+    GUARDS,
     LABELLING,
     LOCAL_SECONDS,
     PLACEMENTS,
@@ -57,10 +59,12 @@ _NEEDS: Final = {
     "Completion": (CLUSTERS,),
     "SetExplanation": (CLUSTERS, SETS, "managedclustersetbindings", PLACEMENTS),
     "JoinReview": (SETS,),
-    "ClassificationPreview": (AGENTS, LABELLING),
+    "Plan": (*PLACING, *GUARDS),
+    "ClassificationPreview": (AGENTS, LABELLING, *OTHER_KINDS),
     "ResolutionPreview": (),
 }
-_PREVIEWED: Final = {each: served(each).group for each in (AGENTS, LABELLING, RESOLUTIONS)}
+_PREVIEWED: Final = {each: served(each).group for each in (AGENTS, LABELLING, RESOLUTIONS, *OTHER_KINDS)}
+_OTHER_HOSTS: Final = dict.fromkeys(OTHER_KINDS, _EVERYTHING)
 _REASONS: Final = {
     403: "Forbidden",
     404: "NotFound",
@@ -182,7 +186,8 @@ class LocalAsker:
                 return await self._observed(kind, asked), ()
 
     async def _observed(self, kind: str, asked: JsonObject, scope: Scope = _EVERYTHING) -> bytes:
-        question = Question(kind, msgspec.Raw(msgspec.json.encode(asked)), "", scope, _EVERYTHING)
+        given = msgspec.Raw(msgspec.json.encode(asked))
+        question = Question(kind, given, "", scope, _EVERYTHING, _OTHER_HOSTS)
         return await self._fleet.observer.answer(msgspec.json.encode(question))
 
     def _server_of(self, kind: str) -> LocalFleet:
@@ -237,7 +242,9 @@ def _needs(kind: str, asked: JsonObject) -> tuple[str, ...]:
     resource = asked.get("resource", CLUSTERS)
     if resource != CLUSTERS:
         return (resource,)
-    return PLACING if asked.get("placement") is not None else (CLUSTERS, "addonplacementscores")
+    if asked.get("placement") is not None or asked.get("rows", {}).get("placements"):
+        return PLACING
+    return (CLUSTERS, "addonplacementscores")
 
 
 def _namespaces(asked: JsonObject) -> set[str]:

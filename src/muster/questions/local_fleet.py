@@ -18,18 +18,23 @@ from muster.classification.classification import CLASSIFICATIONS
 from muster.client.errors import UnreachableError
 from muster.client.reflector import Reflector, listed
 from muster.client.rights import names_in_roles
+from muster.controllers.hosts.reported import mirror_of
 from muster.controllers.hosts.world import AgentWorld
+from muster.controllers.placements.guards.following import CONFIG_MAPS, MISSING, records_mirror
 from muster.controllers.placements.mirrors import PlacementMirrors
 from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.resolutions.world import ResolutionWorld
 from muster.controllers.runtime.containment import Unreadable
 from muster.controllers.runtime.mirror import Mirror
 from muster.errors import ApiError
+from muster.importing.hosts import OTHER_KINDS
 from muster.questions.asked import (
     AGENTS,
     BINDINGS,
     CLUSTERS,
     DECISIONS,
+    DEFAULTS,
+    GUARD_RECORDS,
     LABELLING,
     LOCAL_SECONDS,
     OTHERS,
@@ -41,6 +46,7 @@ from muster.questions.asked import (
     served,
 )
 from muster.questions.observer import Observer
+from muster.questions.plans.defaults import found_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -89,6 +95,8 @@ class LocalFleet:
         self.observer.ready = True
         self.changed = asyncio.Event()
         self.unread: dict[str, Unread] = {}
+        self._remarks: dict[str, str] = {}
+        self._defaults = Mirror(CONFIG_MAPS, self.world.recorded.put_defaults, self.world.recorded.remove_defaults)
         self._clock = clock
         self._read: dict[tuple[str, str], str] = {}  # revisions of lists: of resources, and a namespace if not of all
         self._handlers: dict[tuple[str, str], Handler] = {}
@@ -103,15 +111,25 @@ class LocalFleet:
         async with self._reading:
             self.world.advance(self._clock())
             places = sorted({*namespaces, self.client.connection.namespace} - {""})
-            await asyncio.gather(*(self._read_one(each, places) for each in resources))
+            wanted = set(resources)
+            if DEFAULTS in wanted:  # one small object, as it is now
+                await self._read_defaults(places)
+            await asyncio.gather(*(self._read_one(each, places) for each in wanted - {DEFAULTS}))
+
+    async def _read_defaults(self, places: list[str]) -> None:
+        found = await found_defaults(self.client, places)
+        self._defaults.replace([] if found.encoded is None else [found.encoded])
+        self._remarks[DEFAULTS] = found.remark
 
     def why_not(self, resources: Iterable[str]) -> tuple[str, ...]:
         """What could not be read of these resources, in words."""
-        return tuple(str(self.unread[each]) for each in resources if each in self.unread)
+        asked = tuple(resources)
+        remarks = [self._remarks[each] for each in asked if self._remarks.get(each)]
+        return (*(str(self.unread[each]) for each in asked if each in self.unread), *remarks)
 
     async def watch(self, namespaces: Iterable[str] = ()) -> None:
         """Keep all that can be read up to date, until cancelled. What cannot be is tried again now and then."""
-        wanted = [*PLACING, *OTHERS]
+        wanted = [*PLACING, *OTHERS, GUARD_RECORDS]
         places = sorted({*namespaces, self.client.connection.namespace} - {""})
         running: dict[tuple[str, str], asyncio.Task[None]] = {}
         try:
@@ -168,7 +186,11 @@ class LocalFleet:
 
     async def _read_part(self, resource: str, places: list[str], error: ApiError) -> None:
         """As much as can be had of what may not be listed."""
-        if error.code == _NOT_FOUND:
+        if error.code == _NOT_FOUND and resource in OTHER_KINDS:
+            return  # few servers have them, and nobody misses them
+        if error.code == _NOT_FOUND and resource == GUARD_RECORDS:
+            self.world.recorded.missing = MISSING  # controllers let nothing go then: the verdicts say so
+        elif error.code == _NOT_FOUND:
             self.unread[resource] = Unread(resource, error)
         elif resource in PLACED:
             known = [place for place in places if await self._listed_in(resource, place)]
@@ -215,8 +237,12 @@ class LocalFleet:
         if resource in OTHERS:
             return self.observer.handlers()[OTHERS[resource]]
 
+        if resource == GUARD_RECORDS:
+            return records_mirror(self.world.recorded)
         if resource == AGENTS:
             return Mirror(_AGENTS, self.hosts.put_agent, self.hosts.remove_agent)
+        if resource in OTHER_KINDS:
+            return mirror_of(OTHER_KINDS[resource], self.hosts)
         if resource == LABELLING:
             return Mirror(CLASSIFICATIONS, self.hosts.put_classification, self.hosts.remove_classification)
 

@@ -125,9 +125,8 @@ class Observer:
             case "FleetEvaluation":
                 from muster.api.fleet_evaluation import FleetEvaluationSpec
 
-                return await self._evaluator.evaluated(
-                    msgspec.json.decode(question.spec, type=FleetEvaluationSpec), scope
-                )
+                evaluated = msgspec.json.decode(question.spec, type=FleetEvaluationSpec)
+                return await self._evaluator.evaluated(evaluated, scope, question.places)
             case "FleetFacets" | "Completion" if self._facets.is_warming:
                 raise Refusal(_NOT_READY, "labels, claims and versions are still being counted; try again")
             case "FleetFacets":
@@ -154,7 +153,7 @@ class Observer:
                 from muster.api.fleet_classification import ClassificationPreviewSpec
 
                 tried = msgspec.json.decode(question.spec, type=ClassificationPreviewSpec)
-                return await self.previews.classification(tried, scope, question.places)
+                return await self.previews.classification(tried, scope, question.places, question.others)
             case "ResolutionPreview":
                 from muster.api.fleet_resolution import ResolutionPreviewSpec
 

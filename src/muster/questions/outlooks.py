@@ -112,6 +112,21 @@ def cluster_explained(
     return ClusterExplanationStatus(spec.name, tuple(sets), tuple(found), len(keys))
 
 
+def deciding(world: PlacementWorld, places: Scope, clusters: list[str]) -> Work[list[int]]:
+    """How many placements have decided for each of the clusters, of those that the asker may explain."""
+    if places.everything:
+        yield False
+        return [world.decisions.count(name) for name in clusters]
+    counts = dict.fromkeys(clusters, 0)
+    for page in list(world.decisions.by_place.values()):
+        if page.owner.namespace not in places.namespaces:
+            continue
+        yield False
+        for name in counts.keys() & page.clusters:
+            counts[name] += 1
+    return [counts[name] for name in clusters]
+
+
 class _Told(NamedTuple):
     """What a placement makes of a cluster."""
 

@@ -16,10 +16,12 @@ from muster.controllers.questions.kinds import Refusal
 from muster.controllers.resolutions.jobs import Job, PreviewOptions
 from muster.controllers.resolutions.pool import WorkerPool
 from muster.controllers.resolutions.world import is_named
+from muster.importing.hosts import named_host
+from muster.questions.asked import Scope
 from muster.values.json_members import object_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from muster.api.fleet_classification import ClassificationPreviewSpec, ClassificationPreviewStatus
     from muster.api.fleet_resolution import ResolutionPreviewSpec, ResolutionPreviewStatus
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from muster.classification import Classification
     from muster.controllers.hosts.world import AgentWorld
     from muster.controllers.resolutions.world import ResolutionWorld
-    from muster.questions.asked import Scope
     from muster.questions.sharing import Share, Work
 
 _FORBIDDEN: Final = 403
@@ -35,6 +36,8 @@ _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _NOT_READY: Final = 503
 _AT_ONCE: Final = 512  # hosts that are collected without a pause
+_AGENTS: Final = "agents"
+_NOTHING: Final = Scope()
 _DECIDING: Final = 15.0  # seconds; once more for saying why
 
 
@@ -61,15 +64,18 @@ class Previews:
     # ---------------------------------------------------------------------------------------------- classifications
 
     async def classification(
-        self, spec: ClassificationPreviewSpec, hosts: Scope, classifications: Scope
+        self, spec: ClassificationPreviewSpec, hosts: Scope, classifications: Scope, others: Mapping[str, Scope]
     ) -> ClassificationPreviewStatus:
-        """Over the hosts, and beside the classifications, that the asker may get. Raises Refusal."""
+        """Over the hosts, and beside the classifications, that the asker may get. Raises Refusal.
+
+        `others`: what he may be told of hosts that are no Agents, by resource.
+        """
         if self._hosts is None:
             raise Refusal(_NOT_READY, "nobody here knows hosts")
-        return await self._share.done(self._tried(self._hosts, spec, hosts, classifications))
+        return await self._share.done(self._tried(self._hosts, spec, {**others, _AGENTS: hosts}, classifications))
 
     def _tried(
-        self, world: AgentWorld, spec: ClassificationPreviewSpec, hosts: Scope, classifications: Scope
+        self, world: AgentWorld, spec: ClassificationPreviewSpec, hosts: Mapping[str, Scope], classifications: Scope
     ) -> Work[ClassificationPreviewStatus]:
         known = list(_classifications(world, spec.namespace))
         saved = [(place, each) for place, each in known if _may_tell(classifications, place, each.name)]
@@ -84,12 +90,14 @@ class Previews:
             roster = world.roster(place)
             if not roster.has_agent(name):
                 continue  # it has gone in a pause
-            if not _may_tell(hosts, place, name):
+            kind, own = named_host(name)
+            scope = hosts.get(_AGENTS if kind is None else kind.plural, _NOTHING)
+            if not _may_tell(scope, place, own):
                 hidden += 1
                 continue
             there.append(Host(place, name, roster.labels(name), roster.applied(name), roster.inventory(name)))
         if spec.host and not any(each.name == spec.host for each in there):
-            raise Refusal(_NOT_FOUND, f"agents/{spec.host}")
+            raise Refusal(_NOT_FOUND, spec.host if "/" in spec.host else f"{_AGENTS}/{spec.host}")
         return (yield from tried(spec, Present(there, saved, hidden, len(known) - len(saved))))
 
     @staticmethod

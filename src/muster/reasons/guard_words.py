@@ -47,11 +47,22 @@ def _frozen(reason: Reason) -> str:
     return f"removals are frozen by {reason.parameters['owner']}" + (f" until {until}" if until else "")
 
 
+def _too_many(reason: Reason) -> str:
+    given = reason.parameters
+    most, allowed = str(given["most"]), _clusters(given["allowed"])
+    share = (
+        f"{most} within {given['window']}, which is {allowed}" if "%" in most else f"{allowed} within {given['window']}"
+    )
+    return f"{given['owner']} allows removing {share}: {given['asked']} would go now, and {given['removed']} went"
+
+
+def _clusters(count: object) -> str:
+    return "1 cluster" if count == 1 else f"{count} clusters"
+
+
 GUARD_WORDS: Final[Mapping[str, Callable[[Reason], str]]] = {
     Code.HELD_IN_DECISION: always("would be removed, and a guard holds it"),
-    Code.TOO_MANY_REMOVALS: filled(
-        "{owner} allows {most} removals within {window}, which is {allowed}: {asked} would go now, and {removed} went"
-    ),
+    Code.TOO_MANY_REMOVALS: _too_many,
     Code.TOO_FEW_LEFT: filled("{owner} wants at least {fewest} clusters left, and {left} would be"),
     Code.REMOVALS_FROZEN: _frozen,
     Code.QUIET_TIME: filled("clusters go when they have been unwanted for {quiet}; the last of these at {until}"),

@@ -6,6 +6,7 @@ nothing behind has to think of dates, which YAML makes of times, or of other thi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -19,6 +20,8 @@ T = TypeVar("T")
 _TEXTS: Final = (str, bytes, bytearray)
 _DEEPEST: Final = 500
 _PLAIN: Final = (str, int, float, bool, type(None))
+_MOST_LOOKED_AT: Final = 100_000  # values, to find out why something failed
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 class CheckedObjects(Sequence["JsonObject"]):
@@ -133,6 +136,31 @@ def _plain(value: Json, path: str, depth: int) -> Json:
     if isinstance(value, datetime):
         return _time(value)
     raise InvalidObjectError(path, f"this is {_described(value)}, and JSON has no such values")
+
+
+def unlike_json(values: Iterable[tuple[str, object]]) -> str:
+    """Where one of the named values holds what JSON has not, and what that is; empty where nothing is found.
+
+    For whoever has failed and looks for the cause: types count exactly, and only so much is looked at.
+    """
+    waiting = list(values)[::-1]
+    for _ in range(_MOST_LOOKED_AT):
+        if not waiting:
+            break
+        path, value = waiting.pop()
+        if type(value) is dict:
+            for key in value:
+                if type(key) is not str:
+                    return f"{path} has the key {key!r:.40}, which is {_described(key)}"
+            waiting += [(f"{path}.{key:.100}", each) for key, each in value.items()][::-1]
+        elif type(value) is list:
+            waiting += [(f"{path}[{number}]", each) for number, each in enumerate(value)][::-1]
+        elif type(value) is str:
+            if not value.isascii() and _HALF.search(value):
+                return f"{path} has half of a surrogate pair, which is no character"
+        elif type(value) not in _PLAIN:
+            return f"{path} is {_described(value)}"
+    return ""
 
 
 def _time(value: datetime) -> str:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from muster.api.fleet_plan import LostCluster, LostList, NameList, PlacementPlan, PlanStatus, RefusedObject
+from muster.api.fleet_plan import (
+    GuardVerdict,
+    LostCluster,
+    LostList,
+    NameList,
+    PlacementPlan,
+    PlanStatus,
+    RefusedObject,
+)
 from muster.cli.main import run
 from muster.cli.plan.markdown import markdown
 from tests.builders import a_cluster
@@ -83,3 +91,15 @@ def test_what_others_wrote_has_no_effect() -> None:
 def test_an_unknown_format_is_refused() -> None:
     out, err = io.StringIO(), io.StringIO()
     assert run(["plan", "-f", "x", "-o", "html"], io.StringIO(), out, err) == 2
+
+
+def test_a_verdict_is_shown_to_its_end() -> None:
+    """What holds clusters comes after their names, which may be long."""
+    names = ", ".join(f"{'a-cluster-with-a-long-name-' * 4}{number}" for number in range(10))
+    verdict = GuardVerdict("TooFewLeft", False, f"apps/p1: 10 of 10 clusters would stay for now: {names}: the very end")
+    nobody = NameList(0, 0, ())
+    placement = PlacementPlan("apps", "p1", 10, 0, nobody, LostList(10, 0, ()), nobody, guards=(verdict,))
+
+    text = markdown(PlanStatus(placements=(placement,), allowed=False), live=False)
+
+    assert "the very end\n" in text

@@ -129,7 +129,8 @@ def host_controllers(hub: RunningHub, dies_at: int | None = None, *, before: boo
             discovery = await client.discover()
             events = EventRecorder(client, "t", utc_now)
             hosts = HostControllers(client, utc_now, ControllerMetrics(), events, Quarantine(), Notes(), Unreadable())
-            reflectors = [Reflector(client, discovery.named(name), each) for name, each in hosts.handlers().items()]
+            served = ((discovery.find(name), each) for name, each in hosts.handlers().items())
+            reflectors = [Reflector(client, found, each) for found, each in served if found is not None]
             await run_synced(reflectors, hosts, started)
 
     with in_a_thread(run) as hosts:

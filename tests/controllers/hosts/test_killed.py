@@ -214,8 +214,8 @@ async def _story(directory: Path, client: HubClient, seed: int) -> None:
             return [name for name, each in found.items() if _fares(each)["deleting"]]
 
         await eventually(waiting, [])  # no finalizer is stuck
-        # A query that became invalid keeps the labels of the one before (docs/differences.md): what was there is history,
-        # which the mirror has not seen. So the comparison is without them; that they stuck to nothing is seen at the end.
+        # A query that became invalid keeps the labels of the one before: history that the mirror has not seen.
+        # So it is compared without such queries; that their labels do not stick is seen at the end.
         for name, each in (await apps.objects("agentclassifications")).items():
             if each["spec"]["query"] == INVALID:
                 await apps.classify(name, {**each["spec"], "query": VALID})

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import uvloop
 
 from muster.controllers.runtime.queue import WorkQueue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
 
 
 def test_a_key_waits_once_however_often_it_is_added() -> None:
@@ -94,3 +101,58 @@ def test_long_work_has_its_turn_when_nothing_else_waits_one_at_a_time() -> None:
         return order
 
     assert asyncio.run(story()) == ["long", "longer", "short", "long", "longer"]
+
+
+class CountedQueue(WorkQueue[int]):
+    """Counts how often a worker looks for work."""
+
+    looks = 0
+
+    def _move_due(self) -> None:
+        self.looks += 1
+        super()._move_due()
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def test_of_many_workers_each_key_wakes_one(run: Callable[[Coroutine[Any, Any, int]], int]) -> None:
+    async def story() -> int:
+        queue = CountedQueue()
+        done: list[int] = []
+
+        async def worker() -> None:
+            while True:
+                key = await queue.get()
+                done.append(key)
+                queue.done(key)
+
+        workers = [asyncio.create_task(worker()) for _ in range(64)]
+        await asyncio.sleep(0)
+        for key in range(100):
+            if key % 2:
+                queue.add(key)
+            else:
+                queue.add_after(key, 0.002 * key)
+            await asyncio.sleep(0.001)
+        async with asyncio.timeout(10):
+            while len(done) < 100:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.01)
+        for each in workers:
+            each.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        assert sorted(done) == list(range(100))
+        return queue.looks
+
+    assert run(story()) < 64 + 100 * 5
+
+
+def test_a_worker_that_ends_as_it_is_woken_leaves_the_key_to_another() -> None:
+    async def story() -> str:
+        queue: WorkQueue[str] = WorkQueue()
+        first, second = (asyncio.create_task(queue.get()) for _ in range(2))
+        await asyncio.sleep(0)
+        queue.add("a")
+        first.cancel()
+        async with asyncio.timeout(5):
+            return await second
+
+    assert asyncio.run(story()) == "a"

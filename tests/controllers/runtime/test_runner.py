@@ -112,11 +112,12 @@ def test_controllers_are_given_the_guarded_client_and_make_none_of_their_own() -
                     found.append((file.name, name))
     assert sorted(found) == [
         ("asking.py", "ClientSession"),  # the hub's questions to the controllers
-        ("controller.py", "Client"),  # of a managed cluster, which is only read
         ("manager.py", "Client"),  # the quarantine
         ("manager.py", "GuardedClient"),
         ("manager.py", "GuardedClient"),  # the garbage collector
         ("manager.py", "GuardedClient"),  # the registrar
-        ("running.py", "Client"),  # of `muster sync`, for its lease
-        ("running.py", "GuardedClient"),  # of `muster sync`
+        ("running.py", "Client"),  # of `muster sync`, which reads whoever leads
+        ("running.py", "Client"),  # of `muster kubernetes registration`, in the same way
+        ("running.py", "GuardedClient"),
+        ("running.py", "GuardedClient"),
     ]

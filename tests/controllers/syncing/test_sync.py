@@ -15,30 +15,16 @@ from muster.collecting.profiles import providers_of
 from muster.errors import InvalidObjectError
 from tests.builders import a_binding, a_placement, a_set
 from tests.collecting.fakes import TOKEN, FakeClusters, a_node
-from tests.controllers.running import CLUSTERS, controllers, driven_hub, eventually
+from tests.controllers.running import CLUSTERS, controllers, eventually
 from tests.controllers.syncing.running import imported, keep, syncing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.controllers.running import Driver
 
 AVAILABLE = "ManagedClusterConditionAvailable"
 UNREACHABLE = "cluster.open-cluster-management.io/unreachable"
-
-
-@pytest.fixture(scope="module")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeClusters]:
-    with FakeClusters(tmp_path_factory.mktemp("clusters")).running() as running:
-        yield running
-
-
-@pytest.fixture
-def hub(clusters: FakeClusters) -> Iterator[Driver]:
-    clusters.clusters.clear()
-    with driven_hub() as driver:
-        yield driver
 
 
 def synced(hub: Driver, name: str) -> tuple[str, str] | None:

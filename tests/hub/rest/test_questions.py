@@ -87,6 +87,17 @@ def test_a_question_ranges_over_what_the_asker_may_get(asker: Asker) -> None:
     assert [each["name"] for each in some["rows"]] == ["visible-1", "visible-2"]
 
 
+def test_rows_count_the_placements_that_the_asker_may_explain_and_no_others(asker: Asker) -> None:
+    spec = {"rows": {"placements": True}}
+
+    def counted(user: str) -> dict[str, int]:
+        return {row["name"]: row["placements"] for row in ask(asker, "FleetEvaluation", spec, user)["rows"]}
+
+    assert counted("")["visible-1"] == 2
+    assert counted("dora") == {"visible-1": 2, "visible-2": 1}
+    assert set(counted("mona").values()) == {0}
+
+
 def test_sets_bound_to_a_namespace_are_counted_for_those_who_may_try_out_placements_there(asker: Asker) -> None:
     spec = {"namespace": "apps", "expression": f"{LABELS}.cloud == 'Amazon'", "rows": {"show": "All"}}
 
@@ -120,6 +131,7 @@ def test_a_placement_is_evaluated_for_those_who_may_try_it_out(asker: Asker) -> 
         ("FleetEvaluation", {"rows": {"show": "Some"}}, "spec.rows.show"),
         ("FleetEvaluation", {"resource": "pods"}, "spec.resource"),
         ("FleetEvaluation", {"resource": "clusters", "placement": {"spec": {}}}, "spec.placement"),
+        ("FleetEvaluation", {"resource": "clusters", "rows": {"placements": True}}, "spec.rows.placements"),
         ("FleetEvaluation", {"expression": "x" * 10_241}, "spec.expression"),
         ("Completion", {"expression": "a", "position": 2}, "spec.position"),
         ("PlacementExplanation", {"name": "p1"}, "spec.namespace"),

@@ -147,6 +147,9 @@ _BY_CLASS: dict[type, Type] = {
 }
 
 
+_TAKEN = "CEL takes None, bool, int, float, str, bytes, list, tuple, dict, and the values that muster.cel has"
+
+
 def type_of(value: Value) -> Type:
     """The runtime type: lists, maps and optionals are of dyn, as nobody looks at what they hold."""
     found = _BY_CLASS.get(type(value))
@@ -157,7 +160,7 @@ def type_of(value: Value) -> Type:
     for base in type(value).__mro__[1:]:  # a str enum is a string, an OrderedDict a map
         if base in _BY_CLASS:
             return _BY_CLASS[base]
-    raise EvaluationError(f"unsupported value of Python type '{type(value).__name__}'")
+    raise EvaluationError(f"unsupported value of Python type '{type(value).__name__}': {_TAKEN}")
 
 
 def kind_of(value: Value) -> Kind:

@@ -10,7 +10,7 @@ import msgspec
 
 from muster.errors import ApiError
 from muster.importing.found import MANAGER
-from muster.importing.hosts import FEATURES, HARDWARE, agent_of
+from muster.importing.hosts import OTHER_KINDS, agent_of
 from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from muster.values.json import JsonObject
 
 _AGENTS: Final = ("agent-install.openshift.io", "v1beta1", "agents")
-_SOURCES: Final = {"hardwaredata.metal3.io": HARDWARE, "nodefeatures.nfd.k8s-sigs.io": FEATURES}
 _APPLY: Final = "application/apply-patch+yaml"
 _NOT_FOUND: Final = 404
 
@@ -38,16 +37,16 @@ async def listed(client: Client, namespace: str) -> tuple[list[JsonObject], list
     discovery = await client.discover()
     found: list[JsonObject] = []
     unread: list[str] = []
-    for name, kind in _SOURCES.items():
-        resource = discovery.find(name)
+    for each in OTHER_KINDS.values():
+        resource = discovery.find(each.resource)
         if resource is None:
-            unread.append(f"the server has no {name}")
+            unread.append(f"the server has no {each.resource}")
             continue
         try:
             pages = client.pages(resource.path(namespace))
-            found += [{"kind": kind, **item} async for page in pages for item in page["items"]]
+            found += [{"kind": each.kind, **item} async for page in pages for item in page["items"]]
         except ApiError as error:
-            unread.append(f"{name}: {error}")
+            unread.append(f"{each.resource}: {error}")
     return agents(found), unread
 
 

@@ -64,7 +64,8 @@ def _print(found: Inspection) -> None:
     if found.is_installed:
         write(f"installed: version {found.version} in {found.namespace}, by {found.installer}\n")
     else:
-        write(f"installed: nothing in {found.namespace}\n")
+        words = "may not be read" if found.is_hidden else "nothing"
+        write(f"installed: {words} in {found.namespace}\n")
     for part in found.parts:
         write(f"{part.name}: {paint(part.words, Shade.GOOD if part.well else Shade.BAD)}\n")
     write("\nkinds\n")
@@ -82,7 +83,8 @@ def _print(found: Inspection) -> None:
 
 def _kind_lines(kinds: Iterable[Kind]) -> Iterable[str]:
     for kind in kinds:
-        whose = f"of {kind.owner}" if kind.owner and kind.owner != "us" else "ours" if kind.owner else "not there"
+        unknown = "served; whose it is may not be read" if kind.served else "not there"
+        whose = {"": unknown, "us": "ours"}.get(kind.owner, f"of {kind.owner}")
         words = kind.lacks.words()
         lacking = f"; lacks {', '.join(words)}" if words else ""
         yield f"{kind.name}: {whose}{lacking}"

@@ -20,6 +20,7 @@ class KubernetesGroup(LazyGroup):
         "upgrade": Lazy("muster.cli.kubernetes.install:upgrade", "Bring an installation to this version.", "Change"),
         "uninstall": Lazy("muster.cli.kubernetes.uninstall", "Remove Muster; what users wrote stays.", "Change"),
         "run": Lazy("muster.cli.kubernetes.run", "The program in our Pods: controllers, webhooks, questions.", "Run"),
+        "registration": Lazy("muster.cli.kubernetes.registration", "Let clusters in whose agents ask.", "Run"),
         "placement": Lazy(
             "muster.cli.kubernetes.placement:app", "In the place of Open Cluster Management's placement.", "Run"
         ),

@@ -18,10 +18,13 @@ from muster.cli.terminal.output import print_report
 from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muster.client import Client
     from muster.kubernetes.installing.inventory import Inventory
     from muster.kubernetes.installing.plan import Plan
     from muster.kubernetes.settings import HomeSettings
+    from muster.values.json import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,7 @@ def run(
     from muster.kubernetes.installing.cluster import Cluster
     from muster.kubernetes.installing.home import chosen_home
     from muster.kubernetes.installing.inventory import read_inventory
+    from muster.kubernetes.installing.notes import notes
     from muster.kubernetes.installing.plan import Options, planned
     from muster.kubernetes.manifests import objects
     from muster.kubernetes.settings import DEFAULTS
@@ -124,7 +128,7 @@ def run(
             raise InvalidObjectError("", f"nothing was installed in {home} that could be upgraded: use install")
         settings = said.settings(home, DEFAULTS if installed is None or not upgrading else installed.settings)
         plan = await planned(cluster, objects(settings), installed, allowed)
-        _show(plan, installed, settings, output)
+        _show(plan, await notes(cluster, plan, settings), installed, settings, output)
         if plan.blocked:
             _say_what_blocks(plan)
             return int(Exit.NO)
@@ -143,16 +147,20 @@ def run(
         raise typer.Exit(code)
 
 
-def _show(plan: Plan, installed: Inventory | None, settings: HomeSettings, output: Report) -> None:
+def _show(
+    plan: Plan, noted: Sequence[str], installed: Inventory | None, settings: HomeSettings, output: Report
+) -> None:
     from muster import __version__
 
     if output is not Report.TEXT:
-        before = {} if installed is None else {"installed": installed.version}
-        print_report({**before, "version": __version__, "namespace": settings.namespace, **plain_plan(plan)}, output)
+        before: JsonObject = {} if installed is None else {"installed": installed.version}
+        head = {**before, "version": __version__, "namespace": settings.namespace}
+        print_report({**head, **plain_plan(plan), **({"notes": list(noted)} if noted else {})}, output)
     else:
         if installed is not None:
             sys.stdout.write(f"installed: version {installed.version}; this is {__version__}\n")
         print_plan(plan)
+        sys.stdout.writelines(f"note: {each}\n" for each in noted)
     sys.stdout.flush()  # what stands in the way is told on another stream
 
 

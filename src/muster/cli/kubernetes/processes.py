@@ -52,6 +52,7 @@ class Controlling:
     succeeds: str = ""
     vitals: Path | None = None
     set_aside: str = ""
+    profiles: bool = False
 
 
 def log_to_stderr(level: str) -> None:
@@ -151,6 +152,7 @@ def run_controlling(context: str | None, kubeconfig: str | None, told: Controlli
             namespace=told.namespace,
             observer=Observer if told.answers else None,
             duties=told.duties,
+            profiles=told.profiles,
             **watched,
         )
         await run_controllers(await connection_of(context, kubeconfig), ready, options)

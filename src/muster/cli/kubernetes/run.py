@@ -109,6 +109,13 @@ def command(
     questions: Annotated[
         bool, typer.Option("--questions/--no-questions", help="Serve the questions of fleet.muster.dev.")
     ] = False,
+    cluster_profiles: Annotated[
+        bool,
+        typer.Option(
+            "--cluster-profiles",
+            help="Keep a ClusterProfile for each cluster in each namespace that a set of it is bound to.",
+        ),
+    ] = False,
     certificates: Annotated[
         Path | None,
         typer.Option(
@@ -165,6 +172,7 @@ def command(
         told += ["--webhooks" if webhooks else "--no-webhooks", "--questions" if questions else "--no-questions"]
         told += [f"--host={host}", f"--webhook-port={webhook_port}", f"--questions-port={questions_port}"]
         told += [f"--health-port={health_port}", f"--drain={drain}"]
+        told += ["--cluster-profiles"] if cluster_profiles else []
         told += [f"--certificates={certificates}"] if certificates else []
         told += [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
         told += [f"--context={context}"] if context else []
@@ -175,11 +183,10 @@ def command(
     home = state or Path.cwd()
     if part == SERVING:
         from muster.kubernetes.serving.replica import ReplicaSettings
-        from muster.kubernetes.settings import HomeSettings
+        from muster.kubernetes.settings import settings_from
 
-        settings = HomeSettings(
-            namespace=namespace, webhooks=webhooks, questions=questions, cert_manager=certificates is not None
-        )
+        serves = {"webhooks": webhooks, "questions": questions, "certManager": certificates is not None}
+        settings = settings_from({**serves, "mode": mode.value, "namespace": namespace})
         run_serving(
             context,
             kubeconfig,
@@ -216,6 +223,7 @@ def command(
                 succeeds,
                 vitals,
                 set_aside,
+                cluster_profiles,
             ),
             supervised,
         )

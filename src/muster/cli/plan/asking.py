@@ -77,12 +77,14 @@ async def _asked(client: Client, spec: PlanSpec) -> PlanStatus:
     from muster.questions.asking import commanding
 
     if not _fits(spec):  # a question has limits, which somebody's own process need not have
-        from muster.questions.asked import PLACING
+        from muster.questions.asked import GUARDS, PLACING
         from muster.questions.local import utc_now
         from muster.questions.local_fleet import LocalFleet
 
-        own = LocalFleet(client, utc_now)
-        await own.read(PLACING)
+        own, needed = LocalFleet(client, utc_now), (*PLACING, *GUARDS)
+        await own.read(needed)
+        for note in own.why_not(needed):
+            warn(note)
         return await planned_locally(spec, own)
     answer = await commanding(client, planned_locally).ask(PLAN.kind, spec)
     for note in answer.notes:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 50
 _LONGEST: Final = 300
+_LONGEST_VERDICT: Final = 2000  # ten clusters by name, and everything that holds them
 _MARKUP: Final = frozenset("\\`*_{}[]<>()#+-.!|~@&$:")
 
 
@@ -33,10 +34,10 @@ def _lines(status: PlanStatus, *, live: bool) -> Iterator[str]:
         yield from map(_row, status.placements)
         yield ""
     for text in objections(status):
-        yield f"- **guard**: {_escaped(text)}"
+        yield f"- **guard**: {_escaped(text, _LONGEST_VERDICT)}"
     waiting = [text for each in status.placements for text in waits(each)]
     for text in waiting:
-        yield f"- **waits**: {_escaped(text)}"
+        yield f"- **waits**: {_escaped(text, _LONGEST_VERDICT)}"
     for refused in status.refused:
         yield f"- **refused**: {_escaped(f'{refused.kind} {refused.name} ({refused.field}): {refused.message}')}"
     for diagnostic in status.diagnostics:
@@ -125,8 +126,8 @@ def _code(text: str) -> str:
     return f"{fence} {plain} {fence}" if fence != "`" else f"`{plain}`"
 
 
-def _escaped(text: str) -> str:
+def _escaped(text: str, most: int = _LONGEST) -> str:
     """Words without any effect: in one line, not too long, markup escaped."""
     line = " ".join(text.split())
-    shown = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    shown = line if len(line) <= most else f"{line[:most]}…"
     return "".join(f"&#{ord(each)};" if each in _MARKUP and each not in "().:-!+" else each for each in shown)

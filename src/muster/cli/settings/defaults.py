@@ -7,12 +7,12 @@ file.
 from __future__ import annotations
 
 import os
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from muster.cli.inputs.fields import text_in
 from muster.cli.settings.file import FILE, HUB, KEYS, Settings, read_settings, settings_path, unknown_key
+from muster.cli.terminal.help import choices
 from muster.errors import InvalidObjectError, MusterError
 
 if TYPE_CHECKING:
@@ -107,10 +107,7 @@ def check_output(settings: Settings) -> None:
 def _choices(param: Json) -> list[str]:
     if param.metavar and "|" in param.metavar:
         return str(param.metavar).split("|")
-    kind = param.type_descriptor
-    if not kind.is_choice or kind.choices is None:
-        return []
-    return [str(each.value if isinstance(each, Enum) else each) for each in kind.choices]
+    return choices(param) or []
 
 
 def _of_hub(params: Sequence[Json], settings: Settings) -> JsonObject:

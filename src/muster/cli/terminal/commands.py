@@ -19,7 +19,6 @@ from typer._click.globals import get_current_context
 from typer.core import TyperCommand, TyperGroup
 
 from muster.cli.terminal.help import help_text, usage
-from muster.cli.terminal.plain_values import read_plainly
 from muster.errors import InvalidObjectError
 
 if TYPE_CHECKING:
@@ -60,7 +59,6 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
-            read_plainly(self.get_params(ctx))
             return super().parse_args(ctx, args)
         ctx.args = _looked_at(self, ctx, args)
         return ctx.args
@@ -84,7 +82,6 @@ class Group(TyperGroup):
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
-            read_plainly(self.get_params(ctx))
             return super().parse_args(ctx, args)
         rest = _looked_at(self, ctx, args)
         ctx._protected_args, ctx.args = rest[:1], rest[1:]  # noqa: SLF001 - where groups keep the command's name

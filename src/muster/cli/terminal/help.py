@@ -46,18 +46,23 @@ def split_help(text: str) -> tuple[str, tuple[str, ...]]:
     return told.strip(), tuple(line.strip() for line in lines.splitlines() if line.strip())
 
 
+def choices(option: Json) -> list[str] | None:
+    """What an option may be, if that is one of a few words."""
+    found = getattr(option.type, "choices", None)
+    return None if found is None else [str(each.value if isinstance(each, Enum) else each) for each in found]
+
+
 def value_word(option: Json) -> str:
     """What an option takes, in a word: its own, its choices, or one made from its name; nothing for a switch."""
     if option.is_flag or option.count:
         return ""
     if option.metavar is not None:
         return str(option.metavar)
-    kind = option.type_descriptor
-    if kind.is_choice and kind.choices is not None:
-        return "|".join(str(each.value if isinstance(each, Enum) else each) for each in kind.choices)
-    if kind.is_path:
+    if (found := choices(option)) is not None:
+        return "|".join(found)
+    if option.type.name == "path":
         return "FILE"
-    if kind.is_ranged or option.bare_type() in ("int", "float"):
+    if option.type.name.startswith(("int", "float")):
         return "NUMBER"
     longest: str = max(option.opts, key=len)
     return longest.rpartition("-")[2].upper()

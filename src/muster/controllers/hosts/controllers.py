@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from muster.api.agent import GROUP, Agent
 from muster.api.agent_classification import AGENT_CLASSIFICATION
@@ -17,6 +17,8 @@ from muster.api.parts import plain_conditions
 from muster.api.reading import Reader
 from muster.classification import APPLIED, FINALIZER, SOMETIMES, UPDATED_AT, may_go, report
 from muster.classification.classification import CLASSIFICATIONS
+from muster.controllers.hosts.contests import PAUSE, Contests
+from muster.controllers.hosts.reported import about, mirrors, path_of
 from muster.controllers.hosts.world import AgentWorld
 from muster.controllers.runtime.conditions import merged, timestamp
 from muster.controllers.runtime.events import About
@@ -24,6 +26,7 @@ from muster.controllers.runtime.mirror import Mirror
 from muster.controllers.runtime.quarantine import CONDITION
 from muster.controllers.runtime.queue import WorkQueue
 from muster.controllers.runtime.runner import work
+from muster.importing.hosts import OTHER_KINDS, named_host
 from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
@@ -83,7 +86,8 @@ class HostControllers:
             put_written=self.world.put_classification,
             unreadable=unreadable.of("agentclassifications"),
         )
-        self._labels = AgentLabelController(self.world, client, clock, metrics, self.slow.add, self._agents.put_written)
+        self._reported = mirrors(self.world, unreadable)
+        self._labels = AgentLabelController(self.world, client, clock, metrics, events, self)
         self._status = AgentClassificationController(
             self.world, client, clock, events, quarantine, self._classifications.put_written
         )
@@ -116,7 +120,22 @@ class HostControllers:
 
     def handlers(self) -> Mapping[str, AnyMirror]:
         """What to watch, by resource, and who listens."""
-        return {f"agents.{GROUP}": self._agents, f"agentclassifications.{GROUP}": self._classifications}
+        others = {OTHER_KINDS[plural].resource: mirror for plural, mirror in self._reported.items()}
+        return {f"agents.{GROUP}": self._agents, f"agentclassifications.{GROUP}": self._classifications, **others}
+
+    def has_slow(self, place: Place) -> None:
+        """Slow queries have not said anything about an agent yet."""
+        self.slow.add(place)
+
+    def put_off(self, place: Place, seconds: float) -> None:
+        """The labels of a host are written later."""
+        self.agents.add_after(place, seconds)
+
+    def written(self, place: Place, answer: bytes) -> None:
+        """A host as it is after a write of ours."""
+        kind, _ = named_host(place.name)
+        mirror: AnyMirror = self._agents if kind is None else self._reported[kind.plural]
+        mirror.put_written(answer)
 
     def _put_classification(self, new: Stored[AgentClassification]) -> Fault | None:
         fault = self.world.put_classification(new)
@@ -146,6 +165,16 @@ class HostControllers:
         await asyncio.sleep(time.perf_counter() - started)
 
 
+class LabelDesk(Protocol):
+    """Whoever hands out the work on labels, and takes in what was written."""
+
+    def has_slow(self, place: Place) -> None: ...
+
+    def put_off(self, place: Place, seconds: float) -> None: ...
+
+    def written(self, place: Place, answer: bytes) -> None: ...
+
+
 class AgentLabelController:
     """Keeps the labels of agents as their inventories and the classifications of their namespace say."""
 
@@ -155,14 +184,15 @@ class AgentLabelController:
         client: Client,
         clock: Callable[[], datetime],
         metrics: ControllerMetrics,
-        has_slow: Callable[[Place], None],
-        written: Callable[[bytes], None],
+        events: EventRecorder,
+        desk: LabelDesk,
     ) -> None:
         self._world = world
-        self._written = written
-        self._has_slow = has_slow
+        self._desk = desk
         self._client = client
         self._clock = clock
+        self._events = events
+        self._contests = Contests(time.monotonic)
         self._observe = metrics.durations(
             "muster_classification", "How long in seconds the queries of an agent are asked at a stretch."
         )
@@ -174,7 +204,7 @@ class AgentLabelController:
         until = started + _SLICE
         with self._world.evaluating(place):
             if not roster.look(place.name, lambda: time.perf_counter() > until, quick=True):
-                self._has_slow(place)
+                self._desk.has_slow(place)
             plan = roster.plan_so_far(place.name)
         self._observe(time.perf_counter() - started)
         self._world.spread(place.namespace)
@@ -186,7 +216,10 @@ class AgentLabelController:
         """Labels and their record together, guarded by the revision that the plan was made for."""
         revision = self._world.revision(place)
         if not revision:
+            self._contests.forget(place)
             return  # it is gone
+        if self._is_contested(place, plan):
+            return
         body = {
             "metadata": {
                 "resourceVersion": revision,
@@ -194,13 +227,28 @@ class AgentLabelController:
                 "annotations": {APPLIED: plan.applied_text(), UPDATED_AT: timestamp(self._clock())},
             }
         }
-        path = object_path(GROUP, "v1beta1", "agents", place.namespace, place.name)
         self._world.begin_write(place, plan.changes)
         try:
-            reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
-            self._written(reply.body)
+            reply = await self._client.request("PATCH", path_of(place), body=body, content_type=_MERGE)
+            self._desk.written(place, reply.body)
+            if named_host(place.name)[0] is not None:
+                self._contests.wrote(place, plan.applied_text())
         finally:
             self._world.end_write(place)
+
+    def _is_contested(self, place: Place, plan: LabelPlan) -> bool:
+        """Whether another program keeps taking the labels off a host that it reports. Agents have no such owner."""
+        is_bare = not self._world.roster(place.namespace).applied(place.name)
+        pause = self._contests.pause(place, plan.applied_text()) if is_bare else 0.0
+        if pause == PAUSE:
+            text = (
+                "Another program has taken the labels of classifications off again and again. They are put back in an "
+                "hour; `muster import hosts` makes an Agent of the host, which keeps them"
+            )
+            self._events.record(about(place), "LabelsTakenOff", text, "Warning")
+        if pause:
+            self._desk.put_off(place, pause)
+        return pause > 0
 
 
 class AgentClassificationController:

@@ -1,5 +1,6 @@
 """What the host controllers know: the agents and classifications of every namespace, as the server last told.
 
+Hosts of other kinds count as agents; their names have that of their kind before them (`hardwaredata/NAME`).
 Reflectors feed it, and the controllers put the answers of their own writes in at once. Rosters hold what the rules
 need; here are the revisions, the finalizers and the writes under way. It tells through two callbacks who is concerned.
 """
@@ -7,6 +8,8 @@ need; here are the revisions, the finalizers and the writes under way. It tells 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from muster.classification import Roster, Work, read_applied, read_classification
 from muster.client.heads import Place
@@ -18,9 +21,10 @@ if TYPE_CHECKING:
 
     from muster.api.agent import Agent
     from muster.api.agent_classification import AgentClassification
-    from muster.api.parts import Identity
+    from muster.api.parts import Identity, ObjectMeta
     from muster.classification import Classification
     from muster.controllers.runtime.mirror import Stored
+    from muster.importing.hosts import ReportedHost
     from muster.values.faults import Fault
 
 _NOT_READ: Final = ("spec", "status.conditions")  # parts of a host that say nothing about its labels
@@ -102,17 +106,19 @@ class AgentWorld:
         """One whose labels, annotations or inventory cannot be read stays as it was: a mistake takes no label away."""
         if (fault := next((each for each in new.faults if not each.path.startswith(_NOT_READ)), None)) is not None:
             return fault
-        place, metadata = new.place, new.obj.metadata
         inventory = bytes(new.obj.status.inventory)
-        self._roster_of(place).put_agent(
-            place.name,
-            metadata.labels,
-            read_applied(metadata.annotations),
-            inventory if inventory not in (b"", b"null") else None,
-        )
+        self._put_host(new.place, new.obj.metadata, inventory if inventory not in (b"", b"null") else None)
+        return new.fault
+
+    def put_reported(self, place: Place, host: ReportedHost) -> None:
+        """A host of another kind, at the place that it has among agents."""
+        self._put_host(place, host.metadata, msgspec.json.encode(host.inventory()))
+
+    def _put_host(self, place: Place, metadata: ObjectMeta, inventory: bytes | None) -> None:
+        applied = read_applied(metadata.annotations)
+        self._roster_of(place).put_agent(place.name, metadata.labels, applied, inventory)
         self._revisions[place] = metadata.resource_version
         self.spread(place.namespace)
-        return new.fault
 
     def remove_agent(self, place: Place) -> None:
         self._revisions.pop(place, None)

@@ -75,7 +75,7 @@ class PlacementController:
         self._metrics = metrics
         self._decisions = DecisionWriter(world, client, events, metrics, mirrors.decisions)
         self._multicluster = MulticlusterWriter(client)
-        self.guards = world.guards = PlacementGuards(client, world.decisions, clock, self._wake_guarded)
+        self.guards = PlacementGuards(client, world.decisions, clock, self._wake_guarded)
         self.history = HistoryKeeper(world, client, events, clock, metrics, lambda: bool(len(self.queue)))
 
     def wake(self, keys: Iterable[Key]) -> None:
@@ -88,6 +88,7 @@ class PlacementController:
     async def run(self) -> None:
         """Work for ever; start it when everything has been listed once."""
         await self.guards.start()
+        self.world.guards = self.guards  # from now on nobody knows more
         self.history.start()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.history.run())

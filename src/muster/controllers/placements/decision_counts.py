@@ -36,6 +36,9 @@ class DecisionCounts:
         fork._generation = self._generation
         return fork
 
+    def of(self, cluster: str) -> int:
+        return self._by_name.get(cluster, 0)
+
     def add(self, clusters: Iterable[str]) -> None:
         names = list(clusters)
         self._by_name.update(names)

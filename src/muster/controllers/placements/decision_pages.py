@@ -79,6 +79,10 @@ class DecisionPages:
         """How many decisions there are, of all placements together."""
         return self._totals.total
 
+    def count(self, cluster: str) -> int:
+        """How often a cluster is decided for, by all placements together."""
+        return self._totals.of(cluster)
+
     def put(self, page: DecisionPage) -> DecisionPage | None:
         """The page that was there before, if any."""
         place = page.stored.place

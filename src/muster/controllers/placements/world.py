@@ -19,7 +19,7 @@ from muster.controllers.duties import ALONE, Duties
 from muster.controllers.placements.changes import ChangeLog, Noted
 from muster.controllers.placements.decision_pages import DecisionPage, DecisionPages
 from muster.controllers.placements.evaluation_notes import EvaluationNotes
-from muster.controllers.placements.guards.foresight import ANNOTATIONS_ALONE, Foresight
+from muster.controllers.placements.guards.recorded import RecordedGuards
 from muster.controllers.placements.keys import Key, SetKey, Woken, woken
 from muster.controllers.placements.objects import PlacementObjects
 from muster.controllers.placements.plans import PlacementPlans
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from muster.api.placement import Placement
     from muster.api.placement_decision import PlacementDecision
     from muster.client.heads import Place
+    from muster.controllers.placements.guards.foresight import Foresight
     from muster.controllers.runtime.mirror import Kind, Stored
     from muster.fleet import Score
     from muster.selectors.paths import Path
@@ -79,7 +80,8 @@ class PlacementWorld:
         self.decisions = DecisionPages(self.fleet)
         self.notes = EvaluationNotes(notes, objects, self.fleet)
         self.plans = PlacementPlans(objects, self.fleet, self.quarantine, self.notes, report)
-        self.guards: Foresight = ANNOTATIONS_ALONE
+        self.recorded = RecordedGuards(self.decisions)
+        self.guards: Foresight = self.recorded  # whoever leads knows more, and takes its place
         self.catching_up: set[Key] = set()  # placements for which something may have changed unseen
         self._changes: ChangeLog | None = None
         self.profile = timed_profile(report)

@@ -94,6 +94,11 @@ class ControllerMetrics:
         """A histogram of seconds; what it returns takes one more."""
         return Histogram(f"{name}_duration_seconds", help_text, buckets=_BUCKETS, registry=self.registry).observe
 
+    def tally(self, name: str, help_text: str, label: str) -> Callable[[str], None]:
+        """A counter by the values of a label; what it returns counts one more."""
+        counter = self._counter(name, help_text, label)
+        return lambda value: counter.labels(value).inc()
+
     def watch_queue(self, name: str, queue: Waiting) -> None:
         self.queues[name] = queue
         self._depth.labels(name).set_function(lambda: len(queue))

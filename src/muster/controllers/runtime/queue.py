@@ -1,6 +1,7 @@
 """The work queue: keys, each at most once, some later, some again after a failure with growing pauses.
 
-Work that takes long is put off: it is done a bit at a time, one key at a time, when nothing else waits.
+Work that takes long is put off: it is done a bit at a time, one key at a time, when nothing else waits. Of many workers
+that wait, each key wakes one.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 Key = TypeVar("Key", bound="Hashable")
 _FIRST_PAUSE = 0.005
 _LONGEST_PAUSE = 30.0
+_LATE = 0.001  # seconds: a clock that rings a moment too early rings again and again
 
 
 class WorkQueue(Generic[Key]):
@@ -32,7 +35,8 @@ class WorkQueue(Generic[Key]):
         self._due: dict[Key, float] = {}
         self._failures: dict[Key, int] = {}
         self._number = 0
-        self._wake = asyncio.Event()
+        self._waiters: deque[asyncio.Future[None]] = deque()  # workers without work
+        self._alarm: tuple[float, asyncio.TimerHandle] | None = None  # for the next key that is due, while workers wait
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -52,7 +56,7 @@ class WorkQueue(Generic[Key]):
             self._again.add(key)
         elif key not in self._waiting and key not in self._long:
             self._waiting[key] = time.monotonic()
-            self._wake.set()
+            self._wake_one()
 
     @property
     def waited(self) -> float:
@@ -70,7 +74,7 @@ class WorkQueue(Generic[Key]):
         self._due[key] = when
         self._number += 1
         heapq.heappush(self._later, (when, self._number, key))
-        self._wake.set()
+        self._set_alarm()
 
     def put_off(self, key: Key) -> None:
         """The key that is worked on is not finished: it goes on when nothing else waits."""
@@ -89,7 +93,7 @@ class WorkQueue(Generic[Key]):
     async def get(self) -> Key:
         """The next key; call `done` with it afterwards."""
         while True:
-            pause = self._move_due()
+            self._move_due()
             if self._waiting:
                 key = next(iter(self._waiting))
                 del self._waiting[key]
@@ -100,13 +104,45 @@ class WorkQueue(Generic[Key]):
                 del self._long[key]
                 self._working.add(key)
                 return key
-            self._wake.clear()
-            try:
-                # Not wait_for: on Python 3.11 it can swallow a cancellation that comes together with the event.
-                async with asyncio.timeout(pause):
-                    await self._wake.wait()
-            except TimeoutError:
-                continue
+            await self._woken()
+
+    async def _woken(self) -> None:
+        """Until there may be work for one more."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        self._set_alarm()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self._wake_one()  # it was meant for whoever is left
+            raise
+        finally:
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+
+    def _wake_one(self) -> None:
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
+
+    def _set_alarm(self) -> None:
+        """For the key that is due next. Where nobody waits, whoever comes looks at the clock."""
+        if not self._waiters or not self._later:
+            return
+        when = self._later[0][0]
+        if self._alarm is not None:
+            if self._alarm[0] <= when:
+                return
+            self._alarm[1].cancel()
+        self._alarm = (when, asyncio.get_running_loop().call_at(when + _LATE, self._ring))
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self._move_due()
+        self._set_alarm()
 
     def done(self, key: Key) -> None:
         self._working.discard(key)
@@ -116,19 +152,18 @@ class WorkQueue(Generic[Key]):
             self._unfinished.discard(key)
             self._again.discard(key)
             self._long[key] = None
-            self._wake.set()
+            self._wake_one()
         elif self._long:
-            self._wake.set()
+            self._wake_one()
         if key in self._again:
             self._again.discard(key)
             self.add(key)
 
-    def _move_due(self) -> float | None:
-        """Put what is due among the waiting; the seconds until the next one is."""
+    def _move_due(self) -> None:
+        """Put what is due among the waiting."""
         now = asyncio.get_running_loop().time()
         while self._later and self._later[0][0] <= now:
             when, _, key = heapq.heappop(self._later)
             if self._due.get(key) == when:
                 del self._due[key]
                 self.add(key)
-        return self._later[0][0] - now if self._later else None

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from muster.client import Client
+from muster.collecting.connections import Connections
 from muster.collecting.reading import ReadLimits, is_alive, look_at
 from muster.collecting.troubles import Trouble, TroubleError
 from muster.controllers.clusters import CLUSTERS
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from muster.api.managed_cluster import ManagedCluster
+    from muster.client import Client
     from muster.client.heads import Place
     from muster.collecting.access import Accesses
     from muster.controllers.runtime.containment import Unreadable
@@ -63,6 +64,7 @@ class SyncSettings:
     failing_at_once: int = 16
     patience: Patience = field(default_factory=Patience)
     limits: ReadLimits = field(default_factory=ReadLimits)
+    kept: int = 5_000  # connections that stay open between looks
 
 
 @dataclass(slots=True)
@@ -95,28 +97,43 @@ class SyncController:
         self.failing: WorkQueue[str] = WorkQueue()
         self.looks = 0
         self._client = client
-        self._accesses = accesses
+        self.connections = Connections(accesses, self.settings.kept)
         self._clock = clock
-        self._metrics = metrics
+        self.metrics = metrics
         self._watched: dict[str, _Watched] = {}
         self.mirror = Mirror(CLUSTERS, self._put, self._remove, unreadable=unreadable.of("imported clusters"))
+        self._observe = metrics.durations("muster_sync_look", "How long in seconds a look at a cluster takes.")
+        self._count_trouble = metrics.tally("muster_sync_troubles", "Looks that failed, by what was wrong.", "reason")
+        metrics.counter("muster_sync_looks", "Looks at clusters.", lambda: self.looks)
+        metrics.gauge("muster_sync_clusters", "Imported clusters that are kept true.", lambda: len(self._watched))
+        metrics.gauge("muster_sync_clusters_failing", "Of those, clusters whose last look failed.", self._failing)
+        metrics.gauge("muster_sync_connections", "Connections that are kept open.", lambda: len(self.connections))
+
+    def _failing(self) -> int:
+        return sum(each.failures.count > 0 for each in self._watched.values())
 
     def _put(self, new: Stored[ManagedCluster]) -> Fault | None:
         name, metadata = new.place.name, new.obj.metadata
         how = metadata.annotations.get(ACCESS, "")
         if not how or metadata.is_going:
-            self._watched.pop(name, None)
+            self._forget(name)
             return new.fault
         known = self._watched.get(name)
         if known is not None and known.how == how:
             known.cluster = new.obj  # most changes are our own
         else:
+            self.connections.forget(name)
             self._watched[name] = _Watched(new.obj, how)
             self.queue.add(name)
         return new.fault
 
     def _remove(self, place: Place) -> None:
-        self._watched.pop(place.name, None)
+        self._forget(place.name)
+
+    def _forget(self, name: str) -> None:
+        known = self._watched.pop(name, None)
+        if known is not None:
+            self.connections.forget(name, known.how)
 
     def use(self, rules: Rules) -> None:
         """Rules have changed: every cluster gets a full look, in its turn."""
@@ -129,10 +146,14 @@ class SyncController:
         return sorted(self._watched)
 
     async def run(self) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            settings = self.settings
-            tasks.create_task(work("sync", self.queue, self._turn, self._metrics, settings.at_once))
-            tasks.create_task(work("sync-failing", self.failing, self._turn, self._metrics, settings.failing_at_once))
+        settings = self.settings
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(work("sync", self.queue, self._turn, self.metrics, settings.at_once))
+                failing = work("sync-failing", self.failing, self._turn, self.metrics, settings.failing_at_once)
+                tasks.create_task(failing)
+        finally:
+            self.connections.close()
 
     async def _turn(self, name: str) -> None:
         watched = self._watched.get(name)
@@ -192,16 +213,17 @@ class SyncController:
             verdict = await self._seen(name, watched, full=full)
         except TroubleError as error:
             now = time.monotonic()
+            self._count_trouble(error.trouble.value)
             watched.failures = watched.failures.another(now)
             if error.trouble in (Trouble.UNAUTHORIZED, Trouble.BAD_CERTIFICATE, Trouble.UNREACHABLE):
-                self._accesses.forget(name, watched.how)
+                self.connections.forget(name, watched.how)
             return of_failure(error, watched.failures, now, patience)
+        self._observe(time.monotonic() - now)
         watched.failures = NONE
         return verdict
 
     async def _seen(self, name: str, watched: _Watched, *, full: bool) -> Verdict:
-        connection = await self._accesses.connection(name, watched.how)
-        async with Client(connection) as client:
+        async with self.connections.to(name, watched.how) as client:
             limits = self.settings.limits
             if not full:
                 await is_alive(client, limits)

@@ -50,6 +50,7 @@ class SyncOptions:
     contexts: Contexts | None = None
     rules: Rules | None = None
     namespace: str = "kube-system"  # of the lease and of the rules
+    made: Callable[[SyncController], None] = lambda _: None  # told of the controller before it leads
 
 
 async def run_sync(
@@ -73,9 +74,10 @@ async def _run_once(connection: Connection, options: SyncOptions, ready: Callabl
         # Reading goes on whoever leads.
         reading = await stack.enter_async_context(Client(connection))
         accesses = Accesses(reading, options.clock, options.plugins, options.contexts)
-        unreadable = Unreadable()
+        metrics = ControllerMetrics()
+        unreadable = Unreadable(metrics.registry)
         controller = SyncController(
-            client, accesses, options.clock, ControllerMetrics(), unreadable, options.settings, options.rules
+            client, accesses, options.clock, metrics, unreadable, options.settings, options.rules
         )
         discovery = await reading.discover()
         reflectors = [Reflector(reading, discovery.named(_CLUSTERS), controller.mirror, labels=LABEL)]
@@ -93,6 +95,7 @@ async def _run_once(connection: Connection, options: SyncOptions, ready: Callabl
                 tasks.create_task(each.run())
             for each in reflectors:
                 await each.synced.wait()
+            options.made(controller)
             tasks.create_task(work() if leadership is None else leadership.lead(work))
 
 

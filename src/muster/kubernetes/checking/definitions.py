@@ -26,6 +26,9 @@ NOTICED: Final[Mapping[tuple[str, str], str]] = {
     (_SCORES, "status.scores[].quantity"): "scores are whole numbers; quantities such as 4Gi are dropped",
 }
 
+#: In our definition only to be refused with words: who does not have it lacks nothing.
+_REFUSED: Final = frozenset({(_SETS, "spec.clusterLabel")})
+
 
 @dataclass(frozen=True, slots=True)
 class Lacks:
@@ -41,7 +44,7 @@ class Lacks:
         found = list(self.fields)
         found += [f"version {each}" for each in self.versions]
         found += [f"column {each}" for each in self.columns]
-        found += [f"{len(self.rules)} rules"] if self.rules else []
+        found += [f"{len(self.rules)} rule{'s' if len(self.rules) > 1 else ''}"] if self.rules else []
         return [*found, "subresource status"] if self.status else found
 
 
@@ -58,7 +61,9 @@ def lacks(ours: JsonMapping, theirs: JsonMapping) -> Lacks:
     columns = {text_at(each, "name") for each in list_at(found, "additionalPrinterColumns")}
     rules = set(messages(given))
     return Lacks(
-        fields=tuple(_missing(wanted, given, "")),
+        fields=tuple(
+            each for each in _missing(wanted, given, "") if (text_at(ours, "metadata", "name"), each) not in _REFUSED
+        ),
         versions=missing,
         columns=tuple(
             name for each in list_at(stored, "additionalPrinterColumns") if (name := each["name"]) not in columns

@@ -19,6 +19,7 @@ class Place(StrEnum):
     WEBHOOK = "webhook"
     UPSTREAM = "Open Cluster Management"
     NOWHERE = "nowhere"
+    UNSEEN = "could not be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,9 @@ class Inspection:
 
     server: str
     namespace: str
-    version: str  # of what is installed; nothing where nothing is
+    version: str  # of what is installed; nothing where nothing is, or where we may not look
     installer: str
+    remedy: str  # what brings the kinds that are missing, or all of it
     parts: list[Part] = field(default_factory=list)
     kinds: list[Kind] = field(default_factory=list)
     rules: list[Enforced] = field(default_factory=list)
@@ -69,17 +71,26 @@ class Inspection:
     def is_installed(self) -> bool:
         return bool(self.version)
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether we may not look whether something is installed."""
+        return not self.version and any(each.startswith(("ConfigMap ", "Deployment ")) for each in self.unseen)
+
     def problems(self) -> list[str]:
         """What somebody should do something about."""
+        if not self.is_installed and not self.is_hidden:
+            return [f"Muster is not installed in {self.namespace}: {self.remedy}"]
         found = [f"{part.name}: {part.words}" for part in self.parts if not part.well]
         gone = [kind.name for kind in self.kinds if kind.needed and not kind.served]
-        found += [f"kinds that are not served: {', '.join(gone)}"] if gone else []
+        found += [f"kinds that are not served: {', '.join(gone)}; {self.remedy}"] if gone else []
         found += [f"nobody sees to it that {each.rule}: {each.note}" for each in self._unguarded(guards=True)]
         return found
 
     def noticed(self) -> list[str]:
-        """What a user would notice beside the problems, each thing once."""
+        """What a user would notice beside the problems, each thing once. Nobody notices much of what is not there."""
         found: list[str] = []
+        if not self.is_installed and not self.is_hidden:
+            return found
         for kind in self.kinds:
             if not kind.served and not kind.needed:
                 found.append(f"{kind.name}: there is no such kind, nothing is done about it")

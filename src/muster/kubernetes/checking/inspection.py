@@ -7,7 +7,9 @@ the values that come out.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
+
+import msgspec
 
 from muster.api import RESOURCES
 from muster.api.metadata import labels_of
@@ -15,15 +17,16 @@ from muster.controllers.permissions import LEASE
 from muster.errors import ApiError
 from muster.kubernetes.checking.definitions import Lacks, lacks, noticed, rules_at, schema_at
 from muster.kubernetes.checking.findings import Enforced, Inspection, Kind, Part, Place
-from muster.kubernetes.checking.rules import RULES
+from muster.kubernetes.checking.rules import REFUSED_BY, RULES
 from muster.kubernetes.installing.applying import is_true, rollout_words
 from muster.kubernetes.installing.cluster import Cluster, ObjectId, id_of
 from muster.kubernetes.installing.inventory import read_inventory
+from muster.kubernetes.installing.notes import CORE_KINDS, PLACEMENTS
 from muster.kubernetes.installing.owners import owner_of
 from muster.kubernetes.installing.plan import NEWER_KINDS
 from muster.kubernetes.manifests import objects
 from muster.kubernetes.objects.crds import CRD, crd, is_ours_alone, kinds
-from muster.kubernetes.settings import NAME, HomeSettings
+from muster.kubernetes.settings import NAME, Crds, HomeSettings, Mode
 from muster.values.faults import Fault
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.json_members import list_at, object_at, text_at
@@ -37,21 +40,13 @@ if TYPE_CHECKING:
 
 _REGISTRATION: Final = "admissionregistration.k8s.io/v1"
 _QUESTIONS: Final = "v1alpha1.fleet.muster.dev"
+_CONFIGURATIONS: Final = frozenset(
+    f"{plural}.admissionregistration.k8s.io"
+    for plural in ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
+)
 _FORBIDDEN: Final = (401, 403)
 _SHOWN: Final = 3  # of what is missing
 _STALE: Final = 60.0  # seconds without a renewal after which nobody leads
-_OCM: Final = "cluster.open-cluster-management.io"
-#: Without these there is nothing to decide.
-_CORE: Final = frozenset(
-    f"{plural}.{_OCM}"
-    for plural in (
-        "managedclusters",
-        "managedclustersets",
-        "managedclustersetbindings",
-        "placements",
-        "placementdecisions",
-    )
-)
 
 
 def _now() -> datetime:
@@ -81,7 +76,7 @@ class _Look:
         inventory = await self._inventory()
         deployment = await self._get("apps/v1", "Deployment", NAME, self._home)
         version = _version(inventory, deployment)
-        settings = HomeSettings(namespace=self._home) if inventory is None else inventory.settings
+        settings = await self._read_off(deployment) if inventory is None else inventory.settings
         self._answered = await self._is_answered()
         await self._read_webhooks()
         found_kinds = [await self._kind(key, settings) for key in _stored_kinds()]
@@ -94,6 +89,7 @@ class _Look:
             self._home,
             version,
             _installer(inventory, deployment),
+            self._remedy(version, settings, by_us=inventory is not None),
             await self._parts(inventory, deployment, settings),
             found_kinds,
             found_rules,
@@ -149,6 +145,24 @@ class _Look:
                     certified = bool(text_at(webhook, "clientConfig", "caBundle"))
                     self._guards[text_at(webhook, "name")] = (text_at(webhook, "failurePolicy"), certified)
 
+    async def _read_off(self, deployment: JsonObject | None) -> HomeSettings:
+        """The settings of what Helm or kubectl has installed, as far as it shows them."""
+        placements = await self._get("apiextensions.k8s.io/v1", CRD, PLACEMENTS)
+        crds: Crds = "ours" if placements is None or owner_of(placements).is_ours else "upstream"
+        settings = HomeSettings(namespace=self._home, crds=crds)
+        containers = [] if deployment is None else list_at(deployment, "spec", "template", "spec", "containers")
+        told = [text for each in containers for text in list_at(each, "args") if isinstance(text, str)]
+        if not told:
+            return settings
+        modes = [mode for mode in get_args(Mode) if f"--mode={mode}" in told]
+        return msgspec.structs.replace(
+            settings,
+            mode=modes[0] if modes else settings.mode,
+            webhooks="--no-webhooks" not in told,
+            questions="--questions" in told,
+            cert_manager=any(text.startswith("--certificates=") for text in told),
+        )
+
     # ------------------------------------------------------------------------------------------------------- parts
 
     async def _parts(
@@ -167,7 +181,7 @@ class _Look:
         service = await self._get("apiregistration.k8s.io/v1", "APIService", _QUESTIONS)
         if service is not None:
             found.append(_questions(service))
-        elif settings.questions:
+        elif settings.questions and settings.mode != "instead":
             found.append(Part("questions", False, f"the APIService {_QUESTIONS} is not there"))
         return found
 
@@ -198,10 +212,23 @@ class _Look:
             return Part("leader", False, f"{holder} has renewed its lease {told}: decisions stand still")
         return Part("leader", True, holder)
 
+    def _remedy(self, version: str, settings: HomeSettings, *, by_us: bool) -> str:
+        """What brings what is missing; where the kinds are somebody else's, without taking them over."""
+        theirs = any(key in CORE_KINDS and not owner_of(each).is_ours for key, each in self._definitions.items())
+        if version and not by_us:
+            return "they come with the setting crds=ours, by whoever has installed it"
+        if version and settings.crds == "ours":
+            return "`muster kubernetes upgrade` brings them"
+        if version:
+            return f"the setting crds is {settings.crds}; `muster kubernetes upgrade --crds ours` brings them"
+        options = " --crds upstream --set mode=beside" if theirs else ""
+        return f"`muster kubernetes install{options} --dry-run` shows what would come"
+
     def _webhooks(self, names: list[str]) -> Part:
         uncertified = [name for name in names if not self._guards[name][1]]
         if not self._answered:
-            told = "nobody answers: sets cannot be created, and no advice is given"
+            refused = [words for name, words in REFUSED_BY.items() if self._guards.get(name, ("",))[0] == "Fail"]
+            told = f"nobody answers: {', '.join([*refused, 'no advice is given'])}"
             return Part("webhooks", False, f"{told}; the setting webhooks=false does without")
         if uncertified:
             return Part("webhooks", False, f"no certificate yet for {', '.join(sorted(uncertified))}")
@@ -214,7 +241,7 @@ class _Look:
         found = await self._get("apiextensions.k8s.io/v1", CRD, key)
         served = self._cluster.served(resource.api_version(resource.storage_version), resource.kind) is not None
         ours = {each.key for each in kinds(settings)}
-        needed = key in _CORE or is_ours_alone(resource.group) or key in ours
+        needed = key in CORE_KINDS or is_ours_alone(resource.group) or key in ours
         if found is None:
             return Kind(key, "", served, needed, Lacks())
         self._definitions[key] = found
@@ -245,6 +272,8 @@ class _Look:
         if rule.upstream and rule.upstream in self._guards:
             places.append(Place.UPSTREAM)
         guards = rule.guards and settings.mode == "alone"
+        if not places and self._may_be_hidden(rule):
+            return Enforced(rule.name, (Place.UNSEEN,), guards)
         if not places:
             return Enforced(rule.name, (Place.NOWHERE,), guards, rule.without)
         return Enforced(rule.name, tuple(places), guards, self._while_down(places, asked))
@@ -255,6 +284,14 @@ class _Look:
             return ""
         fails = any(self._guards[name][0] == "Fail" for name in asked)
         return "nobody answers: such writes are refused" if fails else "nobody answers: such writes pass"
+
+    def _may_be_hidden(self, rule: Rule) -> bool:
+        """Whether somebody may see to it, and we may not look."""
+        kinds = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
+        looked = {f"{kind}{part} {name}" for kind in kinds for part in ("", "Binding") for name in rule.policies}
+        looked |= {f"{CRD} {rule.about}"} if rule.definition is not None else set()
+        looked |= _CONFIGURATIONS if rule.webhooks or rule.upstream else set()
+        return not looked.isdisjoint(self._unseen)
 
     async def _has_policies(self, names: tuple[str, ...]) -> bool:
         """Whether each of them is there, and bound."""

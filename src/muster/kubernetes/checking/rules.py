@@ -23,6 +23,14 @@ _DEFAULTS: Final = "defaults.muster.dev"
 #: Open Cluster Management's own webhooks.
 _THEIRS: Final = "admission.cluster.open-cluster-management.io"
 
+#: What cannot be done while nobody answers a webhook that fails closed.
+REFUSED_BY: Final = {
+    _GUARD: "sets cannot be created",
+    _CLUSTER_GUARD: "clusters cannot be created or moved",
+    _BINDING_GUARD: "sets cannot be bound",
+    _PLACEMENT_GUARD: "guards of placements cannot be loosened",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Stated:

@@ -108,7 +108,9 @@ async def planned(
 async def _step(cluster: Cluster, obj: JsonObject, wanted: Iterable[JsonObject], options: Options) -> Step:
     which = id_of(obj)
     if which.kind in NEWER_KINDS and cluster.served(which.api_version, which.kind) is None:
-        return Step(Deed.LEAVE_OUT, which, None, ("this server is too old for it; a webhook does the same",))
+        does_it = any(each["kind"] == "MutatingWebhookConfiguration" for each in wanted)
+        instead = "a webhook does the same" if does_it else "with webhooks=true a webhook would do the same"
+        return Step(Deed.LEAVE_OUT, which, None, (f"this server is too old for it; {instead}",))
     live = await cluster.get(which)
     if live is not None and "deletionTimestamp" in live["metadata"]:
         return Step(Deed.REFUSE, which, obj, ("it is being deleted; try again when it is gone",))

@@ -1,7 +1,7 @@
 """For the Prometheus operator, by a setting: where our metrics are, and what somebody should be told of.
 
-Rules name metrics that `controllers/runtime/metrics.py` and the controllers really have; a test compares them. What to
-do about each is said in docs/guides/kubernetes.md under the rule's name.
+Rules name metrics that the controllers and the serving part really have; a test compares them. What to do about each is
+said in docs/guides/kubernetes.md under the rule's name.
 """
 
 from __future__ import annotations
@@ -49,6 +49,13 @@ ALERTS: Final = (
         "1m",
         "critical",
         "More than 30 % of the clusters have left the fleet within ten minutes.",
+    ),
+    Alert(
+        "MusterCertificateEnds",
+        f"min(muster_certificate_seconds_left{_OURS}) < 14 * 86400",
+        "1h",
+        "warning",
+        "The certificate of the webhooks has less than two weeks left, and nobody has renewed it.",
     ),
     Alert(
         "MusterReconciliationsFail",

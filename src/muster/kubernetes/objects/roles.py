@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from muster.api.crds import GROUP as EXTENSIONS
 from muster.api.managed_cluster import GROUP as OCM
 from muster.api.managed_cluster_set import MANAGED_CLUSTER_SET
-from muster.controllers.permissions import CONTROLLERS, LEADING, RULES
+from muster.controllers.permissions import CONTROLLERS, LEADING, PROFILING_RULES, RULES
 from muster.kubernetes.objects.common import RBAC, READ, named, role_ref, rule, service_account
 from muster.kubernetes.serving.permissions import serving_rules
 from muster.kubernetes.settings import NAME, SECRET
@@ -59,6 +59,7 @@ def working_rules(settings: HomeSettings) -> list[JsonObject]:
     """What the controllers may do everywhere. Of Open Cluster Management's kinds only placements are ours beside it;
     instead of its placement controller, nothing else is."""
     rules = [each for each in RULES[CONTROLLERS] if each not in LEADING]
+    rules += PROFILING_RULES if settings.cluster_profiles else []
     if settings.mode == "alone":
         return rules
     kept = [each for each in rules if settings.mode == "beside" and each["apiGroups"] != [OCM]]

@@ -50,6 +50,7 @@ def arguments(settings: HomeSettings) -> list[str]:
     told = [f"--namespace={settings.namespace}", f"--mode={settings.mode}", f"--log-level={settings.log_level}"]
     told += [] if settings.webhooks else ["--no-webhooks"]
     told += ["--questions"] if settings.questions else []
+    told += ["--cluster-profiles"] if settings.cluster_profiles else []
     told += [f"--certificates={CERTIFICATES}"] if settings.needs_serving and settings.cert_manager else []
     return told
 

@@ -16,7 +16,7 @@ from muster.kubernetes.packaging.templates import templates, yaml_lines
 from muster.kubernetes.settings import DEFAULTS, HomeSettings
 from muster.values.json import Json, JsonObject, Schema
 
-OLDEST: Final = "1.30.0-0"  # policies in the API server are there from then on
+OLDEST: Final = "1.33.0-0"  # the oldest that `make interop` runs on
 _DESCRIPTION: Final = "Which of my clusters, hosts and operators fit, and why?"
 
 _NOTES: Final = """\

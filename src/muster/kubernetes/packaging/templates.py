@@ -14,10 +14,11 @@ import yaml
 
 from muster.kubernetes.installing.plan import NEWER_KINDS
 from muster.kubernetes.manifests import objects
+from muster.kubernetes.objects.companions import COMPANIONS
 from muster.kubernetes.objects.console import CONSOLE
 from muster.kubernetes.objects.crds import CRD
 from muster.kubernetes.packaging.variants import Both, Either, Is, Switch, combinations, condition, relevant, woven
-from muster.kubernetes.settings import HomeSettings, Resources
+from muster.kubernetes.settings import NAME, HomeSettings, Resources
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -33,10 +34,21 @@ SWITCHES: Final = (
     Switch("questions", (True, False)),
     Switch("certManager", (True, False)),
     Switch("console", (True, False)),
+    Switch("sync", (True, False)),
+    Switch("registration", (True, False)),
+    Switch("clusterProfiles", (True, False)),
     Switch("monitoring", (True, False)),
     Switch("networkPolicy", (True, False)),
 )
-_FIELDS: Final = {"certManager": "cert_manager", "networkPolicy": "network_policy"}
+#: Programs beside the controllers have objects of their own, which nothing else depends on: each part is tried alone.
+_BESIDE: Final = ("sync", "registration")
+_COMPANIONS: Final = tuple(each for each in SWITCHES if each.name in (*_BESIDE, "monitoring", "networkPolicy"))
+_HOME: Final = tuple(each for each in SWITCHES if each.name not in _BESIDE)
+_FIELDS: Final = {
+    "certManager": "cert_manager",
+    "networkPolicy": "network_policy",
+    "clusterProfiles": "cluster_profiles",
+}
 _NAMESPACE: Final = "mark-of-the-namespace"
 _CONSOLE: Final = "mark-of-the-console.example"
 _REPLICAS: Final = 987654321
@@ -82,22 +94,31 @@ _FILES: Final[Mapping[str, str]] = {
 
 def templates() -> dict[str, str]:
     """The text of every template, by the name of its file."""
-    variants: dict[tuple[str, str], dict[Choice, Sequence[str]]] = {}
-    texts = _Texts()
-    for choice in combinations(SWITCHES):
-        for obj in objects(_marked(choice)):
-            if obj["kind"] != "Namespace":
-                key = (obj["kind"], obj["metadata"]["name"])
-                variants.setdefault(key, {})[choice] = texts.lines(obj)
     files: dict[str, list[str]] = {}
-    for (kind, name), found in variants.items():
-        switches, every = relevant({choice: found.get(choice, ()) for choice in combinations(SWITCHES)}, SWITCHES)
-        file = f"crds/{name.partition('.')[0]}.yaml" if kind == CRD else f"{_file(kind, name)}.yaml"
-        files.setdefault(file, []).append(_Template(kind, woven(every), switches).text())
-    return {file: "".join(texts_) for file, texts_ in files.items()}
+    for among in (_HOME, _COMPANIONS):
+        every_choice = combinations(among)
+        for (kind, name), found in _variants(among).items():
+            switches, every = relevant({choice: found.get(choice, ()) for choice in every_choice}, among)
+            file = f"crds/{name.partition('.')[0]}.yaml" if kind == CRD else f"{_file(kind, name)}.yaml"
+            files.setdefault(file, []).append(_Template(kind, woven(every), switches).text())
+    return {file: "".join(texts) for file, texts in files.items()}
+
+
+def _variants(among: Sequence[Switch]) -> dict[tuple[str, str], dict[Choice, Sequence[str]]]:
+    """The objects that these switches are for, by kind and name, as lines for each combination."""
+    found: dict[tuple[str, str], dict[Choice, Sequence[str]]] = {}
+    texts = _Texts()
+    for choice in combinations(among):
+        for obj in objects(_marked(among, choice)):
+            name = obj["metadata"]["name"]
+            if obj["kind"] != "Namespace" and (name in COMPANIONS) == (among is _COMPANIONS):
+                found.setdefault((obj["kind"], name), {})[choice] = texts.lines(obj)
+    return found
 
 
 def _file(kind: str, name: str) -> str:
+    if name in COMPANIONS:
+        return name.removeprefix(f"{NAME}-")
     return "console" if name == CONSOLE else _FILES[kind]
 
 
@@ -147,12 +168,10 @@ def _with_annotations(obj: JsonObject, more: Mapping[str, str]) -> JsonObject:
     return obj | {"metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), **more}}}
 
 
-def _marked(choice: Choice) -> HomeSettings:
+def _marked(among: Sequence[Switch], choice: Choice) -> HomeSettings:
     """Settings with a combination of switches, and marks for everything else."""
-    switched: JsonObject = {
-        _FIELDS.get(each.name, each.name): value for each, value in zip(SWITCHES, choice, strict=True)
-    }
-    switched["console"] = f"https://{_CONSOLE}" if switched["console"] else ""
+    switched: JsonObject = {_FIELDS.get(each.name, each.name): value for each, value in zip(among, choice, strict=True)}
+    switched["console"] = f"https://{_CONSOLE}" if switched.get("console") else ""
     marked: JsonObject = {
         "namespace": _NAMESPACE,
         "image": "mark-of-the-image",

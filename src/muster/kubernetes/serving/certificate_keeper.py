@@ -31,7 +31,7 @@ from muster.kubernetes.serving.certificates import (
     kept,
     read_certificates,
 )
-from muster.kubernetes.serving.configurations import API_SERVICE
+from muster.kubernetes.serving.configurations import API_SERVICE, webhook_configurations
 from muster.kubernetes.settings import NAME, SECRET
 from muster.values.api_paths import collection_path, object_path
 from muster.values.json import Json, JsonObject
@@ -161,6 +161,8 @@ class CertificateKeeper:
                 if error.code != _CONFLICT:
                     raise
                 continue  # another replica was first
+            if found is not None and not found.authority_key:
+                _LOGGER.warning("nobody has renewed the certificate in Secret %s: ours takes its place", SECRET)
             return wanted
         raise CertificatesError(f"Secret {self._settings.namespace}/{SECRET} is being changed by somebody else")
 
@@ -189,29 +191,33 @@ class CertificateKeeper:
     # ------------------------------------------------------------------------------------------- the configurations
 
     async def _inject(self, authorities: bytes) -> None:
+        """Into all of them; one that cannot be written keeps the others from nothing. Raises the first refusal."""
         bundle = base64.b64encode(authorities).decode()
+        refused: list[ApiError] = []
         for path in self._carriers():
             try:
-                present: JsonObject = (await self._client.request("GET", path)).json()
+                await self._inject_into(path, bundle)
             except ApiError as error:
                 if error.code == _NOT_FOUND:
                     continue  # it is not installed; when it is, the next look finds it
                 if error.code == _FORBIDDEN and DEFINITIONS in path:
                     continue  # somebody else's definition, which converts nothing
-                raise
-            change = with_bundle(present, bundle, self._settings.namespace)
-            if change is None:
-                continue
-            try:
-                await self._client.request("PUT", path, body=change)
-            except ApiError as error:
                 if error.code != _CONFLICT:
-                    raise
+                    refused.append(error)
+        if refused:
+            raise refused[0]
+
+    async def _inject_into(self, path: str, bundle: str) -> None:
+        present: JsonObject = (await self._client.request("GET", path)).json()
+        change = with_bundle(present, bundle, self._settings.namespace)
+        if change is not None:
+            await self._client.request("PUT", path, body=change)
 
     def _carriers(self) -> Iterator[str]:
+        """Those that are installed with these settings: our role names no others."""
+        for each in webhook_configurations(self._settings):
+            yield object_path(*_REGISTRATION, f"{each['kind'].lower()}s", "", each["metadata"]["name"])
         if self._settings.webhooks:
-            yield object_path(*_REGISTRATION, "validatingwebhookconfigurations", "", NAME)
-            yield object_path(*_REGISTRATION, "mutatingwebhookconfigurations", "", NAME)
             yield object_path(DEFINITIONS, "v1", "customresourcedefinitions", "", MANAGED_CLUSTER_SET.key)
         if self._settings.questions:
             yield object_path("apiregistration.k8s.io", "v1", "apiservices", "", API_SERVICE)

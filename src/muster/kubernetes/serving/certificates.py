@@ -31,6 +31,7 @@ AUTHORITY_LIFE: Final = timedelta(days=3650)
 SERVING_LIFE: Final = timedelta(days=90)
 _RENEW_AUTHORITY: Final = timedelta(days=365)  # before its end
 _RENEW_SERVING: Final = timedelta(days=30)
+_LAST_MOMENT: Final = timedelta(days=1)  # before the end of what somebody else issued: by then it should be renewed
 _SKEW: Final = timedelta(minutes=5)
 _SETTLE: Final = timedelta(hours=1)  # in which everybody has learned to trust a new authority
 CA, CA_KEY, CERTIFICATE, KEY = "ca.crt", "ca.key", "tls.crt", "tls.key"
@@ -73,8 +74,9 @@ def is_usable(found: ServingCertificates) -> bool:
 
 
 def kept(found: ServingCertificates | None, names: Sequence[str], now: datetime) -> ServingCertificates:
-    """The same while it is good, else what takes its place. Somebody else's certificates are left alone."""
-    if found is None:
+    """The same while it is good, else what takes its place. Somebody else's certificates are left alone until they end:
+    cert-manager that no longer renews them must not leave us without any."""
+    if found is None or (not found.authority_key and now >= ends(found) - _LAST_MOMENT):
         return _made(names, now)
     if not found.authority_key:
         return found

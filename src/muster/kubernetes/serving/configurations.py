@@ -84,8 +84,9 @@ def conversion(settings: HomeSettings, ca_bundle: bytes = b"") -> JsonObject:
 
 
 def api_service(settings: HomeSettings, ca_bundle: bytes = b"") -> list[JsonObject]:
-    """The APIService of the questions; none where they are off: one without a backend breaks discovery for all."""
-    if not settings.questions:
+    """The APIService of the questions; none where nobody answers them: one without a backend breaks discovery for all.
+    Instead of Open Cluster Management's controller our Pods serve nothing."""
+    if not settings.questions or settings.mode == "instead":
         return []
     spec: JsonObject = {
         "group": FLEET,

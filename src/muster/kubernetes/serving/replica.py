@@ -125,9 +125,9 @@ class _Replica:
         self._proxies = FrontProxyWatch(client)
         self._keeper = CertificateKeeper(client, settings.home, now, settings.certificates)
         self.health = Health(self._ready_checks(), self._other_checks(), self._rendered)
-        self._metrics.gauge(
-            "muster_certificate_seconds_left", "Until the serving certificate ends.", lambda: self._keeper.seconds_left
-        )
+        if settings.home.needs_serving:
+            until = "Until the serving certificate ends."
+            self._metrics.gauge("muster_certificate_seconds_left", until, lambda: self._keeper.seconds_left)
         self._metrics.gauge("muster_access_reviews", "SubjectAccessReviews asked.", lambda: self._reviews.asked)
 
     def close(self) -> None:

@@ -30,9 +30,12 @@ export class Failure extends Error {
   /** The rule that would have allowed it. */
   get rule() {
     const {verb, group, resource} = this.asked;
-    return `- apiGroups: ["${group}"]\n  resources: ["${resource}"]\n  verbs: ["${verb}"]\n`;
+    return rule(group, resource, verb);
   }
 }
+
+/** A rule of a role. */
+export const rule = (group, resource, ...verbs) => `- apiGroups: ["${group}"]\n  resources: ["${resource}"]\n  verbs: ${JSON.stringify(verbs)}\n`;
 
 export function path(resource, {namespace = '', name = '', group, version} = {}) {
   const [ownGroup, ownVersion] = RESOURCES[resource] ?? [group, version];
@@ -83,6 +86,13 @@ export async function list(resource, {limit = 500, namespace, labels, signal} = 
   const answer = await request('GET', `${path(resource, {namespace})}?${query}`, {signal});
   const found = await answer.json();
   return {items: found.items, more: found.metadata.remainingItemCount ?? (found.metadata.continue ? 1 : 0)};
+}
+
+/** Whether the user may do something to an object, as the server says. */
+export async function may(verb, resource, {namespace = '', name = ''}, signal) {
+  const [group] = RESOURCES[resource];
+  const body = {apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: {resourceAttributes: {verb, group, resource, namespace, name}}};
+  return (await (await request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {body, signal})).json()).status.allowed;
 }
 
 /** Names alone of a collection, at most 500: objects may be large. */

@@ -2,7 +2,7 @@
 const THIN = '\u202f';
 const STEPS = [[60, 's'], [60, 'min'], [24, 'h'], [365, 'd'], [Infinity, 'y']];
 
-export const number = (value) => String(value ?? 0).replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
+export const number = (value) => String(value ?? 0).replace(/^-/, '\u2212').replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
 export const counted = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
 /** `4 min`, for how long something lasts. */

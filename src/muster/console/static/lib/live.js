@@ -16,12 +16,16 @@ const LONGEST = 15000;
 const CATCHING_UP = 30000; // ms after a lost connection in which whoever answers may be behind: he had lost it, too
 const EVERY = 3000;
 
-/** Watches collections while the screen is there and the window is seen. Calls `changed` at most four times a second. */
+/**
+ * Watches collections while the screen is there and the window is seen. Calls `changed` at most four times a second.
+ * `also` are collections that are watched by those who may; a screen is live without them.
+ */
 export class Live {
-  #host; #resources; #changed; #controller; #timer = 0; #catching = 0; #onVisible = () => this.#toggle();
+  #host; #resources; #changed; #also; #controller; #timer = 0; #catching = 0; #onVisible = () => this.#toggle();
 
-  constructor(host, resources, changed) {
+  constructor(host, resources, changed, also = []) {
     this.#host = host;
+    this.#also = also;
     this.#resources = resources;
     this.#changed = changed;
     host.addController(this);
@@ -54,7 +58,7 @@ export class Live {
   #start() {
     const {signal} = this.#controller = new AbortController();
     const open = new Set();
-    for (const each of this.#resources) this.#keep(each, signal, open);
+    for (const each of [...this.#resources, ...this.#also]) this.#keep(each, signal, open);
   }
 
   async #keep(resource, signal, open) {
@@ -66,7 +70,7 @@ export class Live {
         const version = await versionOf(resource, signal);
         if (missed) this.#catchUp();
         open.add(resource);
-        if (open.size === this.#resources.length) told({state: 'live', why: '', lost: 0});
+        if (this.#resources.every((each) => open.has(each))) told({state: 'live', why: '', lost: 0});
         for await (const event of watch(resource, version, signal)) {
           if (event.type === 'ERROR') break;
           if (event.type !== 'BOOKMARK') this.#soon();
@@ -74,7 +78,7 @@ export class Live {
       } catch (error) {
         if (signal.aborted) return;
         if ([401, 403, 404].includes(error.code)) {
-          told({state: 'none', why: error.message});
+          if (!this.#also.includes(resource)) told({state: 'none', why: error.message});
           return;
         }
       }

@@ -1,5 +1,5 @@
 // Writes what a plan has planned, as the plan has it, object by object; what came of each is told.
-import {get, request, RESOURCES} from './api.js';
+import {get, may, request, RESOURCES} from './api.js';
 
 export const MANAGER = 'muster-console';
 const PLURALS = {
@@ -55,11 +55,17 @@ export async function writeAll({labels = [], objects = [], replace = [], forceCo
 
 const rank = ({kind}) => (FIRST.indexOf(kind) + FIRST.length + 1) % (FIRST.length + 1);
 
-/** What of a placement waits for an approval: the record of its guards, if there is one. */
-export const heldRemovals = (where, signal) => get('placementguardrecords', where, signal).then(({held}) => held, (error) => {
-  if ([403, 404].includes(error.code)) return undefined;
-  throw error;
-});
+/** What of a placement waits for an approval: the record of its guards, if there is one; and the verbs that the user lacks to approve it. */
+export async function heldRemovals(where, signal) {
+  const held = await get('placementguardrecords', where, signal).then((found) => found.held, (error) => {
+    if ([403, 404].includes(error.code)) return undefined;
+    throw error;
+  });
+  if (!held) return {};
+  const verbs = ['patch', 'approve'];
+  const allowed = await Promise.all(verbs.map((verb) => may(verb, 'placements', where, signal)));
+  return {held, missing: verbs.filter((_, at) => !allowed[at])};
+}
 
 /** Lets exactly the change go that has this digest. */
 export const approve = ({namespace, name}, digest) => request('PATCH',

@@ -2,7 +2,8 @@
 import {LitElement, css, html, nothing, svg} from '../../third_party/lit.js';
 import {base} from '../lib/styles.js';
 
-const [WIDE, HIGH, ACROSS, DOWN, EDGE] = [168, 44, 132, 30, 8];
+const [HIGH, ACROSS, DOWN, EDGE] = [44, 150, 30, 8];
+const [LETTER, LEAST, MOST] = [7.3, 17, 30]; // pixels of a letter of a name; letters that a box has room for
 const WORDS = {want: 'you want', installed: 'installed', operator: 'operator', missing: 'nothing meets', api: 'only one provides', more: ''};
 const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
@@ -26,8 +27,16 @@ function laidOut(nodes, edges) {
       row.set(id, free);
     }
   }
-  const place = new Map(nodes.map(({id}) => [id, {x: columns.indexOf(column.get(id)) * (WIDE + ACROSS) + 1, y: row.get(id) * (HIGH + DOWN) + 1}]));
-  return {place, width: columns.length * (WIDE + ACROSS) - ACROSS + 2, height: (Math.max(...row.values()) + 1) * (HIGH + DOWN) - DOWN + 2};
+  // A column is as wide as its longest name.
+  let width = 1;
+  const across = new Map(columns.map((at) => {
+    const longest = Math.max(LEAST, ...nodes.filter(({id}) => column.get(id) === at).map(({text}) => Math.min(text.length, MOST)));
+    const [x, wide] = [width, Math.ceil(longest * LETTER) + 2 * EDGE];
+    width += wide + ACROSS;
+    return [at, {x, wide}];
+  }));
+  const place = new Map(nodes.map(({id}) => [id, {...across.get(column.get(id)), y: row.get(id) * (HIGH + DOWN) + 1}]));
+  return {place, width: width - ACROSS + 1, height: (Math.max(...row.values()) + 1) * (HIGH + DOWN) - DOWN + 2};
 }
 
 class Conflict extends LitElement {
@@ -38,6 +47,7 @@ class Conflict extends LitElement {
     rect { fill: var(--raised); stroke: var(--line); } .want rect { stroke: var(--accent); }
     .parts rect { stroke: var(--error); stroke-width: 2; stroke-dasharray: 5 3; fill: var(--error-wash); }
     text { font: 12px/16px var(--sans); fill: var(--faint); } text.name { font: 600 12px/16px var(--mono); fill: var(--ink); }
+    text.edge { paint-order: stroke; stroke: var(--raised); stroke-width: 4px; }
     path { fill: none; stroke: var(--faint); } marker path { fill: var(--faint); stroke: none; }
   `];
 
@@ -51,18 +61,18 @@ class Conflict extends LitElement {
       ${edges.map((each) => this.#edge(each, place))}${nodes.map((each) => this.#node(each, place.get(each.id)))}</svg></div>`;
   }
 
-  #node({kind, text, parts}, {x, y}) {
-    return svg`<g class=${`${kind} ${parts ? 'parts' : ''}`}><title>${text}</title><rect x=${x} y=${y} width=${WIDE} height=${HIGH} rx="6"></rect>
-      <text x=${x + EDGE} y=${y + 17}>${parts ? `✕ ${WORDS[kind] || kind}` : WORDS[kind] ?? kind}</text><text class="name" x=${x + EDGE} y=${y + 34}>${short(text, 21)}</text></g>`;
+  #node({kind, text, parts}, {x, y, wide}) {
+    return svg`<g class=${`${kind} ${parts ? 'parts' : ''}`}><title>${text}</title><rect x=${x} y=${y} width=${wide} height=${HIGH} rx="6"></rect>
+      <text x=${x + EDGE} y=${y + 17}>${parts ? `✕ ${WORDS[kind] || kind}` : WORDS[kind] ?? kind}</text><text class="name" x=${x + EDGE} y=${y + 34}>${short(text, MOST)}</text></g>`;
   }
 
   #edge({from, to, text, through}, place) {
     const [start, end] = [place.get(from), place.get(to)];
     if (!start || !end) return nothing;
-    const [x1, y1, x2, y2] = [start.x + WIDE, start.y + HIGH / 2, end.x, end.y + HIGH / 2];
+    const [x1, y1, x2, y2] = [start.x + start.wide, start.y + HIGH / 2, end.x, end.y + HIGH / 2];
     const label = through.length ? `${text} (by ${through.join(', ')})` : text;
     return svg`<g><title>${label}</title><path d=${`M${x1} ${y1} C${x1 + 40} ${y1} ${x2 - 40} ${y2} ${x2 - 2} ${y2}`} marker-end="url(#tip)"></path>
-      <text x=${(x1 + x2) / 2} y=${(y1 + y2) / 2 - 6} text-anchor="middle">${short(label, 19)}</text></g>`;
+      <text class="edge" x=${(x1 + x2) / 2} y=${(y1 + y2) / 2 - 6} text-anchor="middle">${short(label, 22)}</text></g>`;
   }
 }
 customElements.define('m-conflict', Conflict);

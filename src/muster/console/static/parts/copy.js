@@ -65,7 +65,8 @@ class CopyAs extends LitElement {
     this.done = await copy(text) ? `Copied as ${NAMES[name]}` : 'The browser refuses to copy';
     this.open = false;
     this.shadowRoot.querySelector('button').focus();
-    setTimeout(() => { this.done = ''; }, 1600);
+    clearTimeout(this.told);
+    this.told = setTimeout(() => { this.done = ''; }, 1600);
   }
 
   #key(event) {

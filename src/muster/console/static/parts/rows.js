@@ -10,7 +10,7 @@ const AHEAD = 8; // rows drawn beyond what is seen
 
 class Rows extends LitElement {
   static properties = {
-    columns: {attribute: false}, // [{title, width, cell(row), sort}]
+    columns: {attribute: false}, // [{title, width, cell(row), sort, isNumber}]
     count: {type: Number}, // rows in all
     fetcher: {attribute: false}, // (offset, limit, signal) => rows; another one is another question
     first: {attribute: false}, // the first rows, which came with the counts; new ones mean that rows may have changed
@@ -158,7 +158,7 @@ class Rows extends LitElement {
         aria-activedescendant=${this.active >= 0 && indices.includes(this.active) ? `row-${this.active}` : nothing}
         @scroll=${this.#measure} @keydown=${this.#key}>
       <div class="head" role="rowgroup"><div role="row" aria-rowindex="1">
-        ${this.columns.map((each) => html`<div role="columnheader"
+        ${this.columns.map((each) => html`<div role="columnheader" class=${each.isNumber ? 'num' : nothing}
           aria-sort=${each.sort && this.sort === each.sort ? (this.descending ? 'descending' : 'ascending') : nothing}>${this.#header(each)}</div>`)}
       </div></div>
       <div class="body" role="rowgroup" .style=${`height:${this.count * 34}px`}>
@@ -166,7 +166,7 @@ class Rows extends LitElement {
           const row = this.#row(index);
           return html`<div role="row" id=${`row-${index}`} aria-rowindex=${index + 2} aria-selected=${index === this.active}
               .style=${`top:${index * 34}px`} @click=${(event) => this.#click(event, index)}>
-            ${this.columns.map((each) => html`<div role="gridcell">${row ? each.cell(row) : html`<span class="bone"></span>`}</div>`)}
+            ${this.columns.map((each) => html`<div role="gridcell" class=${each.isNumber ? 'num' : nothing}>${row ? each.cell(row) : html`<span class="bone"></span>`}</div>`)}
           </div>`;
         })}
       </div></div>

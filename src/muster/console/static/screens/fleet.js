@@ -4,7 +4,7 @@ import {ask, list} from '../lib/api.js';
 import {asked, words} from '../lib/commands.js';
 import {counted, number, share, value} from '../lib/format.js';
 import {Live} from '../lib/live.js';
-import {go, note, to} from '../lib/router.js';
+import {go, href, note, to} from '../lib/router.js';
 import {Screen} from '../lib/screen.js';
 import {compile, has, label, PROBLEM, SET_LABEL, toggled, VERSION} from '../lib/search.js';
 import {Task} from '../lib/task.js';
@@ -19,6 +19,7 @@ const FIELDS = [
 ];
 const FACETS = {set: 'set', label: '', version: 'version', taint: 'taint'};
 const PROBLEMS_FIRST = `${PROBLEM} ? 0 : 1`;
+const ORDERS = {name: 'name', version: VERSION, set: label(SET_LABEL), state: PROBLEMS_FIRST};
 const SHOWN_VALUES = 5;
 const SHOWN_KEYS = 8;
 
@@ -49,7 +50,7 @@ export class Fleet extends Screen {
   #sets = [];
   #answer = new Task(this, (signal) => this.#count(signal));
   #facets = new Task(this, (signal) => this.#facet(signal));
-  #live = new Live(this, ['managedclusters'], () => this.#refresh());
+  #live = new Live(this, ['managedclusters'], () => this.#refresh(), ['placementdecisions']);
 
   constructor() {
     super();
@@ -66,10 +67,18 @@ export class Fleet extends Screen {
       words('muster', 'get', 'managedclusters'));
   }
 
+  /** Where this view is: the search, and the order if it is not the usual one. */
+  get #address() {
+    const by = Object.keys(ORDERS).find((each) => ORDERS[each] === this.sort);
+    return href('/fleet', {q: this.search, sort: by ? `${this.descending ? '-' : ''}${by}` : ''});
+  }
+
   get #compiled() { return compile(this.search, this.#sets); }
 
   async arrived() {
     this.search = this.query.get('q') ?? '';
+    const [, down, by] = /^(-?)(\w*)$/.exec(this.query.get('sort') ?? '') ?? [];
+    [this.sort, this.descending] = [Object.hasOwn(ORDERS, by) ? ORDERS[by] : '', Boolean(down)];
     if (/(^|\s)-?set:/.test(this.search)) await this.#loadSets();
     this.#ask();
   }
@@ -91,7 +100,7 @@ export class Fleet extends Screen {
 
   #spec(rows) {
     const {expression} = this.#compiled;
-    return {...(expression ? {expression} : {}), rows: {fields: FIELDS, sortBy: this.sort || PROBLEMS_FIRST, descending: this.descending, ...rows}};
+    return {...(expression ? {expression} : {}), rows: {fields: FIELDS, sortBy: this.sort || PROBLEMS_FIRST, descending: this.descending, placements: true, ...rows}};
   }
 
   async #count(signal) {
@@ -116,7 +125,7 @@ export class Fleet extends Screen {
 
   #typed(event) {
     this.search = event.target.value;
-    note(to.fleet(this.search));
+    note(this.#address);
     if (/(^|\s)-?set:/.test(this.search) && !this.#sets.length) this.#loadSets().then(() => this.#ask());
     else this.#ask();
   }
@@ -124,26 +133,30 @@ export class Fleet extends Screen {
   async #toggle(key, text) {
     if (key === 'set') await this.#loadSets();
     this.search = toggled(this.search, key, text);
-    go(to.fleet(this.search));
+    go(this.#address);
   }
 
   #sorted({detail}) {
     if (this.sort === detail) this.descending = !this.descending;
     else [this.sort, this.descending] = [detail, false];
+    note(this.#address);
     this.#answer.run();
   }
 
   get #columns() {
     return [
-      {title: 'name', width: 'minmax(190px, 1.5fr)', least: 190, sort: 'name', cell: (row) => html`<a class="mono name" href=${to.cluster(row.name)} tabindex="-1">${row.name}</a>`},
-      {title: 'version', width: '92px', least: 92, sort: VERSION, cell: ({fields}) => html`<span class="mono">${fields.version ?? ''}</span>`},
-      {title: 'set', width: 'minmax(110px, .7fr)', least: 110, sort: label(SET_LABEL), cell: ({fields}) => fields.labels?.[SET_LABEL] ?? ''},
-      {title: 'labels', width: 'minmax(180px, 2fr)', least: 180, cell: ({fields}) => html`<span class="faint small">${tellingLabels(fields.labels).map(([key, text]) => `${key}=${text}`).join('  ')}</span>`},
-      {title: 'taints', width: 'minmax(96px, .5fr)', least: 96, cell: ({fields}) => html`<span class="small">${(fields.taints ?? []).map((each) => each.key.split('/').pop()).join(', ')}</span>`},
-      {title: 'state', width: '170px', least: 150, sort: PROBLEMS_FIRST, cell: ({fields}) => {
+      {title: 'name', width: 'minmax(190px, 1.5fr)', least: 190, sort: ORDERS.name, cell: (row) => html`<a class="mono name" href=${to.cluster(row.name)} tabindex="-1">${row.name}</a>`},
+      {title: 'version', width: '92px', least: 92, sort: ORDERS.version, cell: ({fields}) => html`<span class="mono">${fields.version ?? ''}</span>`},
+      {title: 'set', width: 'minmax(110px, .7fr)', least: 110, sort: ORDERS.set, cell: ({fields}) => fields.labels?.[SET_LABEL] ?? ''},
+      {title: 'labels', width: 'minmax(180px, 2fr)', least: 180, cell: ({fields}) => html`<span class="faint small" title=${tellingLabels(fields.labels).map(([key, text]) => `${key}=${text}`).join('\n')}>${tellingLabels(fields.labels).filter(([key]) => key !== 'version').map(([key, text]) => `${key}=${text}`).join('  ')}</span>`},
+      {title: 'in', width: '48px', least: 48, isNumber: true, cell: ({placements = 0}) => html`<span class=${placements ? '' : 'faint'} title=${`in ${counted(placements, 'placement')}`}>${number(placements)}</span>`},
+      {title: 'state', width: 'minmax(204px, .7fr)', least: 204, sort: ORDERS.state, cell: ({fields}) => {
         const found = health(fields.conditions);
         const kind = found.sign === 'yes' ? 'faint' : found.sign;
-        return html`<span class=${found.sign}>${sign(found.sign)}</span> <span class=${kind}>${found.word}</span>`;
+        const taints = (fields.taints ?? []).map(({key}) => key.split('/').pop()).filter((each) => each !== found.word);
+        return html`<span class=${found.sign}>${sign(found.sign)}</span> <span class=${kind}>${found.word}</span>
+          ${found.sign !== 'yes' && found.since ? html`<span class="faint small"><m-time .of=${found.since}></m-time></span>` : nothing}
+          ${taints.length ? html`<span class="faint small">· tainted ${taints.join(', ')}</span>` : nothing}`;
       }},
     ];
   }

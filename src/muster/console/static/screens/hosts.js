@@ -114,7 +114,8 @@ export class Hosts extends Screen {
   async #look(signal) {
     const {namespace, host} = this;
     const [agent, said] = await Promise.all([
-      get('agents', {namespace, name: host}, signal),
+      // Hosts of other kinds (hardwaredata/NAME) are known by what the query says of them.
+      host.includes('/') ? {metadata: {name: host}} : get('agents', {namespace, name: host}, signal),
       this.text.trim() ? ask('ClassificationPreview', {namespace, ...this.#what, host, explain: true, rows: {limit: 1}}, signal).catch(() => undefined) : undefined,
     ]);
     return {agent, said: said?.rows[0]};
@@ -211,7 +212,7 @@ export class Hosts extends Screen {
     return html`<section class="card stack">${this.shown(this.#agent, ({agent, said}) => html`<div class="spread"><h2 class="mono">${agent.metadata.name}</h2><button class="plain small" @click=${() => this.#set({host: ''})}>Close</button></div>
       <p class="faint small">${agent.spec?.hostname ?? ''} ${said ? html`<span class=${VERDICTS[said.verdict]}>${sign(VERDICTS[said.verdict])}</span> ${said.error ?? `gives ${(said.values ?? []).map(written).join(', ')}`}` : nothing}</p>
       ${said?.parts?.length ? html`<div><h3>What the parts of the query gave</h3><div class="parts" tabindex="0" role="group" aria-label="Parts of the query">${said.parts.map((each) => html`<code title=${each.text}>${each.text}</code><code class="faint">${each.values.map(written).join(', ')}${each.more ? ' …' : ''}</code>`)}</div></div>` : nothing}
-      <div><h3>Inventory</h3><div class="inventory" tabindex="0" role="group" aria-label="Inventory"><m-tree .value=${agent.status?.inventory ?? {}} @pick=${this.#picked}></m-tree></div></div>`)}</section>`;
+      ${agent.metadata.uid === undefined ? nothing : html`<div><h3>Inventory</h3><div class="inventory" tabindex="0" role="group" aria-label="Inventory"><m-tree .value=${agent.status?.inventory ?? {}} @pick=${this.#picked}></m-tree></div></div>`}`)}</section>`;
   }
 }
 customElements.define('m-hosts', Hosts);

@@ -1,6 +1,6 @@
 // One placement: decisions by rank, the funnel, conditions in words, what moved it, and the way back.
 import {css, html, nothing} from '../../third_party/lit.js';
-import {ask, get, toYaml} from '../lib/api.js';
+import {ask, get, rule, toYaml} from '../lib/api.js';
 import {asked, words} from '../lib/commands.js';
 import {counted, number, share} from '../lib/format.js';
 import {Live} from '../lib/live.js';
@@ -8,24 +8,22 @@ import {go, to} from '../lib/router.js';
 import {Screen} from '../lib/screen.js';
 import {Task} from '../lib/task.js';
 import {approve, heldRemovals} from '../lib/writing.js';
+import {causesOf, movesStyles, namesOf} from '../parts/moves.js';
 import {sign, signStyles} from '../parts/small.js';
 
 const SHOWN = 50;
 const BELOW = 8; // clusters shown below the cut
 const SHADES = 5;
-const DEEDS = {
-  Created: 'was created', Changed: 'changed', Deleted: 'was deleted', ScoreExpired: 'expired',
-  TolerationExpired: 'has a taint that is no longer tolerated', SeenAfterRestart: 'changed while no controller was running',
-  OtherDecisions: 'nothing that the placement reads has changed; decisions of other placements count too',
-  Unrecorded: 'the controllers ended before they had written down why',
+const GUARDS = {
+  'max-removals': 'At most so many removals', 'removal-window': 'within', 'min-clusters': 'Clusters that must be left', 'quiet-time': 'Unwanted for',
+  'removal-hours': 'Removals only', 'freeze-removals': 'Removals frozen',
 };
-
 export class Placement extends Screen {
   static properties = {...Screen.properties, all: {state: true}, refused: {state: true}};
-  static styles = [...Screen.styles, signStyles, css`
+  static styles = [...Screen.styles, signStyles, movesStyles, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s5); }
     .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(280px, 2fr); gap: var(--s6); align-items: start; }
-    .ranks { display: grid; grid-template-columns: 2.4em minmax(150px, auto) minmax(80px, 1fr) auto; gap: 0 var(--s3); align-items: center; }
+    .ranks { display: grid; grid-template-columns: max-content minmax(150px, auto) minmax(80px, 1fr) auto; gap: 0 var(--s3); align-items: center; }
     .ranks > * { padding: 3px 0; min-height: 26px; }
     .cut { grid-column: 1 / -1; display: flex; gap: var(--s3); align-items: center; color: var(--faint); font: var(--small); padding: var(--s1) 0; }
     .cut::after { content: ''; flex: 1; border-top: 1px dashed var(--faint); }
@@ -42,15 +40,12 @@ export class Placement extends Screen {
     .why a.mono { font: 12px/16px var(--mono); }
     .why li { display: flex; gap: var(--s2); flex-wrap: wrap; }
     .groups { display: grid; gap: var(--s1); }
-    .moves > li { display: grid; grid-template-columns: 104px 1fr auto; gap: var(--s4); padding: var(--s3) 0; align-items: start; }
-    .moves > li + li { border-top: 1px solid var(--line); }
-    .moves:hover > li:not(:hover) .faint { opacity: .8; }
-    .moves .stack { gap: var(--s1); } section > h2 + .moves { margin-top: var(--s2); }
     .strips { display: grid; grid-template-columns: auto 1fr auto; gap: 3px var(--s3); align-items: center; }
     .dots { display: flex; gap: 3px; flex-wrap: wrap; } .dots i { width: 10px; height: 10px; border-radius: 2px; background: var(--bar-yes); }
+    dl { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: var(--s1) var(--s4); margin: 0; } dt { color: var(--faint); } dd { margin: 0; }
     .held { border-inline-start: 3px solid var(--wait); }
     pre { max-height: 46vh; overflow: auto; }
-    @media (max-width: 900px) { .columns { grid-template-columns: minmax(0, 1fr); } .moves > li { grid-template-columns: 1fr; } .stage { grid-template-columns: 100px 1fr 84px; } }
+    @media (max-width: 900px) { .columns { grid-template-columns: minmax(0, 1fr); } .stage { grid-template-columns: 100px 1fr 84px; } }
   `];
 
   #report = new Task(this, (signal) => ask('PlacementExplanation', {namespace: this.params.namespace, name: this.params.name, limit: SHOWN}, signal));
@@ -64,7 +59,7 @@ export class Placement extends Screen {
     throw error;
   }));
   #held = new Task(this, (signal) => heldRemovals(this.params, signal));
-  #live = new Live(this, ['placements', 'placementdecisions', 'placementhistories'], () => this.#refresh());
+  #live = new Live(this, ['placements', 'placementdecisions'], () => this.#refresh(), ['placementhistories', 'placementguardrecords']);
 
   get heading() { return `${this.params.namespace}/${this.params.name}`; }
 
@@ -101,7 +96,7 @@ export class Placement extends Screen {
       <div class="columns">
         <div class="stack"><section class="card stack"><div class="spread"><h2>Decisions</h2>${this.#legend(report)}</div>${this.#ranks(report)}</section>
           <section class="card stack"><h2>From the fleet to the decision</h2><div>${report.funnel.map((stage) => this.#stage(stage, report.fleet))}</div></section></div>
-        <div class="stack">${this.#waiting()}${this.#conditions(report)}${this.#groups(report)}${this.#strips()}${this.#spec()}</div>
+        <div class="stack">${this.#waiting()}${this.#conditions(report)}${this.#guards()}${this.#groups(report)}${this.#strips()}${this.#spec()}</div>
       </div>
       <section class="card"><h2>What moved it</h2>${this.shown(this.#history, (history) => this.#moves(history))}</section>`)}`;
   }
@@ -133,7 +128,7 @@ export class Placement extends Screen {
         <span class="segments" aria-hidden="true" .style=${`--zero:${share(against, whole)}%`}>
           <span class="against" .style=${`width:${share(against, whole)}%`}>${this.#segments(scores, weighted[at], against, (score) => score < 0)}</span>
           <span class="infavour">${this.#segments(scores, weighted[at], infavour, (score) => score > 0)}</span></span>
-        <span class="num mono">${each.total}</span>
+        <span class="num mono">${number(each.total)}</span>
         ${at === last && scores.count > last + 1 ? html`<span class="cut">cut: ${counted(scores.count - last - 1, 'cluster')} below</span>` : nothing}`)}</div>
       ${scores.count > ranked.length ? html`<p class="faint small">${number(scores.count - ranked.length)} more
         ${scores.clusters.length > ranked.length ? html`<button class="plain" @click=${() => { this.all = true; }}>Show ${scores.clusters.length}</button>` : nothing}</p>` : nothing}
@@ -149,18 +144,30 @@ export class Placement extends Screen {
     const {namespace, name} = this.params;
     return html`<div class="stage"><span>${stage.name}</span><span class="bar yes" .style=${`width:${share(stage.after, fleet)}%`}></span>
         <span class="num">${number(stage.before)} → <b>${number(stage.after)}</b></span></div>
-      ${stage.reasons.length ? html`<ul class="why">${stage.reasons.map((each) => html`<li><span class="num">${number(each.count)}</span> ${each.reason}
+      ${stage.reasons.length ? html`<ul class="why">${stage.reasons.map((each) => html`<li><a class="num" href=${to.playground({placement: `${namespace}/${name}`, show: 'Unmatched'})} title="Show the clusters that it does not take">${number(each.count)}</a> ${each.reason}
         ${each.values.length ? html`<span>(${each.values.map((one) => `${one.value} ${number(one.count)}`).join(', ')})</span>` : nothing}
-        ${each.examples.slice(0, 2).map((one) => html`<a class="mono" href=${to.why(namespace, name, one)}>${one}</a>`)}</li>`)}
+        ${each.examples.slice(0, 1).map((one) => html`<span>such as <a class="mono" href=${to.why(namespace, name, one)}>${one}</a></span>`)}</li>`)}
         ${stage.otherReasons ? html`<li>${number(stage.otherCount)} for ${counted(stage.otherReasons, 'other reason')}</li>` : nothing}</ul>` : nothing}`;
   }
 
   #conditions({conditions, failures}) {
-    const good = {PlacementMisconfigured: 'False', PlacementSatisfied: 'True'};
-    return html`<section class="card"><h2>State</h2><ul>${conditions.map((each) => {
-      const kind = (good[each.type] ?? 'True') === each.status ? 'yes' : each.type === 'PlacementSatisfied' ? 'wait' : 'error';
-      return html`<li><span class=${kind}>${sign(kind)}</span> ${each.message} <span class="faint small">${each.type}</span></li>`;
+    const good = {PlacementMisconfigured: 'False', PlacementSatisfied: 'True', RemovalsHeld: 'False'};
+    // Who may not read the record of guards is told by the condition.
+    const held = this.#held.value?.held ? [] : (this.#object.value?.found.status?.conditions ?? []).filter((each) => each.type === 'RemovalsHeld' && each.status === 'True');
+    return html`<section class="card stack"><h2>State</h2><ul>${[...conditions, ...held].map((each) => {
+      const kind = (good[each.type] ?? 'True') === each.status ? 'yes' : each.type === 'PlacementMisconfigured' ? 'error' : 'wait';
+      return html`<li><span class=${kind}>${sign(kind)}</span> ${each.message} <span class="faint small">${each.type}: ${each.status}</span></li>`;
     })}${failures.count ? html`<li class="error">${sign('error')} An expression fails on ${counted(failures.count, 'cluster')}: ${failures.reasons.join('; ')}</li>` : nothing}</ul></section>`;
+  }
+
+  /** What its own annotations ask before clusters go, in the words of the guide. */
+  #guards() {
+    const given = this.#object.value?.found.metadata.annotations ?? {};
+    const set = Object.entries(GUARDS).filter(([name]) => given[`placement.muster.dev/${name}`] !== undefined);
+    if (!set.length) return nothing;
+    const held = this.#held.value?.held;
+    return html`<section class="card stack"><h2>Guards</h2><dl>${set.map(([name, says]) => html`<dt>${says}</dt><dd class="mono">${given[`placement.muster.dev/${name}`]}</dd>`)}</dl>
+      <p class=${held ? 'wait' : 'faint'}>${held ? html`${sign('wait')} ${counted(held.count, 'removal')} held` : 'Nothing is held.'}</p></section>`;
   }
 
   #groups({decisions}) {
@@ -192,21 +199,10 @@ export class Placement extends Screen {
       const revision = revisions.find((one) => one.revision === each.generation);
       const isNew = revision && !offered.has(revision.revision) && offered.add(revision.revision);
       return html`<li><span class="faint"><m-time .of=${each.time}></m-time></span>
-        <div class="stack"><p><b>${number(each.before)} → ${number(each.after)}</b> ${this.#names('yes', '+', each.gained)} ${this.#names('error', '−', each.lost)}</p>
-          <ul class="small faint">${(each.causes ?? []).map((cause) => html`<li>${cause.kind} <span class="mono">${[cause.namespace, cause.name].filter(Boolean).join('/')}</span> ${this.#deed(cause)}${cause.manager ? ` by ${cause.manager}` : ''}</li>`)}
-            ${each.more ? html`<li>and ${number(each.more)} more causes</li>` : nothing}</ul></div>
+        <div class="stack"><p><b>${number(each.before)} → ${number(each.after)}</b> ${namesOf('yes', '+', each.gained)} ${namesOf('error', '−', each.lost)}</p>
+          ${causesOf(each)}</div>
         ${isNew ? html`<button @click=${() => this.#undo(revision)}>Undo to here</button>` : html`<span class="faint small">${revision?.revision === present ? 'present spec' : ''}</span>`}</li>`;
     })}</ol>`;
-  }
-
-  #deed({deed = '', fields = [], note = ''}) {
-    const moved = fields.map(({field, old, new: now}) => `${field} ${old || '(none)'} → ${now || '(none)'}`).join('; ');
-    return `${DEEDS[deed] ?? deed}${moved ? `: ${moved}` : ''}${note ? ` (${note})` : ''}`;
-  }
-
-  #names(kind, mark, {count, examples} = {count: 0}) {
-    if (!count) return nothing;
-    return html`<span class=${kind}>${mark} ${examples.join(', ')}${count > examples.length ? ` and ${number(count - examples.length)} more` : ''}</span>`;
   }
 
   /** An earlier spec, with everything else as it is: a plan says what that would move before it is written. */
@@ -218,14 +214,21 @@ export class Placement extends Screen {
 
   /** Removals that guards hold: what waits, why, and the button for who may. */
   #waiting() {
-    const held = this.#held.value;
+    const {held, missing = []} = this.#held.value ?? {};
     if (!held) return nothing;
     const {clusters = [], count, message, digest, since} = held;
     return html`<section class="card stack held"><h2 class="wait">${sign('wait')} ${counted(count, 'removal')} held</h2>
-      <p>${message}</p><p class="mono small">${clusters.slice(0, 8).join(', ')}${count > 8 ? ` and ${number(count - 8)} more` : ''}</p>
+      <p>${message}</p><ul class="mono small">${clusters.slice(0, 8).map((each) => html`<li><a href=${to.why(this.params.namespace, this.params.name, each)}>${each}</a></li>`)}${count > 8 ? html`<li class="faint">and ${number(count - 8)} more</li>` : nothing}</ul>
       <p class="faint small">change <span class="mono">${digest}</span>${since ? html`, held <m-time .of=${since}></m-time>` : nothing}</p>
       ${this.refused ? html`<m-state .failure=${this.refused}></m-state>` : nothing}
-      <p><button @click=${() => this.#approve(digest)}>Approve, remove ${counted(count, 'cluster')}</button></p></section>`;
+      <p><button ?disabled=${missing.length > 0} @click=${() => this.#approve(digest)}>Approve, remove ${counted(count, 'cluster')}</button></p>
+      ${missing.length ? this.#lacking(missing) : nothing}</section>`;
+  }
+
+  #lacking(verbs) {
+    const text = rule('cluster.open-cluster-management.io', 'placements', ...verbs);
+    return html`<div class="stack"><p class="small">You may not ${verbs.join(' and ')} placements in ${this.params.namespace}. This rule in a role of yours would allow it:</p>
+      <pre class="small">${text}</pre><p><m-copy label="Copy the rule" .text=${text}></m-copy></p></div>`;
   }
 
   async #approve(digest) {

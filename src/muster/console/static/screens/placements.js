@@ -15,6 +15,8 @@ export function state({status = {}}) {
   const wrong = found.PlacementMisconfigured;
   const satisfied = found.PlacementSatisfied;
   if (wrong?.status === 'True') return {sign: 'error', word: 'misconfigured', message: wrong.message, order: 0};
+  const held = found.RemovalsHeld;
+  if (held?.status === 'True') return {sign: 'wait', word: 'removals held', message: held.reason, order: 1};
   if (!satisfied) return {sign: 'wait', word: 'not decided yet', order: 2};
   if (satisfied.status !== 'True') return {sign: 'wait', word: 'not satisfied', message: satisfied.message, order: 1};
   return {sign: 'yes', word: 'satisfied', order: 3};

@@ -65,9 +65,11 @@ export class Plan extends Screen {
   get heading() { return 'Plan'; }
 
   get commands() {
-    const flags = [this.most && '--fail-if-removes', this.most, this.empty && '--fail-if-empty', this.force && '--force-conflicts', this.how === 'delete' && '--delete'];
-    const muster = this.yaml.trim() && !this.labels.length && this.how !== 'replace'
-      ? `${words('muster', 'plan', '-f', '-', '--field-manager', MANAGER, ...flags)} ${heredoc(this.yaml)}` : '';
+    // A label is set whoever has set it before; one that is taken off cannot be said in a file.
+    const said = this.labels.every(({labels}) => !Object.values(labels).includes(null)) && (this.how === 'apply' || (this.how === 'delete' && !this.labels.length));
+    const flags = [this.most && '--fail-if-removes', this.most, this.empty && '--fail-if-empty', (this.force || this.labels.length) && '--force-conflicts', this.how === 'delete' && '--delete'];
+    const text = [...this.labels.map((each) => JSON.stringify(labelled(each), null, 2)), this.yaml.trim()].filter(Boolean).join('\n---\n');
+    const muster = said && text ? `${words('muster', 'plan', '-f', '-', '--field-manager', MANAGER, ...flags)} ${heredoc(text)}` : '';
     return this.#asked.spec ? asked('Plan', this.#asked.spec, muster) : {};
   }
 
@@ -75,7 +77,7 @@ export class Plan extends Screen {
     const given = (key) => this.query.get(key) ?? '';
     this.yaml = given('yaml');
     this.labels = parsed(given('labels'));
-    this.how = HOW[given('how')] ?? 'apply';
+    this.how = Object.hasOwn(HOW, given('how')) ? given('how') : 'apply';
     this.most = given('most');
     this.empty = given('empty') === '1';
     this.force = given('force') === '1';
@@ -179,7 +181,7 @@ export class Plan extends Screen {
         <span><a class="mono" href=${to.cluster(name)}>${name}</a> <span class="mono">${text === null ? html`<del>${shortKey(key)}</del>` : `${shortKey(key)}=${text}`}</span></span>
         <button class="plain small" aria-label=${`Do not change ${key} of ${name}`} @click=${() => this.#drop(at, key)}>remove</button></li>`))}</ul>` : nothing}
       <form @submit=${this.#label}><input name="name" required placeholder="cluster" aria-label="Cluster"><input name="key" required placeholder="label" aria-label="Label">
-        <input name="value" placeholder="value, or none" aria-label="Value; none takes the label off"><button>Add</button></form></div>`;
+        <input name="value" placeholder="value" title="No value takes the label off" aria-label="Value; none takes the label off"><button>Add</button></form></div>`;
   }
 
   #drop(at, key) {
@@ -286,6 +288,8 @@ export class Plan extends Screen {
   }
 }
 
+/** A cluster with labels, as a file has it. */
+const labelled = ({name, labels}) => ({apiVersion: 'cluster.open-cluster-management.io/v1', kind: 'ManagedCluster', metadata: {name, labels}});
 const joined = (one, other) => (one.trim() ? `${one.trimEnd()}\n---\n${other}` : other);
 
 /** Labels of an address, which anybody may have written. */

@@ -39,6 +39,8 @@ const EXAMPLES = {
 };
 const VERDICTS = {Matched: 'yes', Unmatched: 'no', Failed: 'error'};
 
+const ROWS = ['All', 'Matched', 'Unmatched', 'Failed'];
+
 export class Playground extends Screen {
   static properties = {...Screen.properties, mode: {state: true}, text: {state: true}, show: {state: true}, compare: {state: true}, namespace: {state: true},
     fetcher: {state: true}, saving: {state: true}, refused: {state: true}};
@@ -93,10 +95,10 @@ export class Playground extends Screen {
 
   async arrived() {
     const [mode, text, saved] = ['mode', 'text', 'placement'].map((key) => this.query.get(key));
-    this.mode = MODES[mode] ? mode : saved ? 'yaml' : 'cel';
+    this.mode = Object.hasOwn(MODES, mode) ? mode : saved ? 'yaml' : 'cel';
     this.namespace = this.query.get('namespace') ?? '';
     this.compare = this.query.get('compare') ?? saved ?? '';
-    this.show = this.mode === 'yaml' ? 'Matched' : 'All';
+    this.show = ROWS.includes(this.query.get('show')) ? this.query.get('show') : this.#usual;
     if (text !== null) this.#texts[this.mode] = text;
     this.text = this.#texts[this.mode];
     this.#choices.run();
@@ -110,8 +112,11 @@ export class Playground extends Screen {
   }
 
   #note() {
-    note(to.playground({mode: this.mode === 'cel' ? '' : this.mode, text: this.text, compare: this.compare, namespace: this.namespace}));
+    note(to.playground({mode: this.mode === 'cel' ? '' : this.mode, text: this.text, compare: this.compare, namespace: this.namespace, show: this.show === this.#usual ? '' : this.show}));
   }
+
+  /** The rows that are shown before somebody chooses. */
+  get #usual() { return this.mode === 'yaml' ? 'Matched' : 'All'; }
 
   #ask() {
     this.typed = performance.now();
@@ -129,7 +134,7 @@ export class Playground extends Screen {
 
   #choose(mode) {
     this.mode = mode;
-    this.show = mode === 'yaml' ? 'Matched' : 'All';
+    this.show = this.#usual;
     this.text = this.#texts[mode];
     this.#note();
     this.#ask();
@@ -255,7 +260,7 @@ export class Playground extends Screen {
   }
 
   #count(show, count, word, kind) {
-    return html`<button aria-pressed=${this.show === show} title="Show only these" @click=${() => { this.show = this.show === show ? 'All' : show; this.#answer.run(); }}>
+    return html`<button aria-pressed=${this.show === show} title="Show only these" @click=${() => { this.show = this.show === show ? 'All' : show; this.#note(); this.#answer.run(); }}>
       <b class=${kind === 'no' ? '' : count ? kind : 'faint'}>${number(count)}</b>${count ? sign(kind) : nothing} <span class="faint">${word}</span></button>`;
   }
 

@@ -14,7 +14,7 @@ export class ClusterSet extends Screen {
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s5); align-content: start; }
     .columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: var(--s6); align-items: start; }
     .names { display: grid; grid-template-columns: repeat(auto-fill, minmax(210px, 1fr)); gap: 0 var(--s4); }
-    .names a, li a { display: block; padding: 2px 0; min-height: 24px; }
+    .names a, li a.mono { display: block; padding: 2px 0; min-height: 24px; }
     @media (max-width: 800px) { .columns { grid-template-columns: minmax(0, 1fr); } }
   `];
 
@@ -37,7 +37,7 @@ export class ClusterSet extends Screen {
         <section class="card stack"><div class="spread"><h2>Members</h2><a href=${to.fleet(`set:${this.params.name}`)}>Show in the fleet</a></div>
           <div class="names">${found.clusters.map((each) => html`<a class="mono" href=${to.cluster(each)}>${each}</a>`)}</div>
           ${found.members > found.clusters.length ? html`<p class="faint small">${number(found.members - found.clusters.length)} more</p>` : nothing}
-          ${found.others.length ? html`<h3>Not in it</h3><ul class="small">${found.others.map((each) => html`<li>${number(each.count)} <span class="faint">${each.reason}</span></li>`)}</ul>` : nothing}</section>
+          ${found.others.length ? html`<h3>Not in it</h3><ul class="small">${found.others.map((each) => html`<li><a href=${to.fleet(`-set:${this.params.name}`)}>${number(each.count)}</a> <span class="faint">${each.reason}</span></li>`)}</ul>` : nothing}</section>
         <div class="stack"><section class="card stack"><h2>Where it may be used</h2>
           ${found.namespaces.length ? html`<p>Bound in ${found.namespaces.join(', ')}</p>` : html`<p class="faint">It is bound to no namespace that you may explain.</p>`}
           ${found.placements.length ? html`<ul>${found.placements.map((each) => html`<li><a class="mono" href=${`/placements/${each.split('/').map(encodeURIComponent).join('/')}`}>${each}</a></li>`)}</ul>` : nothing}</section>

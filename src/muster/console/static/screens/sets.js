@@ -29,7 +29,7 @@ export class Sets extends Screen {
     .shelf input { min-width: 220px; }
     .cluster { font: 12px/18px var(--mono); padding: 3px 8px; cursor: grab; border-radius: 4px; }
     .cluster[aria-pressed=true] { border-color: var(--accent); background: var(--accent-wash); }
-    .keys { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(180px, 1fr); gap: var(--s5); overflow-x: auto; padding: 3px 3px var(--s2); position: relative; }
+    .keys { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(180px, 1fr); gap: var(--s5); overflow-x: auto; padding: 3px 3px var(--s2); margin-inline: -3px; position: relative; }
     .key { display: grid; gap: var(--s1); align-content: start; }
     .key header { padding-bottom: var(--s2); }
     .set { display: grid; align-content: start; gap: 2px; color: var(--ink); background: var(--raised); border: 1px solid var(--line); border-radius: var(--corner); padding: var(--s2) var(--s3); min-height: 52px; border-inline-start: 3px solid var(--accent); transition: opacity var(--fade); }

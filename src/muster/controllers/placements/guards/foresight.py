@@ -1,23 +1,24 @@
-"""What guards would say to a change that is only planned: asked of the world, answered by whoever keeps guards.
+"""What guards would say to a change that is only planned: asked of the world, answered by whoever knows most.
 
-Where controllers run, they answer with all that they remember. Where none do (files, a copy that somebody else's server
-answers from) the annotations of the placement are what is known: `ANNOTATIONS_ALONE`. Nothing is counted here.
+Controllers that lead answer with all that they remember (`guarding`). Everybody else has the settings and the records
+as a server has them (`recorded`). Nothing is counted here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
 
-from muster.placement.guards import APPROVAL, Memory, placement_guard, verdict
+from muster.placement.guards import ANNOTATIONS, FleetState, Guard, placement_guard, verdict
+from muster.reasons import Code, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from datetime import datetime
 
     from muster.api.parts import ObjectMeta
     from muster.controllers.placements.keys import Key
-    from muster.placement.guards import Verdict
+    from muster.placement.guards import FleetGuards, Memory, Verdict
 
 
 class Foresight(Protocol):
@@ -38,26 +39,30 @@ class Foresight(Protocol):
         """The clusters that are held now."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotationsAlone:
-    """Knows the guards that stand on a placement, and nothing of the fleet's or of what has gone lately."""
-
-    def foresee(
-        self,
-        key: Key,  # noqa: ARG002 - the protocol
-        placement: ObjectMeta,
-        present: Collection[str],
-        wanted: Collection[str],
-        now: datetime,
-        others: int = 0,  # noqa: ARG002 - the protocol
-    ) -> Verdict:
-        guard = placement_guard(placement.annotations)
-        guards = [] if guard is None else [guard]
-        approval = placement.annotations.get(APPROVAL, "")
-        return verdict(guards, present, wanted, now, Memory(placement.uid), approval)
-
-    def held(self, key: Key) -> Collection[str]:  # noqa: ARG002 - the protocol
-        return ()
+def guards_of(fleet: FleetGuards, annotations: Mapping[str, str]) -> list[Guard]:
+    """Whoever guards a placement: the fleet, and the placement itself."""
+    own = None if ANNOTATIONS.isdisjoint(annotations) else placement_guard(annotations)
+    return [each for each in (fleet.guard, own) if each is not None]
 
 
-ANNOTATIONS_ALONE: Final[Foresight] = AnnotationsAlone()
+def judged(
+    guards: list[Guard],
+    fleet: FleetGuards,
+    state: FleetState,
+    present: Collection[str],
+    wanted: Collection[str],
+    times: tuple[datetime, datetime],
+    memory: Memory,
+    approval: str,
+    missing: str,
+) -> Verdict:
+    """One verdict for all who ask. `times` are one that is never put back, and what the clock shows.
+
+    `missing` is why nothing can be remembered, if so: then nobody could say what has gone already, and nothing goes.
+    """
+    steady, now = times
+    if missing and (guards or fleet.brake is not None):
+        found = verdict([replace(Guard(), min_clusters=len(present) + 1)], present, wanted, now, memory)
+        why = Reason(Code.GUARD_UNREMEMBERED, parameters={"fault": missing})
+        return replace(found, why=(why,)) if found.held else found
+    return verdict(guards, present, wanted, steady, memory, approval, fleet.brake, state, now)

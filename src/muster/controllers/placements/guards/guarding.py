@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from muster.api.placement_guard_record import HeldRemovals, PlacementGuardRecord
 from muster.client.errors import UnreachableError
+from muster.controllers.placements.guards.defaults import defaults_read
+from muster.controllers.placements.guards.foresight import guards_of, judged
 from muster.controllers.placements.guards.records import (
     MOST_NAMED,
     RECORDS,
@@ -30,7 +32,6 @@ from muster.controllers.placements.guards.records import (
 from muster.controllers.placements.keys import Key
 from muster.errors import ApiError
 from muster.placement.guards import (
-    ANNOTATIONS,
     APPROVAL,
     NO_FLEET_GUARDS,
     FleetGuards,
@@ -38,12 +39,9 @@ from muster.placement.guards import (
     Guard,
     Memory,
     Verdict,
-    fleet_guards,
     missed,
-    placement_guard,
     recorded,
     remembered,
-    verdict,
     without,
 )
 from muster.placement.schedule.pipeline import reason_against
@@ -51,7 +49,7 @@ from muster.reasons import Code, Reason, bare, sentence
 from muster.values.times import FIRST, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable
     from datetime import datetime
 
     from muster.api.config_map import ConfigMap
@@ -66,7 +64,6 @@ if TYPE_CHECKING:
     from muster.values.faults import Fault
 
 _LOGGER = logging.getLogger(__name__)
-CONFIG_MAP: Final = "muster-decisions"
 CONDITION: Final = "RemovalsHeld"
 APPROVED: Final = "RemovalsApproved"
 _NOT_FOUND: Final = 404
@@ -80,9 +77,14 @@ _MOST_SENT: Final = 8
 
 @dataclass(slots=True)
 class _State:
-    """What is known of one placement: what it remembers, the record on the server, what is held."""
+    """What is known of one placement: what it remembers, the record on the server, what is held.
+
+    `kept` is the memory without what has been judged and not been written down: what is true whatever the record on the
+    server says, which others may have edited.
+    """
 
     memory: Memory
+    kept: Memory
     record: PlacementGuardRecord | None = None
     held: HeldRemovals | None = None
     sent: tuple[PlacementGuardRecord, ...] = ()  # and perhaps written, though we have not heard of it
@@ -131,14 +133,7 @@ class PlacementGuards:
 
     def put_defaults(self, new: Stored[ConfigMap]) -> Fault | None:
         """The fleet's ConfigMap is new or changed: every placement is judged again."""
-        found = fleet_guards(new.obj.data)
-        unread = tuple(each for each in new.faults if not each.path.startswith("metadata"))
-        if unread:
-            guard = found.guard or Guard("the fleet")
-            found = replace(found, guard=replace(guard, faults=(*guard.faults, *unread)))
-        if found.multicluster is None:  # a typing mistake must not delete what others read
-            found = replace(found, multicluster=self.fleet.multicluster)
-        self.fleet = found
+        self.fleet = defaults_read(new, self.fleet)
         self.wake(None)
         return new.fault
 
@@ -175,7 +170,7 @@ class PlacementGuards:
                 memory = memory_of(found, owners[0].uid if owners else "", now)
                 standing = frozenset(() if found.held is None else found.held.clusters)
                 key = Key(found.metadata.namespace, found.metadata.name)
-                self._states[key] = _State(memory, found, found.held, standing=standing)
+                self._states[key] = _State(memory, memory, found, found.held, standing=standing)
                 removed += memory.removed
         self._removed = recorded(removed, now, 0, self.fleet.keep)
 
@@ -236,9 +231,9 @@ class PlacementGuards:
         """
         state = self._states.get(key)
         if state is None or state.memory.uid != placement.uid:
-            state = _State(Memory(placement.uid))
+            state = _State(Memory(placement.uid), Memory(placement.uid))
         approval = placement.annotations.get(APPROVAL, "")
-        guards = self._guards_of(placement.annotations)
+        guards = guards_of(self.fleet, placement.annotations)
         return self._verdict(key, guards, present, wanted, now, state, approval, others)
 
     def held(self, key: Key) -> Collection[str]:
@@ -246,14 +241,10 @@ class PlacementGuards:
         state = self._states.get(key)
         return () if state is None or state.held is None else state.held.clusters
 
-    def _guards_of(self, annotations: Mapping[str, str]) -> list[Guard]:
-        own = None if ANNOTATIONS.isdisjoint(annotations) else placement_guard(annotations)
-        return [each for each in (self.fleet.guard, own) if each is not None]
-
     def judge(self, key: Key, placement: Placement, result: ScheduleResult, now: datetime) -> Judgement | None:
         """What may be removed; None where nothing guards the placement. What goes is counted from now on."""
         annotations = placement.metadata.annotations
-        guards = self._guards_of(annotations)
+        guards = guards_of(self.fleet, annotations)
         state, selected = self._states.get(key), result.selected
         if not guards and self.fleet.brake is None and (state is None or not _has_to_say(state, selected)):
             if state is not None:
@@ -262,8 +253,8 @@ class PlacementGuards:
         if state is None or state.memory.uid not in ("", placement.metadata.uid):
             # The record of a placement of the same name before it says nothing of this one.
             old = None if state is None else state.record
-            salt = secrets.token_hex(8)
-            state = self._states[key] = _State(Memory(placement.metadata.uid, salt=salt), old)
+            new = Memory(placement.metadata.uid, salt=secrets.token_hex(8))
+            state = self._states[key] = _State(new, new, old)
         state.memory = replace(state.memory, uid=placement.metadata.uid)
         # What was let go may be gone. Whatever else was decided and is in no page any more was taken by somebody else.
         present = {name for page in self.decisions.of(key) for name in page.clusters}
@@ -298,17 +289,12 @@ class PlacementGuards:
         approval: str,
         others: int = 0,
     ) -> Verdict:
-        if self._missing and (guards or self.fleet.brake is not None):
-            # Without a memory nobody could say what has gone already.
-            found = verdict([replace(Guard(), min_clusters=len(present) + 1)], present, wanted, now, state.memory)
-            why = Reason(Code.GUARD_UNREMEMBERED, parameters={"fault": self._missing})
-            return replace(found, why=(why,)) if found.held else found
-        fleet = None
+        fleet = FleetState()
         if self.fleet.brake is not None:
             pending = sum(self._pending.values()) - self._pending.get(key, 0) + others
             fleet = FleetState(self.decisions.total, self._removed, pending)
         steady = max(now, self._latest)  # a clock that is put back stands still, for windows and quiet times
-        return verdict(guards, present, wanted, steady, state.memory, approval, self.fleet.brake, fleet, now)
+        return judged(guards, self.fleet, fleet, present, wanted, (steady, now), state.memory, approval, self._missing)
 
     def _why_held(self, key: Key, result: ScheduleResult, found: Verdict, decided: int) -> Reason:
         """What would be removed and why, and what holds it. Everybody reads it who reads the placement."""
@@ -377,7 +363,7 @@ class PlacementGuards:
                 await self._read_again(key, placement, state, judgement)
             raise
         state.record = RECORDS.partly(reply.json()).obj
-        state.sent = ()
+        state.kept, state.sent = state.memory, ()
 
     async def _read_again(self, key: Key, placement: Placement, state: _State, judgement: Judgement) -> None:
         """Somebody else has written or deleted the record: the next try starts from what is there, and what we know.
@@ -391,26 +377,30 @@ class PlacementGuards:
                 raise
             state.record = None
             return
-        known, state.record = state.record, RECORDS.partly(reply.json()).obj
-        found = state.record
-        if any(is_same(found, each) for each in state.sent) or not belongs_to(found, placement.metadata):
-            return  # it is our own write, of which we have not heard; or of a placement that is no more
-        # What was judged last has not been written down: it has not happened.
+        known, found = state.record, RECORDS.partly(reply.json()).obj
+        state.record = found
+        if not belongs_to(found, placement.metadata):
+            return  # it is of a placement that is no more
         uid, now = placement.metadata.uid, self.clock()
         theirs = memory_of(found, uid, now)
-        ours = Memory(uid, salt=theirs.salt) if known is None else memory_of(known, uid, now)
+        if any(is_same(found, each) for each in state.sent):
+            state.kept = theirs  # it is our own write, of which we have not heard
+            return
+        # What was judged last has not been written down: it has not happened. What is known here counts nevertheless,
+        # and what somebody has written of removals under way is believed only where we have let the same go.
         self._removed = without(self._removed, state.memory.passing_at, judgement.verdict.counted)
-        passing = ours.passing if theirs.passing == ours.passing else frozenset[str]()
-        state.memory = replace(ours, waiting=state.memory.waiting, passing=passing)
+        salt = theirs.salt if known is None else state.kept.salt
+        passing = state.kept.passing if theirs.passing == state.kept.passing else frozenset[str]()
+        state.kept = replace(state.kept, uid=uid, salt=salt, passing=passing)
+        under_way = passing & state.memory.passing
+        state.memory = replace(state.kept, waiting=state.memory.waiting, passing=under_way)
         state.sent = ()
         self._take_in(state, theirs)
 
     def _take_in(self, state: _State, theirs: Memory) -> None:
         """Count what somebody else has counted and we have not."""
-        more = missed(state.memory.removed, theirs.removed)
-        used = max(state.memory.approvals_used, theirs.approvals_used)
-        state.memory = replace(state.memory, removed=(*state.memory.removed, *more), approvals_used=used)
-        self._removed = (*self._removed, *more)
+        self._removed = (*self._removed, *missed(state.memory.removed, theirs.removed))
+        state.memory, state.kept = _with(state.memory, theirs), _with(state.kept, theirs)
 
     def carried_out(self, key: Key, decided: Iterable[str]) -> None:
         """The pages are written with these clusters: whoever went and comes back is judged anew."""
@@ -420,6 +410,13 @@ class PlacementGuards:
         state.standing = frozenset(decided)
         if state.memory.passing and state.memory.passing.isdisjoint(state.standing):
             state.memory = replace(state.memory, passing=frozenset(), passing_at=None, passing_counted=0)
+
+
+def _with(memory: Memory, theirs: Memory) -> Memory:
+    """With what another memory has more."""
+    more = missed(memory.removed, theirs.removed)
+    used = max(memory.approvals_used, theirs.approvals_used)
+    return replace(memory, removed=(*memory.removed, *more), approvals_used=used)
 
 
 def _has_to_say(state: _State, selected: Collection[str]) -> bool:

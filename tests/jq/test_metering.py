@@ -30,6 +30,7 @@ COMPILING = frozenset(
 """Modules that see queries, never values. Their own limits are in test_compiling.py."""
 
 BOUNDED = {
+    "program._as_evaluation_error": "the variables of the caller; unlike_json looks at 100,000 values and no more",
     "shared/json_faults._Scanner._escape": "four digits",
     "shared/json_faults._Scanner._literal": "five letters",
     "shared/json_faults._Scanner.skip": "as far as it moves, within a text that read_json charged",

@@ -15,7 +15,6 @@ import msgspec
 from muster.api.agent import GROUP
 from muster.api.parts import Node, ObjectMeta, Part
 from muster.api.reading import Reader
-from muster.importing.found import SOURCE
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
@@ -179,6 +178,8 @@ def agent_of(obj: JsonMapping) -> JsonObject | None:
     if kind is None:
         return None
     found = kind.reader.of(obj)
+    from muster.importing.found import SOURCE  # brings the rules of imports, which others do without
+
     labels = {SOURCE: kind.kind.lower()}
     return _agent(found, found.metadata.name, {"labels": labels})
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 CLONE = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 #: Programs for Pods, and what installs them, need a Kubernetes server: tests/kubernetes runs them beside one.
-ON_KUBERNETES = tuple(f"muster kubernetes {each}" for each in ("run", "placement", "install", "upgrade"))
+ON_KUBERNETES = tuple(
+    f"muster kubernetes {each}" for each in ("run", "placement", "registration", "install", "upgrade")
+)
 EXAMPLES = [
     line for command in all_commands().values() for line in examples(command) if not line.startswith(ON_KUBERNETES)
 ]

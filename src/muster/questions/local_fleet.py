@@ -49,7 +49,7 @@ from muster.questions.observer import Observer
 from muster.questions.plans.defaults import found_defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
     from datetime import datetime
 
     from muster.api.lease import Lease
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from muster.controllers.runtime.mirror import AnyMirror, Stored
 
 _LOGGER = logging.getLogger(__name__)
+_IN_ORDER: Final = (*PLACING, GUARD_RECORDS, *OTHERS, AGENTS, *OTHER_KINDS, LABELLING)
 _NEEDED: Final = (CLUSTERS, AGENTS)  # who may read none of these has nothing to ask about
 _AGAIN: Final = 60.0  # seconds after which what could not be read is tried again, by those who stay
 _MOST_NAMED: Final = 200  # clusters that are read one by one
@@ -114,7 +115,22 @@ class LocalFleet:
             wanted = set(resources)
             if DEFAULTS in wanted:  # one small object, as it is now
                 await self._read_defaults(places)
-            await asyncio.gather(*(self._read_one(each, places) for each in wanted - {DEFAULTS}))
+            await self._read_all([each for each in _IN_ORDER if each in wanted], places)
+
+    async def _read_all(self, resources: list[str], places: list[str]) -> None:
+        """Asked for all at once, and taken in one after the other: a placement looks for its sets when it comes."""
+        asked = {
+            each: asyncio.create_task(listed(self.client, served(each).path("")))
+            for each in resources
+            if (each, "") not in self._read
+        }
+        try:
+            for each, found in asked.items():
+                await self._read_one(each, places, found)
+        finally:
+            for found in asked.values():
+                found.cancel()
+            await asyncio.gather(*asked.values(), return_exceptions=True)
 
     async def _read_defaults(self, places: list[str]) -> None:
         found = await found_defaults(self.client, places)
@@ -163,15 +179,13 @@ class LocalFleet:
 
     async def _tried_again(self, resource: str, places: list[str]) -> None:
         try:
-            await self._read_one(resource, places)
+            await self._read_all([resource], places)
         except (ApiError, UnreachableError) as error:
             _LOGGER.info("reading %s: %s", resource, error)
 
-    async def _read_one(self, resource: str, places: list[str]) -> None:
-        if (resource, "") in self._read:
-            return
+    async def _read_one(self, resource: str, places: list[str], found: Awaitable[tuple[list[bytes], str]]) -> None:
         try:
-            await self._list(resource, "")
+            self._take(resource, "", *await found)
             self.unread.pop(resource, None)
         except ApiError as error:
             if error.code not in (_FORBIDDEN, _NOT_FOUND):
@@ -179,7 +193,9 @@ class LocalFleet:
             await self._read_part(resource, places, error)
 
     async def _list(self, resource: str, namespace: str) -> None:
-        objects, revision = await listed(self.client, served(resource).path(namespace))
+        self._take(resource, namespace, *await listed(self.client, served(resource).path(namespace)))
+
+    def _take(self, resource: str, namespace: str, objects: list[bytes], revision: str) -> None:
         self._handler(resource, namespace).replace(objects, revision)
         self._read[resource, namespace] = revision
         self._grown.set()

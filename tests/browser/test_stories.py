@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
+from tests.browser.conftest import settled
 from tests.browser.kube import PLACEMENT as KIND
 from tests.browser.kube import PLACEMENTS, label, send
 
@@ -27,6 +28,7 @@ def test_the_fleet_is_searched_by_words_and_by_facets_and_problems_come_first(op
     expect(page.get_by_role("status").filter(has_text="clusters")).to_contain_text("12 clusters")
     assert "q=cloud%3AAma+version" in page.url
 
+    settled(page)  # facets come after rows, and others stand there then
     page.get_by_role("button", name="gold").click()
     expect(page.get_by_label("Search the fleet")).to_have_value("cloud:Ama version:>=1.30 tier=gold")
     expect(page.get_by_role("button", name="gold")).to_have_attribute("aria-pressed", "true")

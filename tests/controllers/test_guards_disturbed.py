@@ -300,6 +300,7 @@ def test_a_record_that_somebody_has_edited_is_not_believed_when_a_write_conflict
                     raise ApiError(409, "Conflict", "somebody was faster")
                 return await request(method, path, **given)
 
+            # A client whose writes conflict, and nothing else of it is used.
             guards.client = SimpleNamespace(request=conflicting, pages=guards.client.pages)  # type: ignore[assignment]
             asyncio.run_coroutine_threadsafe(guards.look_after_records(), loop).result(10)
             eventually(lambda: len(refused), 2)

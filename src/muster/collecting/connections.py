@@ -74,7 +74,7 @@ class Connections:
             return
         try:
             yield kept.wire
-        except BaseException:
+        except BaseException:  # cancelled, too: half an answer may be on its way
             kept.wire.close()
             raise
         if kept.wire.is_open and cluster not in self._kept and len(self._kept) < self._most:

@@ -68,7 +68,7 @@ class Wire:
         except TimeoutError:
             self.close()
             raise TroubleError(Trouble.TIMED_OUT, f"no answer in time from {self.server}") from None
-        except BaseException:
+        except BaseException:  # cancelled, too: half an answer may be on its way
             self.close()
             raise
 

@@ -373,6 +373,7 @@ def main() -> int:
     parser.add_argument("--clusters", type=int, default=10_000)
     parser.add_argument("--placements", type=int, default=100)
     parser.add_argument("--changes", type=int, default=200)
+    parser.add_argument("--peer-changes", type=int, default=10, help="changes for the other: each takes it long")
     parser.add_argument("--minutes", type=float, default=30, help="how long all of it may take, without builds")
     parser.add_argument("--alone", action="store_true", help="only ours: nothing of others is built")
     options = parser.parse_args()
@@ -391,8 +392,9 @@ def main() -> int:
         print(f"{options.clusters} clusters and {options.placements} placements written in {took:.0f} s", flush=True)
         failed = False
         for each in everybody:
+            changes = options.changes if each is everybody[0] else options.peer_changes
             try:
-                rows.append(measured(each, server, options.clusters, options.placements, options.changes, end))
+                rows.append(measured(each, server, options.clusters, options.placements, changes, end))
             except NotInTimeError as error:
                 print(f"{each.name}: {error}\n{told_by(each, server)}", file=sys.stderr, flush=True)
                 failed = True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from muster.kubernetes.manifests import objects
 from muster.kubernetes.serving.configurations import api_service, conversion, webhook_configurations
 from muster.kubernetes.settings import HomeSettings
 
@@ -65,6 +66,19 @@ def test_modes() -> None:
     resources = {resource for rule in beside["webhooks"][0]["rules"] for resource in rule["resources"]}
     assert "placements" in resources
     assert "managedclusters" not in resources, "Open Cluster Management's own webhooks see to clusters there"
+
+
+def test_instead_of_another_controller_nobody_is_called_and_nothing_is_made_for_it() -> None:
+    """A conversion that nobody answers would make every cluster set unreadable."""
+    instead = HomeSettings(mode="instead", questions=True, cert_manager=True)
+    found = objects(instead)
+    definitions = [each for each in found if each["kind"] == "CustomResourceDefinition"]
+    assert definitions
+    assert not [each for each in definitions if each["spec"].get("conversion", {}).get("strategy") == "Webhook"]
+    served = {"Certificate", "Issuer", "APIService", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
+    assert not served & {each["kind"] for each in found}
+    (service,) = (each for each in found if each["kind"] == "Service")
+    assert [port["name"] for port in service["spec"]["ports"]] == ["metrics"]
 
 
 def test_the_authority_is_where_it_is_looked_for_and_left_out_where_it_is_not_known() -> None:

@@ -100,9 +100,10 @@ class Explanations:
         try:
             report = await self._controllers.explain(question)
         except UnansweredError as error:
-            raise _unavailable(f"the hub's controllers, which explain placements, do not answer: {error}") from None
+            why = f"{self._controllers.whose}, which explain placements, do not answer: {error}"
+            raise _unavailable(why, self._controllers.remedy) from None
         except Refusal as refusal:
-            raise _refused(refusal, wanted.cluster) from None
+            raise _refused(refusal, wanted.cluster, self._controllers.remedy) from None
         return await self._redaction.over(user, placement, report)
 
     async def _authorize_cluster(self, user: User, name: str) -> None:
@@ -110,7 +111,7 @@ class Explanations:
         await require(self._authorizer, user, Attributes("get", GROUP, "v1", "managedclusters", name=name))
 
 
-def _refused(refusal: Refusal, cluster: str) -> status.StatusError:
+def _refused(refusal: Refusal, cluster: str, remedy: str) -> status.StatusError:
     match refusal.code:
         case 404:
             return status.not_found(GROUP, "managedclusters", cluster)
@@ -119,12 +120,9 @@ def _refused(refusal: Refusal, cluster: str) -> status.StatusError:
         case 504:
             return status.StatusError(504, "Timeout", f"Timeout: {refusal.message}", {})
         case _:
-            return _unavailable(refusal.message)
+            return _unavailable(refusal.message, remedy)
 
 
-def _unavailable(why: str) -> status.StatusError:
-    hint = (
-        "`muster hub run` runs and restarts them; beside `muster hub serve` start `muster hub controllers`. "
-        "`muster explain` computes the same from a list of the objects"
-    )
+def _unavailable(why: str, remedy: str) -> status.StatusError:
+    hint = f"{remedy}. `muster explain` computes the same from a list of the objects"
     return status.unavailable(f"{why}. {hint}", _RETRY_AFTER)

@@ -178,9 +178,10 @@ class Questions:
             patience = seconds_of(question.kind) + _LATE
             return msgspec.Raw(await self._controllers.question(msgspec.json.encode(question), patience))
         except UnansweredError as error:
-            raise _unavailable(f"the hub's controllers, which answer questions, do not answer: {error}") from None
+            why = f"{self._controllers.whose}, which answer questions, do not answer: {error}"
+            raise _unavailable(why, self._controllers.remedy) from None
         except Refusal as refusal:
-            raise _refused(question.kind, refusal) from None
+            raise _refused(question.kind, refusal, self._controllers.remedy) from None
 
     async def _explained(self, user: User, asked: PlacementExplanationSpec) -> tuple[msgspec.Raw, tuple[str, ...]]:
         """What GET and POST placements/NAME/explain answer, to those who may ask that."""
@@ -220,7 +221,7 @@ def _invalid(target: Target, causes: list[Cause]) -> status.StatusError:
     return status.invalid(target.resource.group, target.resource.kind, "", causes)
 
 
-def _refused(kind: str, refusal: Refusal) -> status.StatusError:
+def _refused(kind: str, refusal: Refusal, remedy: str) -> status.StatusError:
     match refusal.code:
         case 403:
             return status.StatusError(403, "Forbidden", refusal.message, {})
@@ -237,9 +238,8 @@ def _refused(kind: str, refusal: Refusal) -> status.StatusError:
         case 504:
             return status.StatusError(504, "Timeout", f"Timeout: {refusal.message}", {})
         case _:
-            return _unavailable(refusal.message)
+            return _unavailable(refusal.message, remedy)
 
 
-def _unavailable(why: str) -> status.StatusError:
-    hint = "`muster hub run` runs and restarts them; beside `muster hub serve` start `muster hub controllers`"
-    return status.unavailable(f"{why}. {hint}", _RETRY_AFTER)
+def _unavailable(why: str, remedy: str) -> status.StatusError:
+    return status.unavailable(f"{why}. {remedy}", _RETRY_AFTER)

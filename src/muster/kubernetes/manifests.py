@@ -45,7 +45,7 @@ def _objects(settings: HomeSettings) -> Iterator[JsonObject]:
     yield account(settings)
     yield from roles(settings, called)
     yield from user_roles()
-    if settings.questions:
+    if settings.has_questions:
         yield from delegation(settings)
     # 3. Our Pods.
     yield service(settings)
@@ -68,7 +68,7 @@ def _objects(settings: HomeSettings) -> Iterator[JsonObject]:
 def _called_by_server(settings: HomeSettings) -> Iterator[JsonObject]:
     """What makes the API server call our Pods. The certificate is put there when there is one: by our Pods or by
     cert-manager. Whoever applies the objects again leaves it alone, because it says nothing of it."""
-    if settings.webhooks:
+    if settings.has_webhooks:
         yield from webhook_configurations(settings)
-    if settings.questions:
+    if settings.has_questions:
         yield from api_service(settings)

@@ -93,9 +93,19 @@ class HomeSettings(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     ] = msgspec.field(default_factory=dict)
 
     @property
+    def has_webhooks(self) -> bool:
+        """Whether our Pods answer webhooks. Instead of another's placement controller they answer nobody."""
+        return self.webhooks and self.mode != "instead"
+
+    @property
+    def has_questions(self) -> bool:
+        """Whether our Pods answer questions about the fleet."""
+        return self.questions and self.mode != "instead"
+
+    @property
     def needs_serving(self) -> bool:
         """Whether our Pods are called by the API server, which takes certificates."""
-        return self.webhooks or self.questions
+        return self.has_webhooks or self.has_questions
 
 
 DEFAULTS: Final = HomeSettings()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 CONTROLLERS_ADDRESS: Final = "controllers.json"  # the file's name in the hub's directory
+_REMEDY: Final = "`muster hub run` runs and restarts them; beside `muster hub serve` start `muster hub controllers`"
 _METRICS_PATIENCE: Final = 1.0  # seconds that the hub waits for the controllers
 _EXPLAIN_PATIENCE: Final = 15.0  # longer than they take for an explanation at most
 _MOST_BYTES: Final = 16 * 1024 * 1024
@@ -168,10 +169,13 @@ def _remove(path: Path, secret: str) -> None:
 
 
 class Controllers:
-    """The controllers' process, as the hub knows it: by the file that says where it is."""
+    """The controllers' process, as the hub or a Pod knows it: by the file that says where it is."""
 
-    def __init__(self, address: Path) -> None:
+    def __init__(self, address: Path, whose: str = "the hub's controllers", remedy: str = _REMEDY) -> None:
+        """`whose` they are and the `remedy` when they do not answer, in the words of the home that they run in."""
         self._address = address
+        self.whose = whose
+        self.remedy = remedy
 
     async def metrics(self) -> bytes:
         """Their metrics; nothing when they do not answer soon."""

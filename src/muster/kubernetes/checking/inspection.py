@@ -181,7 +181,7 @@ class _Look:
         service = await self._get("apiregistration.k8s.io/v1", "APIService", _QUESTIONS)
         if service is not None:
             found.append(_questions(service))
-        elif settings.questions and settings.mode != "instead":
+        elif settings.has_questions:
             found.append(Part("questions", False, f"the APIService {_QUESTIONS} is not there"))
         return found
 
@@ -247,7 +247,7 @@ class _Look:
         self._definitions[key] = found
         owner = owner_of(found)
         # Compared with what is installed here: without webhooks we serve the stored version alone.
-        missing = lacks(crd(resource, settings, converted=settings.webhooks and key in ours), found)
+        missing = lacks(crd(resource, settings, converted=settings.has_webhooks and key in ours), found)
         return Kind(key, str(owner), served, needed, missing, tuple(noticed(key, missing)))
 
     # ------------------------------------------------------------------------------------------------------- rules

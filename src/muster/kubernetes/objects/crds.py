@@ -41,7 +41,7 @@ def is_ours_alone(group: str) -> bool:
 
 def crds(settings: HomeSettings) -> Iterator[JsonObject]:
     for resource in kinds(settings):
-        yield crd(resource, settings, converted=settings.webhooks)
+        yield crd(resource, settings, converted=settings.has_webhooks)
 
 
 def crd(resource: Resource, settings: HomeSettings, *, converted: bool) -> JsonObject:

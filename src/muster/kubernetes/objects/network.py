@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def service(settings: HomeSettings) -> JsonObject:
     """443 for webhooks, as the API server expects it where nobody says otherwise."""
     ports = [_port("metrics", HEALTH_PORT, "health")]
-    if settings.webhooks:
+    if settings.has_webhooks:
         ports.append(_port("webhooks", 443, "webhooks"))
-    if settings.questions:
+    if settings.has_questions:
         ports.append(_port("questions", QUESTIONS_PORT, "questions"))
     spec: JsonObject = {"type": "ClusterIP", "selector": dict(SELECTOR), "ports": ports}
     return named("v1", "Service", NAME, settings.namespace) | {"spec": spec}
@@ -27,8 +27,8 @@ def service(settings: HomeSettings) -> JsonObject:
 def network_policy(settings: HomeSettings) -> JsonObject:
     """The API server comes from no Pod, and its address is nobody's to know: its ports are open to all, and ours to its
     usual ports. Metrics are for Pods of this cluster. Names are looked up."""
-    called = [WEBHOOK_PORT] if settings.webhooks else []
-    called += [QUESTIONS_PORT] if settings.questions else []
+    called = [WEBHOOK_PORT] if settings.has_webhooks else []
+    called += [QUESTIONS_PORT] if settings.has_questions else []
     ingress: list[JsonObject] = [{"ports": [_tcp(HEALTH_PORT)], "from": [{"namespaceSelector": {}}]}]
     ingress += [{"ports": [_tcp(port)]} for port in called]
     egress: list[JsonObject] = [

@@ -94,7 +94,7 @@ def _carrier_rules(settings: HomeSettings, carriers: Iterable[JsonObject]) -> It
     names: dict[tuple[str, str], list[str]] = {}
     for each in carriers:
         names.setdefault(CARRIERS[each["kind"]], []).append(each["metadata"]["name"])
-    if settings.webhooks and settings.crds == "ours":
+    if settings.has_webhooks and settings.crds == "ours":
         names[EXTENSIONS, "customresourcedefinitions"] = [MANAGED_CLUSTER_SET.key]
     for (group, plural), found in sorted(names.items()):
         yield rule(("get", "patch", "update"), group, plural, names=tuple(sorted(found)))

@@ -141,9 +141,9 @@ def _container(settings: HomeSettings, *, mounted: bool) -> JsonObject:
 
 def _ports(settings: HomeSettings) -> list[JsonObject]:
     found: list[JsonObject] = [{"name": "health", "containerPort": HEALTH_PORT, "protocol": "TCP"}]
-    if settings.webhooks:
+    if settings.has_webhooks:
         found.append({"name": "webhooks", "containerPort": WEBHOOK_PORT, "protocol": "TCP"})
-    if settings.questions:
+    if settings.has_questions:
         found.append({"name": "questions", "containerPort": QUESTIONS_PORT, "protocol": "TCP"})
     return found
 

@@ -217,9 +217,9 @@ class CertificateKeeper:
         """Those that are installed with these settings: our role names no others."""
         for each in webhook_configurations(self._settings):
             yield object_path(*_REGISTRATION, f"{each['kind'].lower()}s", "", each["metadata"]["name"])
-        if self._settings.webhooks:
+        if self._settings.has_webhooks:
             yield object_path(DEFINITIONS, "v1", "customresourcedefinitions", "", MANAGED_CLUSTER_SET.key)
-        if self._settings.questions:
+        if self._settings.has_questions:
             yield object_path("apiregistration.k8s.io", "v1", "apiservices", "", API_SERVICE)
 
 

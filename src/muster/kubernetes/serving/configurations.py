@@ -64,7 +64,7 @@ _IS_STAYING: Final = "!has(object.metadata.deletionTimestamp)"
 
 def webhook_configurations(settings: HomeSettings, ca_bundle: bytes = b"") -> list[JsonObject]:
     """The webhook configurations; none where webhooks are off. `ca_bundle` is in PEM; left out, our Pods fill it in."""
-    if not settings.webhooks or settings.mode == "instead":
+    if not settings.has_webhooks:
         return []
     validating = [_advice(settings, ca_bundle)]
     mutating: list[JsonObject] = []
@@ -86,7 +86,7 @@ def conversion(settings: HomeSettings, ca_bundle: bytes = b"") -> JsonObject:
 def api_service(settings: HomeSettings, ca_bundle: bytes = b"") -> list[JsonObject]:
     """The APIService of the questions; none where nobody answers them: one without a backend breaks discovery for all.
     Instead of Open Cluster Management's controller our Pods serve nothing."""
-    if not settings.questions or settings.mode == "instead":
+    if not settings.has_questions:
         return []
     spec: JsonObject = {
         "group": FLEET,

@@ -26,12 +26,12 @@ def serving_rules(settings: HomeSettings) -> Iterator[JsonObject]:
         return
     # Whoever asks is asked for: his permissions are the API server's to know.
     yield _on(["create"], "authorization.k8s.io", "subjectaccessreviews")
-    if settings.webhooks:
+    if settings.has_webhooks:
         # A cluster is not accepted while its namespace goes; sets that exist; pairs of keys and names.
         yield _on(["get"], "", "namespaces")
         yield _on(["get", "list"], OCM, "managedclusters", "managedclustersets")
         yield _on(["list"], "", "configmaps") | {"resourceNames": [PAIRS]}
-    if settings.questions:
+    if settings.has_questions:
         yield _on(_READ, "", "namespaces")
         yield _on(_READ, OCM, "managedclusters", "managedclustersets", "managedclustersetbindings", "placements")
         # Which names roles give a user; every one of them is confirmed by a review.

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 _USER_AGENT: Final = "muster-serving"
+_REMEDY: Final = "the Pod starts them again by itself; `muster kubernetes check` says what is wrong with it"
 _REMEMBERED: Final = 10.0  # seconds for which a permission is believed when a question asks for it
 _OCM: Final = "cluster.open-cluster-management.io"
 #: What answers to questions read here, beside what the observer has.
@@ -121,7 +122,7 @@ class _Replica:
         self._objects = MirroredObjects()
         self._reviews = AccessReviews(client, _REMEMBERED)
         self._authorizer = ReviewingAuthorizer(self._objects, self._reviews)
-        self._controllers = Controllers(settings.state / CONTROLLERS_ADDRESS)
+        self._controllers = Controllers(settings.state / CONTROLLERS_ADDRESS, "this Pod's controllers", _REMEDY)
         self._proxies = FrontProxyWatch(client)
         self._keeper = CertificateKeeper(client, settings.home, now, settings.certificates)
         self.health = Health(self._ready_checks(), self._other_checks(), self._rendered)
@@ -142,7 +143,7 @@ class _Replica:
 
     def _other_checks(self) -> dict[str, Callable[[], str | None]]:
         found: dict[str, Callable[[], str | None]] = {}
-        if self._settings.home.questions:
+        if self._settings.home.has_questions:
             found["questions"] = lambda: self._proxies.problem
         if self._settings.vitals is not None:
             page = Vitals.open(self._settings.vitals)
@@ -165,7 +166,7 @@ class _Replica:
             secure = _probed_tls(self._now(), settings.tls_versions) if settings.secure_health else None
             health = listening(self.health.routes(), settings.host, settings.health_port, secure)
             await stack.enter_async_context(health)
-            if settings.home.webhooks:
+            if settings.home.has_webhooks:
                 tls = _server_tls()
                 self._keeper.serve_with(tls)
                 webhooks = Webhooks(
@@ -188,7 +189,7 @@ class _Replica:
         home = self._settings.home
         if home.needs_serving:
             tasks.create_task(self._keeper.run())
-        if home.questions:
+        if home.has_questions:
             tasks.create_task(self._mirror(tasks))
             tasks.create_task(self._serve_questions())
 

@@ -14,6 +14,9 @@ WRITE  ?=
 DIFFERENTIAL_SECONDS ?= 15
 REF    ?= HEAD
 
+# Processes are started by the hundred: without compiled modules each would take twice as long to start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test quick properties check format conformance bench bench-check contract kubernetes programs interop faults fuzz hostile soak damage differential clients browser vendor coverage image release test-release site lock clean
 

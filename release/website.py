@@ -168,7 +168,9 @@ def make(folder: Path, root: Path = ROOT) -> list[Page]:
         (folder / page.place).parent.mkdir(parents=True, exist_ok=True)
         (folder / page.place).write_text(_framed(page, sections), encoding="utf-8")
     index = [[page.place, page.title, [text for _, _, text in page.headings[1:]], page.words[:20000]] for page in pages]
-    (folder / "search.json").write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    # A script and not data: from a folder on a disk, where nobody serves it, browsers fetch nothing else.
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    (folder / "search_index.js").write_text(f"globalThis.searchIndex = {text};\n", encoding="utf-8")
     for asset in sorted(ASSETS.iterdir()):
         shutil.copyfile(asset, folder / asset.name)
     colours = HtmlFormatter(style="default").get_style_defs("pre code")

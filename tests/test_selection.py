@@ -232,7 +232,7 @@ def test_a_placement_chooses_among_the_profiles_of_its_namespace() -> None:
     found = muster.select(fleet, placement=placement, kind="ClusterProfile")
     assert found.names == ("c1",)
     assert "region" in found.why("c2")
-    with pytest.raises(KeyError):
+    with pytest.raises(InvalidObjectError):
         found.why("c3")
 
 

@@ -1,12 +1,20 @@
-// Search over search.json: [place, title, headings, words] for each page. Words in titles count most, then headings, then text.
+// Search over search_index.js: [place, title, headings, words] for each page. Words in titles count most, then headings, then text.
 const up = document.currentScript.dataset.up;
 const field = document.getElementById("search");
 const results = document.getElementById("results");
 const article = document.querySelector("article");
 let pages = null;
 
-async function load() {
-  pages ??= await (await fetch(`${up}/search.json`)).json();
+// As a script, so that a site in a folder can be searched without anybody serving it. `?q=words` searches at once.
+function load() {
+  pages ??= new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = `${up}/search_index.js`;
+    script.onload = () => done(globalThis.searchIndex);
+    script.onerror = failed;
+    document.head.append(script);
+  });
+  return pages;
 }
 
 function score(page, words) {
@@ -36,8 +44,7 @@ async function search() {
   results.hidden = !words.length;
   article.hidden = !!words.length;
   if (!words.length) return;
-  await load();
-  const found = pages.map((page) => [score(page, words), page]).filter(([points]) => points).sort((a, b) => b[0] - a[0]);
+  const found = (await load()).map((page) => [score(page, words), page]).filter(([points]) => points).sort((a, b) => b[0] - a[0]);
   const heading = document.createElement("h1");
   heading.textContent = found.length ? `${found.length} pages` : "Nothing found";
   const list = document.createElement("ul");
@@ -53,6 +60,8 @@ async function search() {
 }
 
 field.addEventListener("input", search);
+field.value = new URLSearchParams(location.search).get("q") ?? "";
+if (field.value) search();
 field.form.addEventListener("submit", (event) => event.preventDefault());
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && document.activeElement !== field) {

@@ -33,6 +33,7 @@ from muster.selectors.specs import AllOf
 from muster.values.arguments import expected, moment, plain_object, plain_objects, texts
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.labels import InvalidSelectorError, parse_selector
+from muster.values.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,7 +72,12 @@ class Selection(Tabular):
     result: ScheduleResult | None = None  # of a Placement
 
     def why(self, name: str) -> str:
-        """The reason for one object. Raises KeyError when there was no such object."""
+        """The reason for one object. Raises InvalidObjectError when there was no such object."""
+        expected(name, str, "name", "the name of an object")
+        if name not in self.reasons:
+            like = nearest(name, self.reasons, 1)
+            hint = f"; did you mean {like[0]!r}?" if like else ""
+            raise InvalidObjectError("", f"there is no object {name!r} in the fleet{hint}")
         return self.reasons[name]
 
     def __iter__(self) -> Iterator[str]:

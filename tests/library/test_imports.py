@@ -17,7 +17,7 @@ import muster.cel
 import muster.jq
 
 HEAVY = ("numpy", "pysat", "starlette", "uvicorn", "aiohttp", "asyncio", "sqlite3", "ssl", "typer", "rich", "yaml")
-LATER = {"muster": (*HEAVY, "msgspec", "re2"), "muster.cel": (*HEAVY, "re2"), "muster.jq": HEAVY}
+LATER = dict.fromkeys(("muster", "muster.cel", "muster.jq"), (*HEAVY, "msgspec", "re2"))
 
 
 def imported(statement: str, environment: dict[str, str]) -> list[str]:

@@ -19,6 +19,11 @@ def test_the_script_prints_what_its_page_shows() -> None:
     assert (done.stdout, done.stderr) == (shown, "")
 
 
+def test_the_page_shows_the_script() -> None:
+    page = (ROOT / "examples" / "10-library" / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"```python\n(.*?)```", page, re.DOTALL) == [(ROOT / SCRIPT).read_text(encoding="utf-8")]
+
+
 def test_the_script_is_short() -> None:
     lines = (ROOT / SCRIPT).read_text(encoding="utf-8").splitlines()
     assert sum(bool(line.strip()) for line in lines) <= 20

@@ -186,14 +186,17 @@ def test_a_hub_starts_and_keeps_its_data_where_it_may(
                 time.sleep(0.1)
             took = time.monotonic() - started
             assert ready == "ok"
-            memory = _memory(hub.pid)
+            memory, spent = _memory(hub.pid), _cpu(hub.pid)
         finally:
             for pid in _descendants(hub.pid):
                 os.kill(pid, signal.SIGTERM)
             hub.wait(timeout=60)
     with capsys.disabled():
         load = os.getloadavg()[0]
-        print(f"\nthe hub of the image: ready after {took:.1f} s, {memory:.0f} MiB in all processes; load {load:.1f}")
+        print(
+            f"\nthe hub of the image: ready after {took:.1f} s, {spent:.1f} s of CPU, "
+            f"{memory:.0f} MiB in all processes; load {load:.1f}"
+        )
     assert (data / "muster.db").stat().st_uid == 65532
 
 
@@ -213,6 +216,15 @@ def _descendants(pid: int) -> list[int]:
         children = Path(f"/proc/{each}/task/{each}/children")
         found += [int(child) for child in children.read_text().split()] if children.exists() else []
     return found
+
+
+def _cpu(pid: int) -> float:
+    """Seconds that the processes have computed, and those that they have waited for: starting goes on beside others."""
+    ticks = 0
+    for each in _descendants(pid):
+        fields = Path(f"/proc/{each}/stat").read_text().rpartition(") ")[2].split()
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _memory(pid: int) -> float:

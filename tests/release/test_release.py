@@ -73,6 +73,19 @@ def test_the_checksums_are_those_of_the_files_and_nothing_is_missing() -> None:
 
 
 @needs_release
+def test_the_guide_lists_every_file_with_about_its_size() -> None:
+    page = (ROOT / "docs" / "guides" / "releasing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \| ([\d.]+) (kB|MB) \|", page, re.MULTILINE)
+    told = {name: float(number) * {"kB": 1e3, "MB": 1e6}[unit] for name, number, unit in rows}
+    version = re.search(r"muster-chart-(.+)\.tgz", one("muster-chart-*.tgz").name)
+    assert version is not None
+    files = [path for path in Path(FOLDER).iterdir() if path.is_file() and path.name != "SHA256SUMS"]
+    sizes = {path.name.replace(version[1], "VERSION"): path.stat().st_size for path in files}
+    assert told.keys() == sizes.keys()
+    assert {name: size for name, size in sizes.items() if not 0.75 <= size / told[name] <= 1.25} == {}
+
+
+@needs_release
 def test_the_bill_of_materials_names_every_package_of_the_locks() -> None:
     bill = json.loads(one("*.cdx.json").read_text(encoding="utf-8"))
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")

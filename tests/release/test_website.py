@@ -67,7 +67,8 @@ def test_nothing_is_loaded_from_elsewhere(
 
 def test_search_knows_every_page_by_title_headings_and_words(made: tuple[Path, list[site.Page]]) -> None:
     folder, pages = made
-    index = json.loads((folder / "search.json").read_text(encoding="utf-8"))
+    text = (folder / "search_index.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("globalThis.searchIndex = ").removesuffix(";\n"))
     assert {entry[0] for entry in index} == {page.place for page in pages}
     (why,) = [entry for entry in index if entry[0] == "docs/guides/why-not.html"]
     assert why[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -208,6 +210,8 @@ def test_null_and_empty_stay_apart_in_every_encoding(document: dict[str, Any]) -
     assert msgspec.yaml.decode(msgspec.yaml.encode(said), type=IdentityLabelPurposeSelector) == said
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(said), type=IdentityLabelPurposeSelector) == said
     assert IdentityLabelPurposeSelector.of(yaml.safe_load(yaml.safe_dump(said.document()))) == said
+    for made in (pickle.loads(pickle.dumps(said)), copy.copy(said), copy.deepcopy(said)):
+        assert (made, made.document()) == (said, said.document())
     configured = msgspec.convert({"clusters": document, "replicas": 2}, Configuration)
     assert configured.clusters == said
     assert msgspec.json.decode(msgspec.json.encode(configured)) == {"clusters": document, "replicas": 2}

@@ -7,17 +7,20 @@ It does not know how anything is evaluated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from muster.cel.checking.types import Type, struct
 from muster.cel.declarations import Constant, Function, Library, Macro, Overload, Variable
-from muster.values.arguments import expected
+from muster.errors import InvalidObjectError
+from muster.values.arguments import expected, several, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
     from muster.cel.syntax.tree import CheckedTree
     from muster.source import Diagnostic
@@ -91,6 +94,22 @@ def _merged(known: Function, more: Function) -> Function:
     )
 
 
+AN_ENVIRONMENT = "an environment: environment('standard'), or one that is made of it"
+_REPLACED: Mapping[str, type] = {
+    "name": str,
+    "container": str,
+    "abbreviations": Mapping,
+    "types": object,
+    "options": Options,
+    "limits": Limits,
+}
+
+
+def _known(changes: Mapping[str, object], names: AbstractSet[str], of_what: str) -> None:
+    if unknown := sorted(changes.keys() - names):
+        raise InvalidObjectError(unknown[0], f"no such field of {of_what}: {', '.join(sorted(names))}")
+
+
 @dataclass(frozen=True, repr=False)
 class Env:
     """Everything an expression can refer to. Build with `Env().extend(library, …)`."""
@@ -118,11 +137,28 @@ class Env:
         validators: Iterable[Validator] = (),
         **changes: Any,
     ) -> Env:
-        """A new environment with more in it. `changes` replaces other fields, such as container or options."""
+        """A new environment with more in it. `changes` replaces other fields, such as container or options.
+
+        Raises InvalidObjectError for what is no declaration, and for a field that environments do not have.
+        """
+        several(libraries, Library, "libraries", "a Library")
+        variables = several(variables, Variable, "variables", "a Variable")
+        functions = several(functions, Function, "functions", "a Function")
+        for function in functions:
+            text(function.name, "functions: name")
+            several(
+                function.overloads, Overload, f"functions: overloads of {function.name}", "what call or method gives"
+            )
+        macros = several(macros, Macro, "macros", "a Macro")
+        constants = several(constants, Constant, "constants", "a Constant")
+        validators = several(validators, Callable, "validators", "a function")  # type: ignore[arg-type]
+        _known(changes, _REPLACED.keys(), "an environment")
+        for name, each in changes.items():
+            expected(each, _REPLACED[name], name, f"a value of type {_REPLACED[name].__name__}")
         all_functions = dict(self.functions)
         all_macros = dict(self.macros)
         all_constants = dict(self.constants)
-        sources = (*libraries, Library("", tuple(functions), tuple(macros), tuple(constants)))
+        sources = (*libraries, Library("", functions, macros, constants))
         for library in sources:
             for function in library.functions:
                 known = all_functions.get(function.name)
@@ -154,6 +190,10 @@ class Env:
         return self.extend(variables=[Variable(name, each) for name, each in types.items()])
 
     def with_options(self, **changes: bool) -> Env:
+        """A new environment with other options: `env.with_options(optional_syntax=True)`."""
+        _known(changes, {each.name for each in fields(Options)}, "Options")
+        for name, each in changes.items():
+            expected(each, bool, name, "True or False")
         return replace(self, options=replace(self.options, **changes))
 
     def macro(self, name: str, receiver: bool, arg_count: int) -> Macro | None:

@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING
 
 from muster.cel.checking.checker import compile_expression
 from muster.cel.costs.charging import Charging, charging_of
-from muster.cel.costs.compile_budget import CompileBudget, limited
+from muster.cel.costs.compile_budget import budget_of, limited
 from muster.cel.costs.estimate import estimate_cost, part_costs
 from muster.cel.costs.operands import SizeHints, no_hints
-from muster.cel.environment import Env
+from muster.cel.environment import AN_ENVIRONMENT, Env
 from muster.cel.generating import generate
 from muster.cel.reads import reads_of
 from muster.cel.running.interpreter import Trace, interpret
 from muster.cel.running.planner import plan
-from muster.errors import EvaluationError
+from muster.errors import EvaluationError, InvalidObjectError
 from muster.values.arguments import expected
+from muster.values.arguments import text as whole_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muster.cel.checking.types import Type
+    from muster.cel.costs.compile_budget import CompileBudget
     from muster.cel.costs.ranges import Range
     from muster.cel.reads import Reads
     from muster.cel.running.plan import Plan
@@ -67,19 +69,24 @@ class Program:
 
     def cost(self, variables: Mapping[str, Value], cost_limit: int = DEFAULT_COST_LIMIT) -> int:
         """What evaluating these variables costs."""
+        expected(variables, Mapping, "variables", "a mapping of names to values")
+        expected(cost_limit, int, "cost_limit", "a number")
         return self.run(variables, cost_limit)[1]
 
     def trace(self, variables: Mapping[str, Value], cost_limit: int | None = DEFAULT_COST_LIMIT) -> Trace:
         """The evaluation step by step, by the interpreter."""
+        expected(variables, Mapping, "variables", "a mapping of names to values")
+        if cost_limit is not None:
+            expected(cost_limit, int, "cost_limit", "a number, or None")
         return interpret(self.plan, variables, None, cost_limit, self.charging.work_limit)
 
     def estimate(self, sizes: SizeHints = no_hints) -> Range:
         """The least and greatest cost, given what is known of the sizes of the inputs."""
-        return estimate_cost(self.tree, self.env, self.charging, sizes)
+        return estimate_cost(self.tree, self.env, self.charging, _hints(sizes))
 
     def part_estimates(self, sizes: SizeHints = no_hints) -> Mapping[int, Range]:
         """The same for every part of the expression, by the id of its node."""
-        return part_costs(self.tree, self.env, self.charging, sizes)
+        return part_costs(self.tree, self.env, self.charging, _hints(sizes))
 
     @property
     def result_type(self) -> Type:
@@ -96,10 +103,17 @@ class Program:
         return reads_of(self.plan)
 
 
+def _hints(sizes: SizeHints) -> SizeHints:
+    if not callable(sizes):
+        raise InvalidObjectError("sizes", "expected a function from a path and a type to a Range or None")
+    return sizes
+
+
 def make_program(text: str, env: Env, charging: Charging | None = None, budget: CompileBudget | None = None) -> Program:
     """Compile without looking at or adding to the programs that are kept."""
-    charging = charging or charging_of(env)
-    budget = budget or CompileBudget()
+    expected(env, Env, "env", AN_ENVIRONMENT)
+    charging = charging_of(env) if charging is None else expected(charging, Charging, "charging", "a Charging")
+    budget = budget_of(budget)
     before = budget.spent
     tree = compile_expression(text, env, budget)
     optimize = charging.optimize or env.options.optimize
@@ -149,9 +163,9 @@ def compile_program(text: str, env: Env, budget: CompileBudget | None = None) ->
     A program that is kept takes as much of the budget as when it was made: what is admitted does not depend on what
     others have compiled before.
     """
-    expected(text, str, "text", "an expression as text")
-    expected(env, Env, "env", "an environment: environment('standard'), or one that is made of it")
-    budget = budget or CompileBudget()
+    whole_text(text, "text", "an expression as text")
+    expected(env, Env, "env", AN_ENVIRONMENT)
+    budget = budget_of(budget)
     program = _KEPT.get(text, env)
     if program is None:
         program = make_program(text, env, budget=budget)

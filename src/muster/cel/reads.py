@@ -27,6 +27,8 @@ from muster.cel.light_loops import MOST_ELEMENTS, is_light, most_cost
 from muster.cel.running import plan as p
 from muster.cel.syntax.walking import Walk, run
 from muster.cel.values import MISSING
+from muster.errors import InvalidObjectError
+from muster.values.arguments import expected
 from muster.values.paths import PRESENT, SIZE, Aspect, Key, Path, Step, Where, shortest
 
 if TYPE_CHECKING:
@@ -280,6 +282,8 @@ def _is_slot(node: p.Node, slot: int) -> bool:
 
 def show_path(path: Path) -> str:
     """The path as users write it: `managedCluster.status.clusterClaims[name="id"]`, with `?` for presence only."""
+    if not expected(path, tuple, "path", "a path: one of a program's reads"):
+        raise InvalidObjectError("path", "a path has at least the name of a variable")
     shown = str(path[0])
     for step in path[1:]:
         match step:

@@ -103,10 +103,7 @@ def _from_files(
         else:
             selection = select(objects, cel or None, labels=labels or None, selector=document, kind=kind or None)
     if why:
-        try:
-            _print_reason(why, why in selection.names, selection.why(why))
-        except KeyError:
-            raise InvalidObjectError("", f"there is no object {why!r} in the fleet") from None
+        _print_reason(why, why in selection.names, selection.why(why))
     chosen = set(selection.names)
     _print(selection.names, {name_of(obj): obj for obj in objects if name_of(obj) in chosen}, output)
     if selection.failed:

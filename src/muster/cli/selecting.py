@@ -98,10 +98,7 @@ async def reason(asked: Asked, wanted: Wanted, name: str) -> tuple[bool, str]:
     if wanted.kind == _PROFILE:
         profiles = await _profiles(asked, wanted)
         known = name.rpartition("/")[2] if wanted.placement is not None else name
-        try:
-            return known in profiles.names, profiles.why(known)
-        except KeyError:
-            raise InvalidObjectError("", f"there is no object {name!r} in the fleet") from None
+        return known in profiles.names, profiles.why(known)
     if wanted.placement is not None:
         report = await _report(asked, wanted.placement, cluster=name)
         way = report.cluster

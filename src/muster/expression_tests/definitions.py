@@ -41,7 +41,7 @@ class DefinitionRules:
     """All rules of one version of a definition."""
 
     def __init__(self, manifest: JsonMapping, base: Env, version: str, place: str) -> None:
-        self._root = _Node(_schema(manifest, version, place), None, base, place, root=True)
+        self._root = _Node(_schema(manifest, version, place), None, base, f"{place}: ", root=True)
 
     @property
     def expressions(self) -> list[Expression]:
@@ -81,7 +81,7 @@ class _Node:
         for name, child in schema.get("properties", {}).items():
             known = escaped(name)
             typed = node.fields.get(known) if node is not None and known is not None else None
-            self._add(name, child, typed, base, f"{place}.{name}")
+            self._add(name, child, typed, base, _below(place, name))
         self._items: _Node | None = None
         for keyword, mark in (("items", "[]"), ("additionalProperties", "{}")):
             child = schema.get(keyword)
@@ -155,6 +155,10 @@ class _Node:
         return value if self._convert is None else self._convert(value)
 
 
+def _below(place: str, name: str) -> str:
+    return f"{place}{name}" if place.endswith(": ") else f"{place}.{name}"
+
+
 def _rules(schema: Schema, node: Declared, base: Env, place: str) -> Iterator[_Rule]:
     written = schema.get(VALIDATIONS)
     if not written:
@@ -164,7 +168,7 @@ def _rules(schema: Schema, node: Declared, base: Env, place: str) -> Iterator[_R
     for number, rule in enumerate(written):
         is_optional = bool(rule.get("optionalOldSelf"))
         env = plain.extend(variables=[Variable("oldSelf", optional_of(whole) if is_optional else whole)])
-        where = f"{place}.{VALIDATIONS}[{number}]"
+        where = _below(place, f"{VALIDATIONS}[{number}]")
         found = compiled(f"{where}.rule", rule.get("rule", ""), env, (BOOL,))
         told = rule.get("messageExpression")
         message = compiled(f"{where}.messageExpression", told, env, (STRING,)) if told else None

@@ -23,6 +23,7 @@ from muster.cel.traversals import value_text as shown
 from muster.errors import InvalidObjectError
 from muster.expression_tests.outcome import ALLOWED, DENIED, FAILED, NOT_MATCHED, VALUE
 from muster.expression_tests.subjects import PlainExpression, manifest_subject, types_from
+from muster.selectors.purposes import type_fault
 from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.nearest import nearest
 
@@ -102,14 +103,17 @@ def read_table(
     kubernetes: str = "",
 ) -> Table:
     """A document of a test file, compiled. Raises InvalidObjectError; `kubernetes` overrules the version it names."""
+    _check_table(document, place)
     try:
         written = msgspec.convert(document, _Table)
     except msgspec.ValidationError as error:
-        raise InvalidObjectError(place, str(error)) from None
+        fault = type_fault(error, f"{place}: table")
+        raise InvalidObjectError(fault.field, fault.message.removeprefix("Invalid value: ")) from None
     if bool(written.expression) == bool(written.manifest):
         raise InvalidObjectError(place, "a table is about an expression or a manifest: say one of them")
     env = _environment(written, place, kubernetes)
-    name = written.name or written.manifest or written.expression.strip()
+    name = written.name or " ".join(filter(None, (written.manifest, written.document, written.part)))
+    name = name or written.expression.strip()
     if written.expression:
         given = list(dict.fromkeys(key for case in written.cases for key in _given(case)))
         subject: Subject = PlainExpression(
@@ -121,6 +125,8 @@ def read_table(
         subject = manifest_subject(
             manifest, env, written.manifest, schema=types, version=written.version, part=written.part
         )
+    if not written.cases:
+        raise InvalidObjectError(place, "the table has no cases, so that nothing is tested")
     return Table(name, env, subject, written.cases)
 
 
@@ -140,7 +146,9 @@ def _environment(written: _Table, place: str, kubernetes: str) -> str:
     else:
         found = "muster" if written.expression else NAMES[-5]
     if found not in NAMES:
-        raise InvalidObjectError(place, f"there is no environment {found!r}: {', '.join(NAMES)}")
+        quoted = isinstance(written.kubernetes, float) and not kubernetes  # 1.30 without quotes is the number 1.3
+        hint = '; a version needs quotes, "1.30", or YAML makes a number of it' if quoted else ""
+        raise InvalidObjectError(place, f"there is no environment {found!r}: {', '.join(NAMES)}{hint}")
     return found
 
 
@@ -152,6 +160,8 @@ def _chosen(manifests: Sequence[JsonObject], name: str, file: str) -> JsonObject
         found = [each for each in found if not str(each.get("kind")).endswith("Binding")]
     if len(found) != 1:
         names = ", ".join(f"{each.get('kind')} {_name(each)}" for each in manifests) or "nothing"
+        if name and not found:
+            raise InvalidObjectError(file, f"there is no document {name!r}; there is {names}")
         raise InvalidObjectError(file, f"say with `document` which object is meant; there is {names}")
     return found[0]
 
@@ -159,6 +169,23 @@ def _chosen(manifests: Sequence[JsonObject], name: str, file: str) -> JsonObject
 def _name(obj: JsonMapping) -> str:
     metadata = obj.get("metadata")
     return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+
+
+def _check_table(document: Json, place: str) -> None:
+    """Fields that a table has not, in words that say what to do."""
+    if not isinstance(document, dict):
+        return
+    if "kind" in document and "cases" not in document:
+        told = f"this is a {document['kind']}: a test file names it as `manifest`, and has `cases`"
+        raise InvalidObjectError(place, told)
+    known = [each.encode_name for each in msgspec.structs.fields(_Table)]
+    for name in document:
+        if name not in known:
+            close = nearest(str(name), known)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
+            raise InvalidObjectError(place, f"a table has no field {name!r}; {hint}")
+    if "cases" not in document:
+        raise InvalidObjectError(place, "a table has `cases`, and a `manifest` or an `expression` that they are about")
 
 
 def _check_fields(case: JsonMapping, place: str) -> None:

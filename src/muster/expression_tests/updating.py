@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import yaml
@@ -10,12 +11,13 @@ import yaml
 from muster.expression_tests.outcome import DENIED, FAILED, VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from muster.expression_tests.outcome import Outcome
     from muster.expression_tests.tables import Tested
     from muster.values.json import Json
 
+_WORDS: Final = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")
 _JSON: Final = (str, bool, int, float, list, dict, type(None))
 
 
@@ -59,16 +61,53 @@ def _member(node: yaml.Node, name: str) -> yaml.Node | None:
 def _edits(case: yaml.MappingNode, outcome: Outcome) -> list[_Edit]:
     wanted = _wanted(outcome)
     edits = []
+    places = {key.value: number for number, (key, _) in enumerate(case.value)}
     for name, value in wanted.items():
-        old = _member(case, name)
-        written = json.dumps(value, ensure_ascii=False)
-        if old is not None:
-            edits.append(_Edit(old.start_mark.index, _end(old), written))
-        elif name != "message":
-            first = case.value[0][0].start_mark
-            between = ", " if case.flow_style else "\n" + " " * first.column
-            edits.append(_Edit(first.index, first.index, f"{name}: {written}{between}"))
+        at = places.get(name)
+        if at is not None:
+            old = case.value[at][1]
+            edits.append(_Edit(old.start_mark.index, _end(old), _written(value)))
+        elif name in ("expect", "error"):
+            edits.append(_said_instead(case, places, f"{name}: {_written(value)}"))
+    if "message" in places and not wanted.get("message"):
+        edits.append(_removed(case, places["message"]))
+    if (at := places.get("annotations")) is not None and outcome.verdict not in (VALUE, FAILED):
+        old = case.value[at][1]
+        found = {key.value: outcome.notes[key.value] for key, _ in old.value if key.value in outcome.notes}
+        edits.append(_Edit(old.start_mark.index, _end(old), json.dumps(found, ensure_ascii=False)))
     return edits
+
+
+def _said_instead(case: yaml.MappingNode, places: Mapping[str, int], words: str) -> _Edit:
+    """In the place of what was expected of the other kind, a value or an error; else before everything."""
+    for name in ("expect", "error"):
+        if name in places:
+            key, value = case.value[places[name]]
+            return _Edit(key.start_mark.index, _end(value), words)
+    first = case.value[0][0].start_mark
+    between = ", " if case.flow_style else "\n" + " " * first.column
+    return _Edit(first.index, first.index, words + between)
+
+
+def _removed(case: yaml.MappingNode, number: int) -> _Edit:
+    """A field that says nothing any more: its lines, or its part of a line."""
+    key, value = case.value[number]
+    text = key.start_mark.buffer or ""
+    if not number:  # the first one shares its line with the mark of the case
+        following = case.value[1][0].start_mark.index  # what is expected is another field
+        return _Edit(key.start_mark.index, following, "")
+    if case.flow_style:
+        return _Edit(_end(case.value[number - 1][1]), _end(value), "")
+    line_end = text.find("\n", _end(value))
+    start = key.start_mark.index - key.start_mark.column
+    return _Edit(start, line_end + 1 if line_end >= 0 else _end(value), "")
+
+
+def _written(value: Json) -> str:
+    """As people would write it: words without quotes where YAML needs none."""
+    if isinstance(value, str) and _WORDS.fullmatch(value) and yaml.safe_load(value) == value:
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _end(node: yaml.Node) -> int:

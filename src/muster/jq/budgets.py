@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, NoReturn
 
-from muster.errors import BudgetExceededError
+from muster.errors import BudgetExceededError, InvalidObjectError
 from muster.jq.values.regexes import Regexes
+from muster.values.arguments import expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +50,14 @@ class Limits:
     seconds: float | None = 0.5
     clock: Callable[[], float] = field(default=time.thread_time, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        for name in ("steps", "cells", "depth", "outputs", "integer_bits"):
+            expected(getattr(self, name), int, name, "a number")
+        if self.seconds is not None:
+            expected(self.seconds, (int, float), "seconds", "a number, or None")
+        if not callable(self.clock):
+            raise InvalidObjectError("clock", "expected a function that gives seconds")
+
 
 DEFAULT_LIMITS = Limits()
 
@@ -68,6 +77,11 @@ class Host:
 
     now: Callable[[], float] = time.time
     zone: tzinfo = UTC
+
+    def __post_init__(self) -> None:
+        expected(self.zone, tzinfo, "zone", "a time zone, as zoneinfo.ZoneInfo has them")
+        if not callable(self.now):
+            raise InvalidObjectError("now", "expected a function that gives seconds since 1970")
 
 
 DEFAULT_HOST = Host()

@@ -6,6 +6,7 @@ budgets. Whatever goes wrong inside is an EvaluationError; the program itself ne
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,10 +21,11 @@ from muster.jq.running.reference import Evaluator
 from muster.jq.syntax.parser import parse
 from muster.jq.values.regexes import Regexes
 from muster.source import Diagnostic, Source, Span
-from muster.values.arguments import expected, unlike_json
+from muster.values.arguments import expected, several, unlike_json
+from muster.values.arguments import text as whole_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from muster.jq.generating import GeneratedCode
     from muster.jq.resolving.resolve import ResolvedQuery
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from muster.values.paths import Path
 
 _NO_VARIABLES: Mapping[str, Value] = {}
+_LIMITS = "Limits(steps=…, seconds=…)"
 _TAKEN = (
     "jq takes what JSON has, as None, bool, int, float, str, list and dict; "
     "json.loads(json.dumps(value, default=str)) makes such values"
@@ -77,7 +80,7 @@ class Program:
         host: Host = DEFAULT_HOST,
     ) -> list[Value]:
         """Every output. Raises EvaluationError, or BudgetExceededError when a limit is reached."""
-        expected(limits, Limits, "limits", "Limits(steps=…, seconds=…)")
+        expected(limits, Limits, "limits", _LIMITS)
         code = self.code
         if code is None or not code.single:
             return list(self.outputs(value, variables=variables, limits=limits, host=host))
@@ -89,11 +92,13 @@ class Program:
         except EvaluationError:
             raise
         except Exception as error:
+            expected(host, Host, "host", "a Host")
             raise _as_evaluation_error(error, limits, value, variables) from error
 
     def meter(self, limits: Limits = DEFAULT_LIMITS, host: Host = DEFAULT_HOST) -> Meter:
         """For `metered`: a meter of one run, which the caller can look at afterwards."""
-        return Meter(limits, host, self._regexes)
+        expected(limits, Limits, "limits", _LIMITS)
+        return Meter(limits, expected(host, Host, "host", "a Host"), self._regexes)
 
     def outputs(
         self,
@@ -109,7 +114,7 @@ class Program:
     def metered(self, value: Value, meter: Meter, variables: Mapping[str, Value] = _NO_VARIABLES) -> Iterator[Value]:
         """Outputs one by one, charged to a meter that the caller can look at."""
         arguments = self._arguments(variables)
-        left = meter.limits.outputs
+        left = expected(meter, Meter, "meter", "what Program.meter gives").limits.outputs
         try:
             for output in self._all(meter, value, arguments):
                 left -= 1
@@ -142,7 +147,7 @@ class Program:
         host: Host = DEFAULT_HOST,
     ) -> Iterator[Value]:
         """As `outputs`, by the plain evaluator: the check that generated code is right."""
-        meter = Meter(limits, host, self._regexes)
+        meter = self.meter(limits, host)
         try:
             yield from self._evaluated(meter, value, self._arguments(variables))
         except EvaluationError:
@@ -169,7 +174,8 @@ class Program:
                 parts.append(Recorded(node.span, text[node.span.start : node.span.end].strip(), result))
 
         env = dict(zip(self.query.globals.values(), self._arguments(variables), strict=True))
-        meter = Meter(limits, host, self._regexes)
+        meter = self.meter(limits, host)
+        expected(at_most, int, "at_most", "a number")
         outputs: list[Value] = []
         error: EvaluationError | None = None
         try:
@@ -181,6 +187,8 @@ class Program:
         return Explanation(tuple(outputs), tuple(parts), error)
 
     def _arguments(self, variables: Mapping[str, Value]) -> list[Value]:
+        if self.query.globals:
+            expected(variables, Mapping, "variables", "a mapping of names to values")
         try:
             return [variables[name] for name in self.query.globals]
         except KeyError as missing:
@@ -216,7 +224,8 @@ def _as_evaluation_error(
         return BudgetExceededError("a value is nested too deeply to be walked (budget: depth)", "depth")
     if isinstance(error, MemoryError):
         return exceeded("cells", limits)
-    if where := unlike_json([("value", value), *((f"variables.{name}", each) for name, each in variables.items())]):
+    named = expected(variables, Mapping, "variables", "a mapping of names to values").items()
+    if where := unlike_json([("value", value), *((f"variables.{name}", each) for name, each in named)]):
         return EvaluationError(f"{where}: {_TAKEN}")
     return EvaluationError(f"internal error: {type(error).__name__}")  # its text could hold any value
 
@@ -229,12 +238,13 @@ def compile_query(text: str, *, variables: Sequence[str] = ()) -> Program:
     >>> compile_query(".disks | map(select(.size > 10)) | length").run({"disks": [{"size": 5}, {"size": 20}]})
     [1]
     """
-    expected(text, str, "text", "a query as text")
-    if isinstance(variables, str) or not all(isinstance(name, str) for name in variables):
+    whole_text(text, "text", "a query as text")
+    if isinstance(variables, str) or not isinstance(variables, Iterable):
         raise InvalidObjectError("variables", "a list of names was expected")
+    variables = several(variables, str, "variables", "a list of names")
     source = Source(text)
     for name in variables:
         if not (name.isascii() and name.isidentifier()):
             raise InvalidExpressionError(source, [Diagnostic(f"invalid variable name: ${name}")])
-    query = resolve(parse(source), source, tuple(variables))
+    query = resolve(parse(source), source, variables)
     return Program(source, query, generate(query))

@@ -99,13 +99,15 @@ def plan(
     'shop'
     """
     at = moment(now, "now")
-    present = overlaid(plain_objects(fleet, "fleet"), "default")
+    present = overlaid(map(_kinded, plain_objects(fleet, "fleet")), "default")
     written = [_placed(each, f"objects[{n}]") for n, each in enumerate(plain_objects(objects, "objects"))]
     gone = [_placed(each, f"delete[{n}]") for n, each in enumerate(plain_objects(delete, "delete"))]
     if not written and not gone:
         raise InvalidObjectError("objects", "say what would be written, or deleted")
     if fail_if_removes is not None:
         expected(fail_if_removes, int, "fail_if_removes", "a number")
+    expected(fail_if_empty, bool, "fail_if_empty", "True or False")
+    expected(with_status, bool, "with_status", "True or False")
     spec = PlanSpec(
         objects=tuple(written),
         delete=tuple(map(_reference, gone)),
@@ -120,6 +122,11 @@ def plan(
     firm = [each for each in changes_in(spec)[0] if not is_loose(each)]
     namespaces = {each.target.namespace for each in firm} - {""}
     return PlannedChange(planned_over(spec, present, hosts, present_of(present, firm), namespaces, at))
+
+
+def _kinded(obj: JsonObject) -> JsonObject:
+    """An object of the fleet that does not say its kind is a cluster, as everywhere in the library."""
+    return obj if "kind" in obj else {"kind": "ManagedCluster", **obj}
 
 
 def _placed(obj: JsonObject, where: str) -> JsonObject:

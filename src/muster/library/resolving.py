@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from muster.api.fleet_resolution import RESOLVED, ResolutionPreviewStatus
 from muster.catalog_files import read_path
@@ -17,7 +17,7 @@ from muster.resolution import CatalogBuilder, Installed, OptionalPolicy, Propert
 from muster.resolution import resolve as resolved_by
 from muster.resolution.from_object import bound, completed
 from muster.resolution.preview import previewed
-from muster.values.arguments import expected, texts
+from muster.values.arguments import expected, plain_object, several, text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from muster.api.fleet_resolution import PlannedStep, PreviewFix
     from muster.library.loading import PathText
     from muster.values.json import Json, JsonMapping
+
+
+_MOST_SECONDS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -95,19 +98,22 @@ def resolve(
     True
     """
     wants = [parse_want(text) for text in texts(want, "want")]
-    present = [_installed(each, f"installed[{number}]") for number, each in enumerate(installed)]
+    listed = several(installed, Mapping, "installed", "a mapping with name, package and version")
+    present = [_installed(each, f"installed[{number}]") for number, each in enumerate(listed)]
     if not wants and not present:
         raise InvalidObjectError("want", "say what is wanted: PACKAGE, PACKAGE@RANGE or PACKAGE:CHANNEL")
+    known_facts = plain_object(facts or {}, "facts")
     if optional not in list(OptionalPolicy):
         raise InvalidObjectError("optional", f"{optional!r} is none of {', '.join(OptionalPolicy)}")
-    expected(seconds, (int, float), "seconds", "a number")
+    if not 0 <= expected(seconds, (int, float), "seconds", "a number") <= _MOST_SECONDS:
+        raise InvalidObjectError("seconds", f"expected a number from 0 to {_MOST_SECONDS:,}")
     built = [_catalog(name, path).build() for name, path in _named(catalogs)]
     known = completed(present, built) if present else ()
     request = Request(
         catalogs=tuple(built),
         wants=bound(wants, known),
         installed=known,
-        facts=tuple(Property(name, value) for name, value in (facts or {}).items()),
+        facts=tuple(Property(name, value) for name, value in known_facts.items()),
         optional=OptionalPolicy(optional),
     )
     deadline = time.monotonic() + seconds
@@ -130,7 +136,10 @@ def _named(catalogs: PathText | Sequence[PathText] | Mapping[str, PathText]) -> 
 
 
 def _path(given: PathText) -> Path:
-    return Path(fspath(expected(given, (str, PathLike), "catalogs", "a path")))
+    path = fspath(expected(given, (str, PathLike), "catalogs", "a path"))
+    if "\0" in text(path, "catalogs", "a path"):
+        raise InvalidObjectError("catalogs", "a path cannot have a null character")
+    return Path(path)
 
 
 def _catalog(name: str, path: Path) -> CatalogBuilder:
@@ -140,8 +149,8 @@ def _catalog(name: str, path: Path) -> CatalogBuilder:
 
 
 def _installed(raw: JsonMapping, where: str) -> Installed:
-    expected(raw, Mapping, where, "a mapping with name, package and version")
-    expected(raw.get("name"), str, f"{where}.name", "a text")
-    version, package, owner = (str(raw.get(key) or "") for key in ("version", "package", "owner"))
-    properties = raw.get("properties") or ()
-    return Installed(raw["name"], version, package, tuple(map(property_from, properties)), owner)
+    given = plain_object(raw, where)
+    text(given.get("name"), f"{where}.name")
+    version, package, owner = (text(given.get(key) or "", f"{where}.{key}") for key in ("version", "package", "owner"))
+    properties = expected(given.get("properties") or [], list, f"{where}.properties", "a list")
+    return Installed(given["name"], version, package, tuple(map(property_from, properties)), owner)

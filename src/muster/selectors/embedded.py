@@ -29,13 +29,12 @@ from muster.selectors.purposes import (
     purposes_of,
     type_fault,
 )
-from muster.values.causes import sentence
+from muster.values.causes import TYPE_INVALID, Cause, sentence
 from muster.values.json import Json, JsonMapping, JsonObject, Schema
 
 if TYPE_CHECKING:
     from muster.selectors.match import Match
     from muster.selectors.purposes import PurposedSelector
-    from muster.values.causes import Cause
 
 _LABEL_OPERATORS: Final = ["In", "NotIn", "Exists", "DoesNotExist"]
 _KEPT: Final = 1024  # selectors that stay compiled
@@ -83,13 +82,22 @@ class EmbeddedSelector(msgspec.Struct, frozen=True, rename="camel", omit_default
             raise InvalidObjectError("", str(type_fault(error, path))) from None
 
     def document(self) -> JsonObject:
-        """The selector as users write it: fields that are not there are left out, empty ones stay."""
-        written: JsonObject = msgspec.json.decode(msgspec.json.encode(self))
+        """The selector as users write it: fields that are not there are left out, empty ones stay.
+
+        Raises InvalidObjectError where a field holds what JSON has not.
+        """
+        try:
+            written: JsonObject = msgspec.json.decode(msgspec.json.encode(self))
+        except (TypeError, ValueError) as error:  # nobody looks at what a struct is made of
+            raise InvalidObjectError("selector", f"a field holds what JSON has not: {error}") from None
         return {field: written[field] for field in FIELDS[self.type_name] if written.get(field) is not None}
 
     def empty(self) -> bool:
-        """It restricts nothing: every object matches."""
-        written = self.document()
+        """It restricts nothing: every object matches. A selector that is not valid is not empty."""
+        try:
+            written = self.document()
+        except InvalidObjectError:
+            return False
         return "matchIdentities" not in written and not any(written.values())
 
     def matches(self, obj: object) -> bool:
@@ -115,7 +123,11 @@ class EmbeddedSelector(msgspec.Struct, frozen=True, rename="camel", omit_default
 
     def faults(self, path: str = "selector") -> list[Cause]:
         """Everything that is wrong."""
-        return purposed_selector_causes(self.type_name, self.document(), path)
+        try:
+            document = self.document()
+        except InvalidObjectError as error:
+            return [Cause(TYPE_INVALID, path, f"Invalid value: {error.reason}")]
+        return purposed_selector_causes(self.type_name, document, path)
 
     def _compiled(self) -> PurposedSelector:
         return _compile(self.type_name, msgspec.json.encode(self.document()))

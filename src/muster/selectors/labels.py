@@ -32,15 +32,21 @@ _MOST_PATHS: Final = 32  # that a selector reads one by one
 
 def labels_of(obj: JsonMapping) -> Mapping[str, str]:
     """The labels of an object as expressions see it. Asked of every cluster, so nothing else is read."""
-    metadata = obj.get("metadata")
-    labels = metadata.get("labels") if metadata else None
+    try:
+        metadata = obj.get("metadata")
+        labels = metadata.get("labels") if metadata else None
+    except AttributeError:
+        raise InvalidObjectError("", "an object is a mapping with a mapping called metadata") from None
     return labels or _NONE
 
 
 def claims_of(cluster: JsonMapping) -> dict[str, str]:
     """Claims by name; of two with one name the last counts."""
-    status = cluster.get("status")
-    claims = status.get("clusterClaims") if status else None
+    try:
+        status = cluster.get("status")
+        claims = status.get("clusterClaims") if status else None
+    except AttributeError:
+        raise InvalidObjectError("", "a cluster is a mapping; its status, where it has one, is a mapping too") from None
     if not claims:
         return {}
     return {_text(claim, "name"): _text(claim, "value") for claim in claims if isinstance(claim, dict)}

@@ -7,6 +7,7 @@ The rules: an identity list that is there, even empty, is the only thing that co
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -21,12 +22,13 @@ from muster.reasons import Code, Reason, Subject
 from muster.selectors.labels import requirement_fails
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, key_path, label_path
+from muster.values.arguments import expected
 from muster.values.causes import TYPE_INVALID, Cause, forbidden, invalid, not_supported, required, sentence
 from muster.values.json import JsonMapping
 from muster.values.labels import from_label_selector, label_selector_causes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from muster.values.labels import Selector as LabelRequirements
 
@@ -147,7 +149,7 @@ class PurposedSelector:
         return labels | (_READS_PURPOSES if self.purposes else frozenset())
 
     def match(self, obj: JsonMapping) -> Match:
-        found = _OBJECTS.partly(dict(obj)).obj
+        found = _OBJECTS.partly(dict(expected(obj, Mapping, "obj", "an object, which is a mapping"))).obj
         metadata = found.metadata
         if self.identities is not None:
             identity = (metadata.namespace, metadata.name)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never, get_args
 
 from muster.api.placement import ClusterSelector
 from muster.api.reading import Reader
 from muster.reasons import Code, Reason
-from muster.selectors.cel import cel_compiler
+from muster.selectors.cel import CelLimits, cel_compiler
 from muster.selectors.cluster import compile_predicate
 from muster.selectors.labels import compile_claim_selector, compile_label_selector
 from muster.selectors.match import ANY_SIZE, Match, Selector, yes
 from muster.selectors.membership import membership
 from muster.selectors.purposes import FIELDS, purposed_selector
+from muster.values.arguments import expected, texts
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from muster.selectors.cel import CelLimits, ScoreItems
+    from muster.selectors.cel import ScoreItems
     from muster.selectors.paths import Path
 
 _CLUSTERS: Final = Reader(ClusterSelector)
@@ -113,13 +115,16 @@ def compile_selector(
     spec: SelectorSpec, *, scores: ScoreItems | None = None, limits: CelLimits | None = None
 ) -> Selector:
     """Ready to match. Raises InvalidObjectError with everything that is wrong."""
+    expected(spec, get_args(SelectorSpec), "spec", "a specification such as LabelSelectorSpec, or what spec_of gives")
+    if limits is not None:
+        expected(limits, CelLimits, "limits", "CelLimits")
     match spec:
         case LabelSelectorSpec(selector):
             return compile_label_selector(selector)
         case ClaimSelectorSpec(selector):
             return compile_claim_selector(selector)
         case CelSelectorSpec(expressions):
-            return AllOf(cel_compiler(scores, limits)(expressions))
+            return AllOf(cel_compiler(scores, limits)(texts(expressions, "expressions")))
         case ClusterSelectorSpec(selector):
             return AllOf(compile_predicate(_CLUSTERS.demanded(selector), cel_compiler(scores, limits)))
         case PurposedSelectorSpec(kind, selector):
@@ -132,10 +137,11 @@ def compile_selector(
 
 def spec_of(given: JsonObject) -> SelectorSpec:
     """The kind of selector that a document without a kind must be, judged by its fields."""
+    expected(given, Mapping, "given", "a selector, which is a mapping")
     if given.keys() & {"labelSelector", "claimSelector", "celSelector"}:
         return ClusterSelectorSpec(given)
     if "celExpressions" in given:
-        return CelSelectorSpec(tuple(given["celExpressions"] or ()))
+        return CelSelectorSpec(texts(given["celExpressions"] or (), "celExpressions"))
     if given.get("kind") == "ManagedClusterSet":
         return MembershipSpec(given)
     return PurposedSelectorSpec(max(FIELDS, key=lambda kind: len(FIELDS[kind])), given)

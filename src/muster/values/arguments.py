@@ -47,6 +47,22 @@ def expected(value: T, wanted: type | tuple[type, ...], name: str, what: str) ->
     return value
 
 
+def text(value: object, name: str, what: str = "a text") -> str:
+    """A text of whole characters. Half of a surrogate pair can be neither written nor sent."""
+    if not isinstance(value, str):
+        raise InvalidObjectError(name, f"expected {what}, this is {_described(value)}")
+    if not value.isascii() and _HALF.search(value):
+        raise InvalidObjectError(name, "the text has half of a surrogate pair, which is no character")
+    return value
+
+
+def several(value: Iterable[T], wanted: type | tuple[type, ...], name: str, what: str) -> tuple[T, ...]:
+    """Values that are all of one type. Raises InvalidObjectError, which names the first that is not."""
+    if isinstance(value, _TEXTS) or not isinstance(value, Iterable):
+        raise InvalidObjectError(name, f"expected {what}, several of them, this is {_described(value)}")
+    return tuple(expected(each, wanted, f"{name}[{number}]", what) for number, each in enumerate(value))
+
+
 def moment(value: datetime | None, name: str) -> datetime:
     """A moment, the present one if none is given. Without a time zone nobody knows which one it is."""
     if value is None:
@@ -62,10 +78,10 @@ def texts(value: object, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, str):
-        return (value,)
+        return (text(value, name),)
     if not isinstance(value, Iterable) or isinstance(value, Mapping | bytes):
         raise InvalidObjectError(name, f"expected a text or a list of texts, this is {_described(value)}")
-    return tuple(expected(each, str, f"{name}[{number}]", "a text") for number, each in enumerate(value))
+    return tuple(text(each, f"{name}[{number}]") for number, each in enumerate(value))
 
 
 def plain_objects(value: object, name: str) -> list[JsonObject]:
@@ -89,6 +105,8 @@ def plain_objects(value: object, name: str) -> list[JsonObject]:
 
 def plain_object(value: object, name: str) -> JsonObject:
     """An object as plain JSON, with a metadata and a kind that can be read. Raises InvalidObjectError."""
+    import msgspec  # who only compiles expressions can do without
+
     expected(value, Mapping, name, "an object, which is a mapping")
     found: JsonObject = value if isinstance(value, dict) and _is_plain(value, 0) else _plain(value, name, 0)
     if not isinstance(found.get("metadata", {}), dict):
@@ -96,6 +114,10 @@ def plain_object(value: object, name: str) -> JsonObject:
     for part in ("apiVersion", "kind"):
         if part in found:
             expected(found[part], str, f"{name}.{part}", "a text")
+    try:
+        msgspec.json.encode(found)
+    except UnicodeEncodeError:
+        raise InvalidObjectError("", unlike_json([(name, found)]) or f"{name} cannot be written as JSON") from None
     return found
 
 

@@ -44,6 +44,13 @@ def test_a_case_that_fails_says_what_was_expected_and_what_was_found(tmp_path: P
         ("{manifest: none.yaml, cases: []}", "No such file"),
         ("{expression: count, cases: 3}", "cases"),
         ("[1]", "a document is an object"),
+        ("{expression: count, casse: []}", "a table has no field 'casse'; did you mean 'cases'?"),
+        ("{expression: count}", "a table has `cases`"),
+        ("{expression: '1', kubernetes: 1.30, cases: [{expect: 1}]}", "a version needs quotes"),
+        ("{expression: '1', cases: []}", "the table has no cases"),
+        ("", "there is no table in this file"),
+        ("{expression: '1', cases: [5]}", "table.cases[0]: expected a mapping, not a number"),
+        ("{kind: Placement, spec: {}}", "this is a Placement: a test file names it as `manifest`"),
         ("{expression: count, variables: {count: number}, cases: []}", "is not the name of a type"),
     ],
 )
@@ -76,6 +83,36 @@ def test_update_writes_what_was_found_and_leaves_the_rest(tmp_path: Path) -> Non
     assert "{given: {count: 1}, expect: 2}  # one" in after
     done = muster("test", file)
     assert done.code == 0, after + done.out
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("expression: q\ncases:\n- given: {q: 1}\n  error: gone  # why\n", "  expect: 1  # why\n"),
+        ("expression: 1 / q\ncases:\n- {given: {q: 0}, expect: 1}\n", "{given: {q: 0}, error: division by zero}"),
+        ("expression: q\ncases: [{given: {q: yes sir}, expect: maybe}]\n", "expect: yes sir}"),
+        (
+            "manifest: p.yaml\ncases:\n- object: {q: 1}\n  message: too few  # stale\n  expect: denied\n# end\n",
+            "- object: {q: 1}\n  expect: allowed\n# end\n",
+        ),
+        ("manifest: p.yaml\ncases:\n- {object: {q: 1}, expect: denied, message: few}\n", "{q: 1}, expect: allowed}"),
+        ("manifest: p.yaml\ncases:\n- message: few\n  object: {q: 1}\n  expect: denied\n", "\n- object: {q: 1}\n"),
+        (
+            "manifest: p.yaml\ncases:\n- {object: {q: 1}, expect: allowed, annotations: {q: x}}\n",
+            'annotations: {"q": "1"}}',
+        ),
+    ],
+)
+def test_after_an_update_every_case_passes(tmp_path: Path, text: str, after: str) -> None:
+    spec = (
+        "{validations: [{expression: object.q > 0}], auditAnnotations: [{key: q, valueExpression: string(object.q)}]}"
+    )
+    _write(tmp_path, "p.yaml", f"{{kind: ValidatingAdmissionPolicy, metadata: {{name: p}}, spec: {spec}}}")
+    file = _write(tmp_path, "a.test.yaml", text)
+    assert muster("test", file).code == 1
+    assert muster("test", file, "--update").code == 0
+    assert after in Path(file).read_text()
+    assert muster("test", file).code == 0, Path(file).read_text()
 
 
 def test_a_policy_that_changes_is_caught(tmp_path: Path) -> None:

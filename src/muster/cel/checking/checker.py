@@ -15,7 +15,8 @@ from muster.cel.checking.names import Names, qualified_name
 from muster.cel.checking.overloads import resolved
 from muster.cel.checking.types import DYN, ERROR, Kind, Type
 from muster.cel.checking.unification import Substitution, displayed, is_dyn, most_general, unwrapped_optional
-from muster.cel.costs.compile_budget import CompileBudget, limited
+from muster.cel.costs.compile_budget import CompileBudget, budget_of, limited
+from muster.cel.environment import AN_ENVIRONMENT, Env
 from muster.cel.syntax.nodes import reported
 from muster.cel.syntax.parser import parse
 from muster.cel.syntax.tree import (
@@ -37,10 +38,10 @@ from muster.cel.values import Uint
 from muster.cel.values.messages import MESSAGES, instantiated
 from muster.errors import InvalidExpressionError
 from muster.source import Diagnostic
+from muster.values.arguments import expected
 
 if TYPE_CHECKING:
     from muster.cel.declarations import Function
-    from muster.cel.environment import Env
     from muster.source import Source
 
 _LITERALS: dict[type, Type] = {
@@ -56,13 +57,15 @@ _LITERALS: dict[type, Type] = {
 
 def compile_expression(text: str | Source, env: Env, budget: CompileBudget | None = None) -> CheckedTree:
     """Parse, check and validate. Raises InvalidExpressionError with all that the first failing stage found."""
-    budget = budget or CompileBudget()
+    budget = budget_of(budget)
     return check(parse(text, env, budget), env, budget)
 
 
 def check(tree: Tree, env: Env, budget: CompileBudget | None = None) -> CheckedTree:
     """The tree with types and references; the environment's validators have approved it."""
-    budget = budget or CompileBudget()
+    expected(tree, Tree, "tree", "what parse gives")
+    expected(env, Env, "env", AN_ENVIRONMENT)
+    budget = budget_of(budget)
     with limited(budget, tree.source):
         return _checked(tree, env, budget)
 

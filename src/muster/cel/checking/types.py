@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from muster.values.arguments import expected, several, text
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -116,20 +118,26 @@ DYN = Type(Kind.DYN, "dyn")
 ERROR = Type(Kind.ERROR, "*error*")
 TYPE = Type(Kind.TYPE, "type")
 
+_A_TYPE = "a type such as DYN or list_of(STRING)"
+
+
+def _type(given: Type, name: str) -> Type:
+    return expected(given, Type, name, _A_TYPE)
+
 
 def list_of(element: Type) -> Type:
     """A list of elements of one type."""
-    return Type(Kind.LIST, "list", (element,))
+    return Type(Kind.LIST, "list", (_type(element, "element"),))
 
 
 def map_of(key: Type, value: Type) -> Type:
     """A map from keys of one type to values of another."""
-    return Type(Kind.MAP, "map", (key, value))
+    return Type(Kind.MAP, "map", (_type(key, "key"), _type(value, "value")))
 
 
 def optional_of(value: Type) -> Type:
     """A value of that type, or none."""
-    return Type(Kind.OPAQUE, "optional_type", (value,))
+    return Type(Kind.OPAQUE, "optional_type", (_type(value, "value"),))
 
 
 def type_of_type(described: Type) -> Type:
@@ -139,17 +147,17 @@ def type_of_type(described: Type) -> Type:
 
 def type_param(name: str) -> Type:
     """A type that is whatever the arguments of a call make it; equal names are equal types."""
-    return Type(Kind.TYPE_PARAM, name)
+    return Type(Kind.TYPE_PARAM, text(name, "name"))
 
 
 def opaque(name: str, *params: Type) -> Type:
     """A type of a library, known by its name only."""
-    return Type(Kind.OPAQUE, name, params)
+    return Type(Kind.OPAQUE, text(name, "name"), several(params, Type, "params", _A_TYPE))
 
 
 def struct(name: str) -> Type:
     """A type with fields, known by its name; a type provider says which."""
-    return Type(Kind.STRUCT, name)
+    return Type(Kind.STRUCT, text(name, "name"))
 
 
 def wrapper(primitive: Type) -> Type:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import DYN, Kind, Type, written
 from muster.cel.costs.compile_budget import TYPES_PER_UNIT, CompileBudget
+from muster.values.arguments import expected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ def unwrapped_optional(candidate: Type) -> tuple[Type, bool]:
 
 def displayed(shown: Type) -> str:
     """The type as the checker's messages write it, which is not how the type of a result is written."""
-    return written(shown, _DISPLAYED)
+    return written(expected(shown, Type, "shown", "a type such as DYN"), _DISPLAYED)
 
 
 def has_parameters(candidate: Type) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from muster.cel.costs.meter import new_meter
 from muster.errors import BudgetExceededError, InvalidExpressionError
 from muster.source import Diagnostic
+from muster.values.arguments import expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ class CompileBudget:
     __slots__ = ("left", "limit")
 
     def __init__(self, limit: int = COMPILE_LIMIT) -> None:
-        self.limit = limit
+        self.limit = expected(limit, int, "limit", "a number")
         self.left = limit
 
     @property
@@ -60,6 +61,13 @@ class CompileBudget:
 
     def settle(self, meter: Meter) -> None:
         self.spend((meter[1] - meter[0]) // WORK_PER_UNIT + 1)
+
+
+def budget_of(given: CompileBudget | None) -> CompileBudget:
+    """The budget that a caller has given, or one of its own. Raises InvalidObjectError for what is none."""
+    if given is None:
+        return CompileBudget()
+    return expected(given, CompileBudget, "budget", "a CompileBudget")
 
 
 @contextmanager

@@ -6,14 +6,15 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.checking.types import list_of, map_of, optional_of, type_param
+from muster.cel.checking.types import Type, list_of, map_of, optional_of, type_param
 from muster.cel.costs.charge import LIBRARY
 from muster.cel.declarations import Overload
+from muster.errors import InvalidObjectError
+from muster.values.arguments import expected, several, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from muster.cel.checking.types import Type
     from muster.cel.costs.charge import Charge, Tariff
     from muster.cel.declarations import Function
 
@@ -41,6 +42,7 @@ def call(
     charges: Mapping[Tariff, Charge] = NOTHING,
 ) -> Overload:
     """An overload that is called by its name: f(x, y)."""
+    _check(overload_id, args, result, impl)
     return Overload(overload_id, args, result, impl, metered=metered, charges=charges)
 
 
@@ -54,7 +56,17 @@ def method(
     charges: Mapping[Tariff, Charge] = NOTHING,
 ) -> Overload:
     """An overload that is called on its first argument: x.f(y)."""
+    _check(overload_id, args, result, impl)
     return Overload(overload_id, args, result, impl, member=True, metered=metered, charges=charges)
+
+
+def _check(overload_id: str, args: tuple[Type, ...], result: Type, impl: Callable[..., Any] | None) -> None:
+    """What people declare wrongly, told where they declare it. Raises InvalidObjectError."""
+    text(overload_id, "overload_id")
+    several(args, Type, "args", "a type such as DYN or list_of(STRING)")
+    expected(result, Type, "result", "a type such as DYN or list_of(STRING)")
+    if impl is not None and not callable(impl):
+        raise InvalidObjectError("impl", "expected a function")
 
 
 def uncharged(function: Function) -> Function:

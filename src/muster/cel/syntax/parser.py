@@ -7,9 +7,8 @@ Both build the same trees; a test compares them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from muster.cel.costs.compile_budget import CompileBudget, limited
+from muster.cel.costs.compile_budget import CompileBudget, budget_of, limited
+from muster.cel.environment import AN_ENVIRONMENT, Env
 from muster.cel.syntax import lexer
 from muster.cel.syntax.lexer import Token, tokenize
 from muster.cel.syntax.literals import LiteralError, literal_value
@@ -30,9 +29,8 @@ from muster.cel.syntax.tree import (
 )
 from muster.errors import InvalidExpressionError
 from muster.source import Diagnostic, Source
-
-if TYPE_CHECKING:
-    from muster.cel.environment import Env
+from muster.values.arguments import expected
+from muster.values.arguments import text as whole_text
 
 RELATIONS = {
     lexer.LESS: "_<_",
@@ -55,8 +53,9 @@ class _UnusualError(Exception):
 
 def parse(text: str | Source, env: Env, budget: CompileBudget | None = None) -> Tree:
     """The tree of an expression. Raises InvalidExpressionError with every diagnostic."""
-    source = text if isinstance(text, Source) else Source(text)
-    budget = budget or CompileBudget()
+    source = text if isinstance(text, Source) else Source(whole_text(text, "text", "an expression as text"))
+    expected(env, Env, "env", AN_ENVIRONMENT)
+    budget = budget_of(budget)
     with limited(budget, source):
         return _parsed(source, env, budget)
 

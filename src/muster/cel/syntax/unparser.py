@@ -6,12 +6,13 @@ Used where a part of an expression is shown: explanations, diagnostics, tools. C
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from muster.cel.syntax.tree import (
     Call,
     CheckedTree,
     Comprehension,
+    Expr,
     Ident,
     ListExpr,
     Literal,
@@ -22,11 +23,10 @@ from muster.cel.syntax.tree import (
 )
 from muster.cel.syntax.walking import Walk, finished, run
 from muster.cel.values import Uint
+from muster.values.arguments import expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from muster.cel.syntax.tree import Expr
 
 _CONDITIONAL, _OR, _AND, _RELATION, _ADDITION, _MULTIPLICATION, _UNARY, _MEMBER = range(8)
 _BINARY = {
@@ -63,7 +63,9 @@ _ESCAPES = {
 
 def unparse(tree: Tree | CheckedTree, node: Expr | None = None) -> str:
     """The text of a tree, or of one node of it."""
-    parsed = tree.tree if isinstance(tree, CheckedTree) else tree
+    parsed = tree.tree if isinstance(tree, CheckedTree) else expected(tree, Tree, "tree", "what parse or check gives")
+    if node is not None:
+        expected(node, get_args(Expr), "node", "a node of the tree")
     return run(_Unparser(parsed.macro_calls).text(parsed.expr if node is None else node, _CONDITIONAL))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from muster.cel.checking import types
 from muster.cel.values.maps import MapValue
-from muster.errors import EvaluationError, FailureKind
+from muster.errors import EvaluationError, FailureKind, InvalidObjectError
 
 if TYPE_CHECKING:
     from muster.cel.checking.types import Kind, Type
@@ -43,8 +43,11 @@ class Timestamp:
     offset: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
-        if not MIN_TIMESTAMP_NS <= self.ns <= MAX_TIMESTAMP_NS:
-            raise EvaluationError("timestamp overflow", FailureKind.TIMESTAMP_OVERFLOW)
+        try:
+            if not MIN_TIMESTAMP_NS <= self.ns <= MAX_TIMESTAMP_NS:
+                raise EvaluationError("timestamp overflow", FailureKind.TIMESTAMP_OVERFLOW)
+        except TypeError:
+            raise InvalidObjectError("ns", "expected a number of nanoseconds") from None
 
     @property
     def seconds(self) -> int:
@@ -62,10 +65,11 @@ class Duration:
     ns: int
 
     def __post_init__(self) -> None:
-        if not -(2**63) <= self.ns < 2**63:
-            raise EvaluationError(
-                "integer overflow", FailureKind.INTEGER_OVERFLOW
-            )  # cel-go computes durations as int64
+        try:
+            if not -(2**63) <= self.ns < 2**63:  # cel-go computes durations as int64
+                raise EvaluationError("integer overflow", FailureKind.INTEGER_OVERFLOW)
+        except TypeError:
+            raise InvalidObjectError("ns", "expected a number of nanoseconds") from None
 
 
 @dataclass(frozen=True, slots=True)

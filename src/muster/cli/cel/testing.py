@@ -145,7 +145,10 @@ def _documents(file: Path) -> list[JsonObject]:
 
 
 def _tables(file: Path, kubernetes: str) -> Iterator[tuple[int, Table]]:
-    for number, document in enumerate(_documents(file)):
+    documents = _documents(file)
+    if not documents:
+        raise InvalidObjectError(str(file), "there is no table in this file, so that nothing is tested")
+    for number, document in enumerate(documents):
         yield number, _read(file, number, document, kubernetes)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from muster.errors import InvalidObjectError
 from muster.jq.values.encoding import without_surrogates
 from muster.jq.values.numbers import TooManyDigitsError, parse_integer
 from muster.values.quoting import go_byte
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from muster.jq.values.value import Value
 
 
-class InvalidJsonError(ValueError):
+class InvalidJsonError(InvalidObjectError, ValueError):
     """Text that is not one JSON value: Go's sentence for the first thing that is wrong, and where."""
 
     def __init__(self, message: str, offset: int) -> None:
         self.message = message
         self.offset = offset
-        super().__init__(message)
+        super().__init__("", message)
 
 
 def _reject_constant(name: str) -> Value:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from tests.kubernetes.replicas import Replica
     from tests.kubernetes.server import Server
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(3600)]
 KILLS = int(os.environ.get("MUSTER_KILLS", "4"))
 CALM = float(os.environ.get("MUSTER_CALM", "15"))
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600 + CALM + 60 * KILLS)]
 SEED = int(os.environ.get("MUSTER_SEED", "22"))
 MOST: Final = 8.0  # seconds from the death of who led to somebody else who leads
 DECISIONS: Final = f"/apis/{GROUP}/v1beta1/namespaces/default/placementdecisions"

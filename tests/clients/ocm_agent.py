@@ -33,6 +33,7 @@ from tests.kubernetes.server import running
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.kubernetes.fleets import ManagedServer
     from tests.kubernetes.server import Server
 
 NAME = "spoke-1"
@@ -81,13 +82,15 @@ def muster(kubeconfig: Path, *args: str) -> str:
 
 
 @contextmanager
-def agent(program: Path, spoke: Server, bootstrap: Path, folder: Path) -> Iterator[None]:
+def agent(
+    program: Path, spoke: Server | ManagedServer, bootstrap: Path, folder: Path, name: str = NAME
+) -> Iterator[None]:
     command = [
         str(program),
         "agent",
         f"--kubeconfig={spoke.kubeconfig}",
         f"--namespace={AGENTS}",
-        f"--cluster-name={NAME}",
+        f"--cluster-name={name}",
         f"--bootstrap-kubeconfig={bootstrap}",
         f"--hub-kubeconfig-dir={folder / 'hub-kubeconfig'}",
         f"--spoke-external-server-urls={spoke.url}",

@@ -12,6 +12,7 @@ import contextlib
 import json
 import ssl
 import threading
+import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ class FakeClusters:
         self.other = Authority(folder, "other-ca")
 
     def add(self, name: str, **told: Any) -> FakeCluster:
-        self.clusters[name] = FakeCluster(**told)
+        self.clusters[name] = FakeCluster(**{"uid": str(uuid.uuid5(uuid.NAMESPACE_DNS, name)), **told})
         return self.clusters[name]
 
     def kubeconfig(self, *names: str, trusted: bool = True, token: str = TOKEN) -> dict[str, Any]:

@@ -181,11 +181,11 @@ def test_they_are_previewed_from_files_imported_and_labelled(tmp_path: Path) -> 
             command = ["import", "hosts", "-f", str(hosts), "--hub-kubeconfig", kubeconfig, *more]
             return run(command, io.StringIO(), out, out), out.getvalue()
 
-        said = "create apps/host-1: 64 cpu, 2 disks\ncreate apps/worker-7: 1 disks\n2 hosts: 2 to create\n"
+        said = "create apps/host-1: 64 cpu, 2 disks\ncreate apps/worker-7: 1 disk\n2 hosts: 2 to create\n"
         assert imported("--dry-run") == (0, said)
         assert imported("--yes") == (0, f"{said}imported 2 hosts\n")
         label = "inventoryclassification.agent-install.openshift.io/size"
         eventually(lambda: hub.get(f"{path}/agents/host-1")["metadata"]["labels"].get(label), "large")
         assert hub.get(f"{path}/agents/worker-7")["metadata"]["labels"] == {"import.muster.dev/source": "nodefeature"}
         code, said = imported("--yes")
-        assert (code, said.splitlines()[-1]) == (0, "2 hosts: 2 same")
+        assert (code, said.splitlines()[-1]) == (0, "2 hosts: 2 the same")

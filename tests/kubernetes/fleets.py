@@ -82,10 +82,15 @@ class ManagedServer:
         cluster = {"server": self.url, "certificate-authority-data": trusted}
         return {"name": self.name, "cluster": cluster}, {"name": self.name, "user": {"token": self.token}}
 
-    def caller(self) -> Caller:
+    @property
+    def kubeconfig(self) -> Path:
+        """Of an administrator."""
         file = self.folder / "admin.kubeconfig"
         write_kubeconfig(file, [self])
-        return Caller(file)
+        return file
+
+    def caller(self) -> Caller:
+        return Caller(self.kubeconfig)
 
     def add_node(self, name: str, arch: str, cpu: str, **labels: str) -> None:
         """A node as its kubelet would report it: nobody runs one here."""

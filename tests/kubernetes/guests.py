@@ -24,18 +24,22 @@ if TYPE_CHECKING:
 
     from muster.values.json import JsonObject
 
-HELM, OCM_PLACEMENT = "MUSTER_HELM", "MUSTER_OCM_PLACEMENT"
+HELM, OCM_PLACEMENT, OCM_AGENT = "MUSTER_HELM", "MUSTER_OCM_PLACEMENT", "MUSTER_OCM_AGENT"
 HUB: Final = "open-cluster-management-hub"
 
 
 def built_guests() -> dict[str, str]:
     """Where they are, by the variables that name them; built now if need be."""
     helm = build(Path(__file__).parent / "helm", package="helm.sh/helm/v3/cmd/helm", ldflags="-s -w")
-    return {HELM: str(helm), OCM_PLACEMENT: str(placement_program())}
+    return {HELM: str(helm), OCM_PLACEMENT: str(placement_program()), OCM_AGENT: str(agent_program())}
 
 
 def placement_program() -> Path:
     return build(CLIENTS / "ocm", package=f"{MODULE}/placement")
+
+
+def agent_program() -> Path:
+    return build(CLIENTS / "ocm", package=f"{MODULE}/registration")
 
 
 def named_program(variable: str) -> str:

@@ -60,7 +60,16 @@ def test_a_release_comes_changes_and_goes_and_what_users_wrote_stays(
     assert [part["name"] for part in found["parts"]] == ["Pods", "leader", "webhooks", "questions"]
     assert not any(kind["lacks"]["versions"] for kind in found["kinds"])
 
+    beside = [f"/apis/apps/v1/namespaces/fleet/deployments/muster-{name}" for name in ("sync", "registration")]
+    helmed("upgrade", "muster", str(CHART), "--set", "sync=true,registration=true,clusterProfiles=true")
+    assert [admin.send("GET", each).code for each in beside] == [200, 200]
+    args = admin.ok("GET", DEPLOYMENT)["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert "--cluster-profiles" in args
+    role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/muster-sync"
+    assert any("secrets" in each["resources"] for each in admin.ok("GET", role)["rules"])
+
     helmed("upgrade", "muster", str(CHART), "--set", "webhooks=false")  # as the guide says, before it goes
+    assert [admin.send("GET", each).code for each in (*beside, role)] == [404, 404, 404]
     helmed("uninstall", "muster")
     assert admin.send("GET", DEPLOYMENT).code == 404
     assert admin.ok("GET", f"{SETS}/kept")["metadata"]["name"] == "kept"

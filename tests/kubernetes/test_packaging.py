@@ -92,6 +92,7 @@ def test_the_chart_has_the_objects_of_manifests(choice: tuple[bool | str, ...]) 
         {"crds": "upstream"},
         {"crds": "none", "questions": True, "monitoring": True},
         {"pod": {"nodeSelector": {"disk": "fast"}, "tolerations": [{"key": "a", "operator": "Exists"}]}},
+        {"sync": True, "registration": True, "clusterProfiles": True, "pod": {"priorityClassName": "high"}},
     ],
 )
 def test_the_whole_chart_has_the_objects_of_manifests(values: JsonObject) -> None:
@@ -132,7 +133,10 @@ def helm() -> str:
 @pytest.mark.parametrize(
     "values",
     [{}, {"crds": "upstream", "mode": "beside"}, {"webhooks": False, "networkPolicy": False}, {"replicas": 0},
-     {"questions": True, "monitoring": True, "certManager": True, "pod": {"priorityClassName": "high"}}],
+     {"questions": True, "monitoring": True, "certManager": True, "pod": {"priorityClassName": "high"}},
+     {"sync": True}, {"registration": True}, {"clusterProfiles": True}, {"sync": True, "mode": "beside"},
+     {"sync": True, "registration": True, "clusterProfiles": True, "replicas": 3, "networkPolicy": False,
+      "pod": {"nodeSelector": {"disk": "fast"}}}],
 )  # fmt: skip
 def test_helm_renders_the_objects_of_manifests(values: JsonObject, tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"

@@ -1,10 +1,14 @@
-"""Your real fleet: real API servers are imported, kept true, killed and upgraded; the guide is typed as it stands."""
+"""Your real fleet, one story: real API servers are imported and kept true, one dies and comes back, one is upgraded,
+one joins by the real agent of Open Cluster Management. The guide is typed as it stands; what happens outside of the
+shell stands in it in bold, and is done here. The sections follow each other on one fleet.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -12,17 +16,19 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.controllers.running import CLUSTERS
+from tests.clients.ocm_agent import agent, set_up
+from tests.clients.raw import Raw
+from tests.e2e.pages import as_pattern
 from tests.kubernetes.binaries import CHOSEN, NEWEST, OLDEST, NotBuiltError, found
-from tests.kubernetes.calling import Caller
 from tests.kubernetes.fleets import managed, write_kubeconfig
+from tests.kubernetes.guests import OCM_AGENT, named_program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from tests.kubernetes.binaries import Binaries
     from tests.kubernetes.fleets import ManagedServer
@@ -30,14 +36,32 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "your-fleet.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(
-    r"^\$ (.*?)\n(.*?)(?=^\$ |^```)",
-    "\n".join(re.findall(r"```console\n(.*?```)", GUIDE, re.DOTALL)),
-    re.DOTALL | re.MULTILINE,
-)
 FILES = re.findall(r"`(\S+\.yaml)`:\n\n```yaml\n(.*?)```", GUIDE, re.DOTALL)
-AVAILABLE = "ManagedClusterConditionAvailable"
+DIES, UPGRADED, JOINS = "One dies, and comes back", "One is upgraded", "One joins by itself"
 PATIENCE = 180.0
+_STEP = re.compile(r"\*\*(?P<deed>[^*]+)\*\*|```console\n(?P<typed>.*?)```", re.DOTALL)
+_COMMAND = re.compile(r"^\$ (.*?)\n(.*?)(?=^\$ |\Z)", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command with what is shown below it; or a deed, which is a sentence."""
+
+    text: str
+    shown: str | None = None
+
+
+def steps(*headings: str) -> Iterator[Step]:
+    """What some sections say, in order; without headings, all but those of the story."""
+    for section in GUIDE.split("\n## ")[1:]:
+        heading = section.partition("\n")[0]
+        if heading not in headings if headings else heading in (DIES, UPGRADED, JOINS):
+            continue
+        for part in _STEP.finditer(section):
+            if part["deed"]:
+                yield Step(part["deed"])
+            else:
+                yield from (Step(*each) for each in _COMMAND.findall(part["typed"]))
 
 
 @dataclass
@@ -45,10 +69,21 @@ class Fleet:
     """Three clusters, a hub with its controllers, and a folder to type commands in."""
 
     servers: dict[str, ManagedServer]
-    hub: Caller
     folder: Path
     binaries: Binaries
     environment: dict[str, str]
+
+    def follow(self, *headings: str, deeds: Mapping[str, Callable[[], object]] | None = None) -> None:
+        """Type what some sections say, and do what they say is done."""
+        left = dict(deeds or {})
+        for step in steps(*headings):
+            if step.shown is None:
+                left.pop(step.text)()
+            elif "--watch" not in step.text:  # that one goes on: it has a fixture
+                said = plain(self.typed(step.text))
+                shown = as_pattern(plain(step.shown))
+                assert shown.fullmatch(said), f"$ {step.text}\n{said}\n--- instead of ---\n{step.shown}"
+        assert not left
 
     def typed(self, command: str) -> str:
         done = subprocess.run(
@@ -62,24 +97,6 @@ class Fleet:
             timeout=300,
         )
         return done.stdout
-
-    def condition(self, name: str, kind: str) -> tuple[str, str] | None:
-        status = self.hub.ok("GET", f"{CLUSTERS}/{name}").get("status", {})
-        found = [each for each in status.get("conditions", ()) if each["type"] == kind]
-        return (found[0]["status"], found[0]["reason"]) if found else None
-
-    def decided(self, placement: str) -> list[str]:
-        path = "/apis/cluster.open-cluster-management.io/v1beta1/namespaces/apps/placementdecisions"
-        label = f"cluster.open-cluster-management.io%2Fplacement%3D{placement}"
-        pages = self.hub.ok("GET", f"{path}?labelSelector={label}")["items"]
-        return sorted(each["clusterName"] for page in pages for each in page.get("status", {}).get("decisions", ()))
-
-
-def eventually(question: Any, expected: Any) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while (answer := question()) != expected:
-        assert time.monotonic() < deadline, f"still {answer!r} instead of {expected!r}"
-        time.sleep(0.2)
 
 
 @pytest.fixture(scope="module")
@@ -107,9 +124,17 @@ def fleet(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Itera
         for name, text in FILES:
             (here / name).write_text(text)
         stack.enter_context(_running_hub(folder / "hub", environment))
-        hub = Caller(folder / "hub" / "kubeconfig")
-        stack.callback(hub.close)
-        yield Fleet(servers, hub, here, binaries, environment)
+        yield Fleet(servers, here, binaries, environment)
+
+
+@pytest.fixture(scope="module")
+def watched(fleet: Fleet) -> Iterator[Fleet]:
+    """The command of the guide that goes on, typed where its section begins."""
+    (watching,) = [step for step in steps(DIES) if "--watch" in step.text]
+    with _started(shlex.split(watching.text), fleet.environment, fleet.folder) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == watching.shown
+        yield fleet
 
 
 def _older() -> Binaries | None:
@@ -161,44 +186,52 @@ def plain(text: str) -> str:
     return re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text)
 
 
-def test_the_guide_says_what_is_printed(fleet: Fleet) -> None:
-    assert len(COMMANDS) >= 6
+def test_clusters_are_imported_used_and_kept_true(fleet: Fleet) -> None:
+    assert len(list(steps())) >= 10
     assert len(FILES) >= 2
-    for command, shown in COMMANDS:
-        if "--watch" in command:
-            continue  # the next test runs it
-        assert plain(fleet.typed(command)) == plain(shown), command
+    fleet.follow()
 
 
-def test_one_is_killed_and_comes_back_and_one_is_upgraded(fleet: Fleet) -> None:
-    assert "sync --watch" in GUIDE
-    command = [sys.executable, "-m", "muster", "sync", "--watch", "--every", "2", "--full-every", "5"]
-    with _started(command, fleet.environment, fleet.folder) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "3 clusters are kept true\n"
-        for name in fleet.servers:
-            eventually(lambda name=name: fleet.condition(name, "Synced"), ("True", "Synced"))
-        eventually(lambda: fleet.decided("everywhere"), ["east", "lab", "west"])
-        fleet.servers["west"].kill()
-        eventually(lambda: fleet.condition("west", AVAILABLE), ("Unknown", "ManagedClusterUnreachable"))
-        assert fleet.condition("west", "Synced") == ("False", "Unreachable")
-        eventually(lambda: fleet.decided("everywhere"), ["east", "lab"])
-        taints = fleet.hub.ok("GET", f"{CLUSTERS}/west")["spec"]["taints"]
-        assert [each["key"] for each in taints] == ["cluster.open-cluster-management.io/unreachable"]
-        fleet.servers["west"].start(fleet.binaries)
-        eventually(lambda: fleet.condition("west", AVAILABLE), ("True", "ManagedClusterAvailable"))
-        eventually(lambda: fleet.decided("everywhere"), ["east", "lab", "west"])
-        if _older() is None:
-            assert fleet.decided("newest") == ["east", "lab", "west"]
-            pytest.skip("an upgrade needs both versions: `make interop` builds the older one")
-        assert fleet.decided("newest") == ["east", "west"]
-        fleet.servers["lab"].kill()
-        fleet.servers["lab"].start(fleet.binaries)
-        eventually(lambda: fleet.decided("newest"), ["east", "lab", "west"])
+def test_one_dies_and_comes_back(watched: Fleet) -> None:
+    west = watched.servers["west"]
+    deeds = {
+        "The API server of `west` is stopped.": west.kill,
+        "The API server of `west` is started again.": lambda: west.start(watched.binaries),
+    }
+    watched.follow(DIES, deeds=deeds)
+
+
+def test_one_is_upgraded(watched: Fleet) -> None:
+    if _older() is None:
+        pytest.skip("an upgrade needs both versions: `make interop` builds the older one")
+    lab = watched.servers["lab"]
+
+    def upgrade() -> None:
+        lab.kill()
+        lab.start(watched.binaries)
+
+    sentence = "The API server of `lab` is replaced by one of the version of the others."
+    watched.follow(UPGRADED, deeds={sentence: upgrade})
+
+
+def test_one_joins_by_the_real_agent(watched: Fleet, tmp_path: Path) -> None:
+    program = Path(named_program(OCM_AGENT))
+    with contextlib.ExitStack() as stack:
+        edge = stack.enter_context(managed("edge", watched.binaries, tmp_path / "edge"))
+        set_up(Raw(edge.kubeconfig))
+        bootstrap = watched.folder / "bootstrap.kubeconfig"
+
+        def start() -> None:
+            stack.enter_context(agent(program, edge, bootstrap, tmp_path, "edge"))
+
+        sentence = "The agent of `edge` is started with this kubeconfig to begin with."
+        watched.follow(JOINS, deeds={sentence: start})
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the guide is typed into bash")
 def test_what_the_guide_types_is_a_shell_command() -> None:
-    for command, _ in COMMANDS:
+    typed = [step.text for step in (*steps(), *steps(DIES, UPGRADED, JOINS)) if step.shown is not None]
+    assert len(typed) > 20
+    for command in typed:
         done = subprocess.run(["bash", "-n", "-c", command], check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -151,6 +151,8 @@ class Client:
                     data=data,
                     headers=headers,
                     timeout=_PATIENCE,
+                    server_hostname=self.connection.server_name or None,
+                    proxy=self.connection.proxy or None,
                 ) as response:
                     content = await response.read()
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -193,6 +195,8 @@ class Client:
                     data=body,
                     headers={**credentials.headers, **(headers or {})},
                     timeout=timeout,
+                    server_hostname=self.connection.server_name or None,
+                    proxy=self.connection.proxy or None,
                     allow_redirects=False,
                     auto_decompress=False,
                 ) as response:
@@ -245,7 +249,12 @@ class Client:
         headers = {"Accept": accept, **credentials.headers}
         try:
             async with self._session.get(
-                self._url(path), params=query, headers=headers, timeout=_WHILE_WATCHING
+                self._url(path),
+                params=query,
+                headers=headers,
+                timeout=_WHILE_WATCHING,
+                server_hostname=self.connection.server_name or None,
+                proxy=self.connection.proxy or None,
             ) as response:
                 if response.status >= 400:
                     # The next watch has better credentials, if there are any; whoever watches comes again anyway.

@@ -43,6 +43,8 @@ class Connection:
     headers: dict[str, str] = field(default_factory=dict)
     impersonation: tuple[tuple[str, str], ...] = ()  # headers that ask to act as somebody else; groups repeat theirs
     tls: ssl.SSLContext | None = None
+    server_name: str = ""  # by which its certificate calls the server, if not as the address does
+    proxy: str = ""  # through which the server is reached
     renewal: Renewal | None = field(default=None, compare=False)  # of credentials that do not last
 
 
@@ -72,6 +74,8 @@ async def load_connection(
         headers=dict(first.headers),
         impersonation=_impersonation(user),
         tls=_tls(cluster, user, first.pair) if server.startswith("https:") else None,
+        server_name=cluster.tls_server_name,
+        proxy=_proxy(cluster.proxy_url),
         renewal=None if load is None else Renewal(server, first, load),
     )
 
@@ -101,13 +105,17 @@ def static_connection(cluster: Cluster, user: User) -> Connection:
         raise KubeconfigError("insecure-skip-tls-verify is set: certificates of clusters are always verified")
     if user.exec is not None or user.auth_provider is not None:
         raise KubeconfigError("a program would have to make the credentials: none is started for what others wrote")
+    if cluster.proxy_url:
+        raise KubeconfigError("proxy-url is set: only contexts of a person are reached through a proxy")
     files = (cluster.certificate_authority, user.client_certificate, user.client_key, user.token_file)
     if any(files):
         raise KubeconfigError("it names files: certificates and tokens must stand in it")
-    if cluster.tls_server_name:
-        raise KubeconfigError("tls-server-name is not supported: name the server as its certificate does")
     return Connection(
-        server=server, headers=_headers(user), impersonation=_impersonation(user), tls=_tls(cluster, user, None)
+        server=server,
+        headers=_headers(user),
+        impersonation=_impersonation(user),
+        tls=_tls(cluster, user, None),
+        server_name=cluster.tls_server_name,
     )
 
 
@@ -160,6 +168,12 @@ def _named(kind: str, entries: Sequence[Entry], name: str) -> Entry:
             return each
     known = ", ".join(each.name for each in entries) or "none"
     raise KubeconfigError(f"the kubeconfig has no {kind} {name!r} (it has: {known})")
+
+
+def _proxy(url: str) -> str:
+    if url and not url.startswith(("http://", "https://")):
+        raise KubeconfigError(f"proxy-url {url[:200]!r} is no http or https address: others are not supported")
+    return url
 
 
 def _headers(user: User) -> dict[str, str]:

@@ -41,6 +41,7 @@ class Cluster(_Part, frozen=True):
     certificate_authority_data: str = ""
     insecure_skip_tls_verify: bool = False
     tls_server_name: str = ""
+    proxy_url: str = ""
 
 
 class User(_Part, frozen=True):

@@ -19,7 +19,7 @@ import msgspec
 from muster.api.parts import Node, ObjectMeta, Part
 from muster.api.reading import Reader
 from muster.client.errors import CredentialsError, UnreachableError
-from muster.collecting.troubles import Trouble, TroubleError
+from muster.collecting.troubles import Trouble, TroubleError, words_of
 from muster.collecting.wire import Answer, Wire
 from muster.importing.facts import ClusterFacts, NodeFacts, OpenShift, node_page
 from muster.importing.rules import LONGEST_NAME, LONGEST_VALUE
@@ -288,8 +288,9 @@ def _trouble(error: UnreachableError) -> TroubleError:
         case aiohttp.ClientSSLError() | ssl.SSLError():
             return TroubleError(Trouble.BAD_CERTIFICATE, f"no secure connection to {error.server} comes about")
         case aiohttp.ClientConnectorError():
-            why = cause.os_error.strerror or type(cause.os_error).__name__
-            return TroubleError(Trouble.UNREACHABLE, f"no connection to {error.server}: {why}")
+            return TroubleError(Trouble.UNREACHABLE, f"no connection to {error.server}: {words_of(cause.os_error)}")
+        case aiohttp.ClientHttpProxyError():
+            return TroubleError(Trouble.UNREACHABLE, f"the proxy to {error.server} refuses (code {cause.status})")
         case aiohttp.ClientPayloadError() | aiohttp.ClientResponseError():
             return TroubleError(Trouble.MALFORMED, f"{error.server} does not speak HTTP as it should")
         case _:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from enum import StrEnum
 
 from muster.errors import MusterError
@@ -30,6 +32,13 @@ class Trouble(StrEnum):
     def is_alive(self) -> bool:
         """Whether the server that was asked has answered: what is wrong is with us, or with what it tells."""
         return self in (self.UNAUTHORIZED, self.FORBIDDEN, self.TOO_LARGE, self.MALFORMED)
+
+
+def words_of(error: OSError) -> str:
+    """Why there is no connection, in the system's own words: those of asyncio are for programmers."""
+    if isinstance(error, socket.gaierror) or not error.errno:
+        return error.strerror or "none of its addresses answers"
+    return os.strerror(error.errno)
 
 
 class TroubleError(MusterError):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 import httptools
 from yarl import URL
 
-from muster.collecting.troubles import Trouble, TroubleError
+from muster.collecting.troubles import Trouble, TroubleError, words_of
 from muster.values.api_paths import checked
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Wire:
         self._host, self._port = url.raw_host or "", url.port or 443
         self._prefix = url.raw_path.rstrip("/")
         self._tls = connection.tls
+        self._name = connection.server_name or self._host  # in its certificate
         self._head = _head(url, [*headers.items(), *connection.headers.items(), *connection.impersonation])
         self._channel: _Channel | None = None
 
@@ -89,7 +90,7 @@ class Wire:
         loop = asyncio.get_running_loop()
         try:
             _, channel = await loop.create_connection(
-                _Channel, self._host, self._port, ssl=self._tls, server_hostname=self._host if self._tls else None
+                _Channel, self._host, self._port, ssl=self._tls, server_hostname=self._name if self._tls else None
             )
         except ssl.SSLCertVerificationError:
             raise TroubleError(Trouble.BAD_CERTIFICATE, f"the certificate of {self.server} is not trusted") from None
@@ -97,8 +98,7 @@ class Wire:
             text = f"no secure connection to {self.server} comes about"
             raise TroubleError(Trouble.BAD_CERTIFICATE, text) from None
         except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise TroubleError(Trouble.UNREACHABLE, f"no connection to {self.server}: {why}") from None
+            raise TroubleError(Trouble.UNREACHABLE, f"no connection to {self.server}: {words_of(error)}") from None
         channel.server = self.server
         return channel
 

@@ -12,7 +12,7 @@ from muster.importing.rules import merged
 from muster.values.names import NAME_LENGTH, label_value_problems, qualified_name_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from muster.importing.facts import ClusterFacts
     from muster.importing.rules import Rules
@@ -27,6 +27,8 @@ BY_CONTEXT: Final = "context/"
 #: The Secret with a kubeconfig, in the namespace of the cluster's name.
 SECRET: Final = "muster-kubeconfig"  # noqa: S105 - the name of one
 MANAGER: Final = "muster-import"
+#: The reason of the condition ManagedClusterJoined; an agent gives another.
+IMPORTED: Final = "ManagedClusterImported"
 _UNFIT: Final = re.compile(r"[^a-z0-9]+")
 _PROVIDERS: Final = (
     re.compile(r"arn:aws[a-z-]*:eks:[a-z0-9-]+:\d+:cluster/(.+)"),
@@ -84,6 +86,19 @@ def judged(facts: ClusterFacts, rules: Rules) -> Judged:
         claims=claims.values,
     )
     return Judged(state, labels_of(claims.values), tuple(notes))
+
+
+def gathered(unread: Sequence[str]) -> list[str]:
+    """What could not be read, one line for each reason.
+
+    >>> gathered(["nodes: not permitted", "ClusterClaims: not permitted", "a: the server answers 500"])
+    ['not read: nodes, ClusterClaims: not permitted', 'not read: a: the server answers 500']
+    """
+    by_reason: dict[str, list[str]] = {}
+    for each in unread:
+        what, _, why = each.rpartition(": ")
+        by_reason.setdefault(why, []).append(what)
+    return [f"not read: {', '.join(what)}: {why}" for why, what in by_reason.items()]
 
 
 def cluster_name(text: str) -> str:

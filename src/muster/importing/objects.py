@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from muster.api.managed_cluster import GROUP, ManagedCluster, NameValue
 from muster.api.parts import FieldManager, Node
 from muster.api.reading import Reader
-from muster.importing.found import ACCESS, MANAGER, SOURCE
+from muster.api.registration import JOINED
+from muster.importing.found import ACCESS, IMPORTED, MANAGER, SOURCE
 from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
@@ -169,8 +170,46 @@ def summary(found: Found) -> str:
     if found.labels:
         parts.append(", ".join(f"{key}={value}" for key, value in sorted(found.labels.items())))
     if state.claims:
-        parts.append(f"{len(state.claims)} claims")
+        parts.append(counted(len(state.claims), "claim"))
     return "; ".join(parts) or "nothing is known of it"
+
+
+def counted(number: int, what: str) -> str:
+    """
+    >>> counted(1, "claim"), counted(1200, "cluster")
+    ('1 claim', '1,200 clusters')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def why_not(present: JsonMapping, found: Found) -> str:
+    """Why a cluster that is there is not to be imported over; nothing if it may be.
+
+    Whoever brought it owns what is known of it: a second source would take away what the first one said.
+    """
+    cluster = CLUSTERS.of(present)
+    before = cluster.metadata.labels.get(SOURCE)
+    if before is not None and before != found.source:
+        return (
+            f"`muster import {before}` has brought it: give this one another name with --name, or take over with "
+            f"`kubectl label managedcluster {found.name} {SOURCE}-` first"
+        )
+    joined = next((each for each in cluster.status.conditions if each.type == JOINED), None)
+    if before is None and joined is not None and joined.status == "True" and joined.reason != IMPORTED:
+        return "it has joined by an agent of its own, which reports on it: give this one another name with --name"
+    return ""
+
+
+def told_of_same(found: Sequence[Found]) -> list[Found]:
+    """The same, with a note on each that is, by what it says of itself, a cluster that came earlier."""
+    first: dict[str, str] = {}
+    result = []
+    for each in found:
+        identity = (each.state.claims or {}).get("id.k8s.io", "")
+        known = first.setdefault(identity, each.name) if identity and not each.fault else each.name
+        note = f"it is the same cluster as {known}: both have the id {identity}"
+        result.append(each if known == each.name else replace(each, notes=(*each.notes, note)))
+    return result
 
 
 def named_twice(found: Sequence[Found]) -> list[Found]:

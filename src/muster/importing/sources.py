@@ -25,7 +25,15 @@ AVAILABLE: Final = "ManagedClusterConditionAvailable"
 HEALTHY: Final = "ControlPlaneHealthy"
 PROFILE_MANAGER: Final = "x-k8s.io/cluster-manager"
 ARGO_SECRET_TYPE: Final = "argocd.argoproj.io/secret-type"  # noqa: S105 - the name of a label
-_LEFT_OUT: Final = (PROFILE_MANAGER, ARGO_SECRET_TYPE, f"{GROUP}/clusterset")
+# Sets, and what a cluster is called there, are that place's own business.
+_LEFT_OUT: Final = (
+    PROFILE_MANAGER,
+    ARGO_SECRET_TYPE,
+    f"{GROUP}/clusterset",
+    "multicluster.x-k8s.io/clusterset",
+    "open-cluster-management.io/cluster-name",
+)
+_ARGO_ITSELF: Final = "https://kubernetes.default.svc"
 OURS: Final = "open-cluster-management"  # the manager of profiles that OCM, and this hub, write themselves
 
 
@@ -48,8 +56,12 @@ class _Provider(Node, frozen=True):
     cluster: _Server = _Server()
 
 
-class _ProfileSpec(Part, frozen=True):
-    display_name: str = ""
+class _Manager(Part, frozen=True):
+    name: str = ""
+
+
+class _ProfileSpec(Node, frozen=True):
+    cluster_manager: _Manager = _Manager()
 
 
 class _ProfileStatus(Node, frozen=True):
@@ -126,6 +138,11 @@ def from_ocm(obj: JsonMapping, origin: str) -> Found:
     )
 
 
+def is_written_from_clusters(profile: JsonMapping) -> bool:
+    """Whether a ClusterProfile says what a ManagedCluster of the same server says already."""
+    return _PROFILES.of(profile).spec.cluster_manager.name == OURS
+
+
 def from_profile(obj: JsonMapping, origin: str) -> Found:
     """A ClusterProfile: properties are claims; its access providers are how to get there."""
     profile = _PROFILES.of(obj)
@@ -176,6 +193,9 @@ def from_argocd(obj: JsonMapping, origin: str) -> ArgoCluster:
     wanted = config.obj
     if not server.startswith("https://"):
         return ArgoCluster(replace(found, fault=f"its server {server!r} is no https address"))
+    if server.rstrip("/") == _ARGO_ITSELF:
+        text = "it is the cluster that Argo CD runs in: `muster import kubeconfig` takes it, with a context of yours"
+        return ArgoCluster(replace(found, fault=text))
     if wanted.tls_client_config.insecure:
         return ArgoCluster(_noted(found, "its secret says insecure: it is not looked at, certificates are verified"))
     if wanted.exec_provider_config is not None or wanted.aws_auth_config is not None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import json
+import socket
+import socketserver
+import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +22,6 @@ from tests.controllers.running import CLUSTERS, driven_hub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.controllers.running import Driver
 
@@ -106,6 +110,130 @@ def test_what_people_have_set_stays_theirs(stage: Stage) -> None:
     assert "  capacity cpu 4 -> 8" in said.splitlines()
     assert "  label cloud stays Ours: somebody else has set it, the source has another" in said.splitlines()
     assert labels_of(stage.hub.get(f"{CLUSTERS}/east")) == {"cloud": "Ours", "team": "shop", SOURCE: "kubeconfig"}
+
+
+def test_credentials_that_are_kept_already_are_no_change_and_go_with_the_cluster(stage: Stage) -> None:
+    stage.clusters.add("east")
+    file = stage.source("east")
+    secret = "/api/v1/namespaces/east/secrets/muster-kubeconfig"
+    assert stage.imported("kubeconfig", file, "--yes", "--with-credentials")[1].endswith("imported 1 cluster\n")
+    before = stage.hub.hub.revision
+    assert stage.imported("kubeconfig", file, "--yes", "--with-credentials") == (
+        0,
+        "same east\n1 cluster: 1 the same\n",
+    )
+    assert stage.hub.hub.revision == before
+    stage.hub.patch(secret, {"data": {"kubeconfig": ""}})
+    code, said = stage.imported("kubeconfig", file, "--yes", "--with-credentials")
+    assert (code, said.splitlines()[0]) == (0, "change east: the Secret with its credentials")
+    removed = stage.muster("clusters", "remove", "east", "--yes", "--kubeconfig", str(stage.kubeconfig))
+    assert removed == (0, "east: removed, and the Secret with its credentials\n")
+    assert stage.hub.get(secret) is None
+
+
+def test_what_another_has_brought_is_not_taken_over(stage: Stage) -> None:
+    stage.clusters.add("east")
+    assert stage.imported("kubeconfig", stage.source("east"), "--yes")[0] == 0
+    stage.hub.create(a_managed("joined", {}))
+    said_by_agent = [{"type": "ManagedClusterJoined", "status": "True", "reason": "ManagedClusterJoined"}]
+    since = {"lastTransitionTime": "2026-11-18T00:00:00Z", "message": ""}
+    stage.hub.patch(f"{CLUSTERS}/joined/status", {"status": {"conditions": [{**said_by_agent[0], **since}]}})
+    before = stage.hub.hub.revision
+    with driven_hub() as other:
+        other.create(a_managed("east", {}), a_managed("joined", {}))
+        source = str(other.hub.kubeconfig(stage.folder / "other.kubeconfig"))
+        code, said = stage.imported("ocm", source, "--yes")
+        assert (code, said.splitlines()) == (
+            1,
+            [
+                "refused east: `muster import kubeconfig` has brought it: give this one another name with --name, or "
+                f"take over with `kubectl label managedcluster east {SOURCE}-` first",
+                "refused joined: it has joined by an agent of its own, which reports on it: give this one another name "
+                "with --name",
+                "2 clusters: 2 refused",
+            ],
+        )
+        assert stage.hub.hub.revision == before
+        stage.hub.patch(f"{CLUSTERS}/east", {"metadata": {"labels": {SOURCE: None}}})
+        code, said = stage.imported("ocm", source, "--yes", "--name", "joined=second")
+        assert (code, said.splitlines()[-1]) == (0, "imported 2 clusters")
+
+
+def test_the_hub_is_no_source_of_itself_and_its_own_profiles_are_none(stage: Stage) -> None:
+    hub = str(stage.kubeconfig)
+    stage.hub.create(a_managed("east", {}))
+    code, said = stage.imported("ocm", hub, "--yes")
+    assert (code, "the source is the hub itself" in said) == (2, True)
+    assert stage.imported("ocm", hub, "--write", str(stage.folder / "files"))[0] == 0
+    path = "/apis/multicluster.x-k8s.io/v1alpha1/namespaces/apps/clusterprofiles"
+    for name, manager in (("east", "open-cluster-management"), ("west", "gke")):
+        labels = {"x-k8s.io/cluster-manager": manager, "multicluster.x-k8s.io/clusterset": "default", "tier": "gold"}
+        kind = {"apiVersion": "multicluster.x-k8s.io/v1alpha1", "kind": "ClusterProfile"}
+        metadata = {"name": name, "labels": labels}
+        stage.hub.send("POST", path, {**kind, "metadata": metadata, "spec": {"clusterManager": {"name": manager}}})
+    assert stage.imported("clusterprofiles", hub, "--yes")[1].splitlines()[-2:] == [
+        "1 cluster: 1 to create",
+        "imported 1 cluster",
+    ]
+    assert labels_of(stage.hub.get(f"{CLUSTERS}/west")) == {"tier": "gold", SOURCE: "clusterprofiles"}
+
+
+def test_servers_that_are_no_such_source_say_so(stage: Stage) -> None:
+    hub = str(stage.kubeconfig)
+    code, said = stage.imported("argocd", hub, "--dry-run")
+    assert (code, said.splitlines()) == (
+        1,
+        [
+            "the namespace argocd has no secret with the label argocd.argoproj.io/secret-type=cluster: "
+            "-n names another",
+            "there is no cluster to import",
+        ],
+    )
+    hosts = Path(__file__).parents[3] / "examples" / "08-your-fleet" / "hosts.yaml"
+    code, said = stage.imported("hosts", "-f", str(hosts), "--into", "nowhere", "--yes")
+    assert (code, "`kubectl create namespace nowhere`" in said) == (2, True)
+
+
+def test_contexts_of_one_cluster_are_told_and_what_may_not_be_read_is_one_line(stage: Stage) -> None:
+    stage.clusters.add("a", uid="one", forbidden=("nodes", "clusterclaims"))
+    stage.clusters.add("b", uid="one")
+    code, said = stage.imported("kubeconfig", stage.source("a", "b"), "--all", "--dry-run")
+    assert code == 0
+    assert "  not read: nodes, ClusterClaims: not permitted" in said.splitlines()
+    assert "  it is the same cluster as a: both have the id one" in said.splitlines()
+
+
+def test_a_server_may_be_called_otherwise_by_its_certificate(stage: Stage) -> None:
+    stage.clusters.add("east")
+    config = stage.clusters.kubeconfig("east")
+    file = stage.folder / "named.kubeconfig"
+    for name, good in (("localhost", True), ("elsewhere.example.com", False)):
+        config["clusters"][0]["cluster"]["tls-server-name"] = name
+        file.write_text(json.dumps(config))
+        code, said = stage.imported("kubeconfig", str(file), "--yes", "--with-credentials")
+        assert (code == 0) is good, said
+        assert ("is not trusted" in said) is not good
+        assert stage.synced() == (0, "east: Synced v1.33.1\n")
+
+
+def test_a_context_is_reached_through_its_proxy_and_nothing_of_it_is_stored(stage: Stage) -> None:
+    stage.clusters.add("east")
+    config = stage.clusters.kubeconfig("east")
+    file = stage.folder / "proxied.kubeconfig"
+    with a_proxy() as (url, asked):
+        config["clusters"][0]["cluster"]["proxy-url"] = url
+        file.write_text(json.dumps(config))
+        code, said = stage.imported("kubeconfig", str(file), "--yes", "--with-credentials")
+        assert code == 0, said
+        assert "  it is reached through a proxy: the credentials are not stored" in said
+        assert asked[0].startswith(f"CONNECT {stage.clusters.url.removeprefix('https://')} ")
+        assert stage.synced("--contexts-from", str(file)) == (0, "east: Synced v1.33.1\n")
+    assert stage.hub.get("/api/v1/namespaces/east/secrets/muster-kubeconfig") is None
+    code, said = stage.synced("--contexts-from", str(file))
+    assert (code, said.startswith("east: Unreachable no connection to ")) == (1, True)
+    config["clusters"][0]["cluster"]["proxy-url"] = "socks5://127.0.0.1:1"
+    file.write_text(json.dumps(config))
+    assert "is no http or https address" in stage.imported("kubeconfig", str(file), "--dry-run")[1]
 
 
 def test_what_cannot_be_read_is_told_and_the_others_are_imported(stage: Stage) -> None:
@@ -255,6 +383,38 @@ def test_another_hub_an_inventory_and_argo_cd_are_sources(stage: Stage) -> None:
     assert labels_of(far) == {"a": "b", "cloud": "Amazon", SOURCE: "argocd"}
     assert far["status"]["capacity"]["cpu"] == "4"
     assert stage.synced("far-away") == (0, "far-away: Synced v1.33.1\n")
+
+
+@contextlib.contextmanager
+def a_proxy() -> Iterator[tuple[str, list[str]]]:
+    """A proxy that lets everything through, and the first lines of what it was asked."""
+    asked: list[str] = []
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            asked.append(self.rfile.readline().decode())
+            while self.rfile.readline().strip():
+                pass
+            host, port = asked[-1].split()[1].split(":")
+            with socket.create_connection((host, int(port))) as there:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
+                back = threading.Thread(target=_copied, args=(there, self.connection))
+                back.start()
+                _copied(self.connection, there)
+                back.join(10)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", asked
+        server.shutdown()
+
+
+def _copied(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
 
 
 def labels_of(cluster: dict[str, Any]) -> dict[str, str]:

@@ -100,6 +100,20 @@ def test_profiles_follow_bindings_sets_and_clusters(driver: Driver) -> None:
     eventually(lambda: names(driver), [])
 
 
+def test_how_others_get_to_a_cluster_stays_in_its_profile(driver: Driver) -> None:
+    driver.create(a_binding("prod"))
+    eventually(lambda: names(driver), ["c1", "c2"])
+    extension = {"name": "client.authentication.k8s.io/exec", "extension": {"clusterName": "c1"}}
+    way = {"name": "secretreader", "cluster": {"server": "https://c1.example.com", "extensions": [extension]}}
+    old = {"name": "older", "cluster": {"server": "https://c1.example.com"}}
+    ways = {"accessProviders": [way], "credentialProviders": [old]}
+    driver.patch(f"{PROFILES}/c1/status", {"status": ways})
+    driver.patch(f"{CLUSTERS}/c1/status", {"status": {"version": {"kubernetes": "v1.36.0"}}})
+    eventually(lambda: status(driver, "c1")["version"], "v1.36.0")
+    found = driver.get(f"{PROFILES}/c1")["status"]
+    assert {key: found[key] for key in ways} == ways
+
+
 def test_profiles_of_others_are_left_alone(driver: Driver) -> None:
     other = {
         "apiVersion": "multicluster.x-k8s.io/v1alpha1",

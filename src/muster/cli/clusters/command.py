@@ -201,13 +201,15 @@ def remove(
 ) -> None:
     """Take clusters out of the fleet: their add-ons and works go first, then their rights, then they are gone.
 
-    The namespace of a cluster stays, for what is in it. Exits with 1 if something keeps a cluster, and says what.
+    The credentials that an import has kept go too; the namespace of a cluster stays, for what else is in it. Exits with
+    1 if something keeps a cluster, and says what.
 
     Examples:
       muster clusters remove edge-7 --yes
       muster clusters remove edge-7 edge-8 --yes --wait 300
     """
     from muster.cli.clusters.accepting import CLUSTERS
+    from muster.cli.clusters.leaving import forget_credentials, has_credentials
     from muster.cli.clusters.listing import why_it_stays
     from muster.values.api_paths import object_path
 
@@ -227,7 +229,8 @@ def remove(
         return found
 
     async def work(client: Client) -> int:
-        known = [cluster for cluster in clusters if await state_of(client, cluster) is not None]
+        before = {cluster: await state_of(client, cluster) for cluster in clusters}
+        known = {cluster: found for cluster, found in before.items() if found is not None}
         for cluster in known:
             await client.request("DELETE", object_path(*CLUSTERS, "", cluster))
         until = time.monotonic() + wait
@@ -240,7 +243,8 @@ def remove(
                 await asyncio.sleep(_LOOK)
                 found = await state_of(client, cluster)
             if found is None:
-                sys.stdout.write(f"{cluster}: removed\n")
+                told = await forget_credentials(client, cluster) if has_credentials(known[cluster]) else ""
+                sys.stdout.write(f"{cluster}: removed{told}\n")
             else:
                 staying += 1
                 sys.stdout.write(f"{cluster}: is going; {why_it_stays(found)}\n")

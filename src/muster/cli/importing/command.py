@@ -29,6 +29,11 @@ app = App()
 _OCM: Final = "managedclusters.cluster.open-cluster-management.io"
 _PROFILES: Final = "clusterprofiles.multicluster.x-k8s.io"
 _ARGO_LABEL: Final = "argocd.argoproj.io/secret-type=cluster"
+_NO_HUB: Final = (
+    "it has no ManagedClusters: it is no hub of Open Cluster Management. A cluster itself is taken by "
+    "`muster import kubeconfig`."
+)
+_NO_INVENTORY: Final = "it has no ClusterProfiles (clusterprofiles.multicluster.x-k8s.io)"
 
 File = Annotated[
     str | None,
@@ -144,11 +149,11 @@ def ocm(
     """Import the ManagedClusters of another hub of Open Cluster Management, with what their agents have told there.
 
     Labels, claims, version, capacity and availability come along; membership in cluster sets does not. Import again to
-    bring them up to date.
+    bring them up to date. The source is another server than the hub.
 
     Examples:
       muster import ocm hub/kubeconfig --write from-ocm
-      muster import ocm hub/kubeconfig --label origin=acm --dry-run
+      muster import ocm hub/kubeconfig --label origin=acm --write from-acm
     """
     from muster.importing.sources import from_ocm
 
@@ -156,7 +161,11 @@ def ocm(
         return [from_ocm(each, f"ManagedCluster of {server}") for each in objects]
 
     _consent(write, dry_run=dry_run, yes=yes)
-    found = _renamed(with_client(_listed(_OCM, read), source_context, file), name)
+    if write is None and _is_the_hub(source_context, file, context, kubeconfig):
+        raise InvalidObjectError(
+            "", "the source is the hub itself: name the kubeconfig of the other one, or this one by --hub-kubeconfig"
+        )
+    found = _renamed(with_client(_listed(_OCM, read, none=_NO_HUB), source_context, file), name)
     _finish(found, label, write, context, kubeconfig, dry_run=dry_run, yes=yes)
 
 
@@ -183,18 +192,22 @@ def clusterprofiles(
       muster import clusterprofiles hub/kubeconfig --dry-run
       muster import clusterprofiles hub/kubeconfig -n apps --write profiles
     """
-    from muster.importing.sources import from_profile
+    from muster.importing.sources import from_profile, is_written_from_clusters
+
+    is_here = write is None and _is_the_hub(source_context, file, context, kubeconfig)
 
     def read(objects: Sequence[JsonObject], _: str) -> list[Found]:
         once: dict[str, Found] = {}
         for each in objects:
+            if is_here and is_written_from_clusters(each):
+                continue  # its cluster is on this hub
             place = f"{each['metadata'].get('namespace', '')}/{each['metadata']['name']}"
             found = from_profile(each, f"ClusterProfile {place}")
             once.setdefault(found.name, found)  # a manager writes one cluster into several namespaces
         return list(once.values())
 
     _consent(write, dry_run=dry_run, yes=yes)
-    found = _renamed(with_client(_listed(_PROFILES, read, namespace), source_context, file), name)
+    found = _renamed(with_client(_listed(_PROFILES, read, namespace, none=_NO_INVENTORY), source_context, file), name)
     _finish(found, label, write, context, kubeconfig, dry_run=dry_run, yes=yes)
 
 
@@ -230,6 +243,10 @@ def argocd(
         path = (await client.discover()).named("secrets.v1").path(namespace)
         pages = client.pages(path, params={"labelSelector": _ARGO_LABEL})
         secrets = [(each, f"secret {each['metadata']['name']}") async for page in pages for each in page["items"]]
+        if not secrets:
+            sys.stdout.write(
+                f"the namespace {namespace} has no secret with the label {_ARGO_LABEL}: -n names another\n"
+            )
         with Progress(f"of {len(secrets)} clusters read") as progress:
             return await of_argocd(secrets, ReadLimits(), progress.advance, with_credentials=with_credentials)
 
@@ -266,6 +283,7 @@ def hosts(
     from muster.cli.importing import hosts as work
     from muster.cli.inputs.documents import read_documents
     from muster.cli.terminal.consent import asked
+    from muster.importing.objects import counted
 
     _consent(None, dry_run=dry_run, yes=yes)
     unread: list[str] = []
@@ -278,26 +296,43 @@ def hosts(
     todo = [each for each in plans if each.deed != "same"]
     if not todo or dry_run:
         return
-    if not yes and not asked(f"Import {len(todo)} hosts?"):
+    if not yes and not asked(f"Import {counted(len(todo), 'host')}?"):
         sys.stderr.write("nothing was imported\n")
         raise typer.Exit(int(Exit.NO))
     with Progress(f"of {len(todo)} hosts written") as progress:
         with_client(lambda client: work.write(client, todo, progress.advance), context, kubeconfig)
-    sys.stdout.write(f"imported {len(todo)} hosts\n")
+    sys.stdout.write(f"imported {counted(len(todo), 'host')}\n")
 
 
 # --------------------------------------------------------------------------------------------------------- parts
 
 
 def _listed(
-    resource: str, read: Callable[[Sequence[JsonObject], str], list[Found]], namespace: str = ""
+    resource: str, read: Callable[[Sequence[JsonObject], str], list[Found]], namespace: str = "", *, none: str
 ) -> Callable[[Client], Awaitable[list[Found]]]:
     async def work(client: Client) -> list[Found]:
-        path = (await client.discover()).named(resource).path(namespace)
-        objects = [each async for page in client.pages(path) for each in page["items"]]
+        kind = (await client.discover()).find(resource)
+        if kind is None:
+            raise InvalidObjectError(client.connection.server, none)
+        objects = [each async for page in client.pages(kind.path(namespace)) for each in page["items"]]
         return read(objects, client.connection.server)
 
     return work
+
+
+def _is_the_hub(source: str | None, file: str | None, context: str | None, kubeconfig: str | None) -> bool:
+    """Whether both are one server. Whatever is wrong with a kubeconfig is said where it is used."""
+    from muster.client import KubeconfigError, load_connection
+
+    async def servers() -> tuple[str, str]:
+        there = await load_connection(source, file, anonymous=True)
+        return there.server, (await load_connection(context, kubeconfig, anonymous=True)).server
+
+    try:
+        one, other = asyncio.run(servers())
+    except KubeconfigError:
+        return False
+    return one == other
 
 
 def _renamed(found: list[Found], names: list[str] | None) -> list[Found]:
@@ -337,7 +372,7 @@ def _finish(
     from muster.cli.importing.output import print_plan, write_files
     from muster.cli.terminal.consent import asked
     from muster.importing.found import fitting_labels
-    from muster.importing.objects import named_twice
+    from muster.importing.objects import counted, named_twice, told_of_same
 
     more, problems = fitting_labels(_pairs(labels, "--label"))
     if problems:
@@ -345,14 +380,14 @@ def _finish(
     if not found:
         sys.stdout.write("there is no cluster to import\n")
         raise typer.Exit(int(Exit.NO))
-    found = named_twice([replace(each, labels={**each.labels, **more}) for each in found])
+    found = told_of_same(named_twice([replace(each, labels={**each.labels, **more}) for each in found]))
     failed = any(each.fault for each in found)
     if folder is not None:
         written = write_files(folder, found)
         sys.stdout.writelines(f"cannot {each.name} ({each.origin}): {each.fault}\n" for each in found if each.fault)
         sys.stdout.writelines(f"{each.name}: {note}\n" for each in found for note in each.notes if not each.fault)
         good = sum(not each.fault for each in found)
-        sys.stdout.write(f"{good} clusters in {folder}, {written} files written\n")
+        sys.stdout.write(f"{counted(good, 'cluster')} in {folder}, {counted(written, 'file')} written\n")
         raise typer.Exit(int(Exit.NO if failed else Exit.OK))
     with Progress(f"of {len(found)} clusters compared") as progress:
         plans = with_client(lambda client: planned(client, found, progress.advance), context, kubeconfig)
@@ -360,7 +395,7 @@ def _finish(
     todo = [each for each in plans if each.deed in (CREATE, CHANGE)]
     refused = [each for each in plans if each.deed == REFUSED]
     if todo and not dry_run:
-        if not yes and not asked(f"Import {len(todo)} clusters?"):
+        if not yes and not asked(f"Import {counted(len(todo), 'cluster')}?"):
             sys.stderr.write("nothing was imported\n")
             raise typer.Exit(int(Exit.NO))
         with Progress(f"of {len(todo)} clusters written") as progress:
@@ -368,6 +403,6 @@ def _finish(
         late = [each for each in done if each.deed == REFUSED]
         sys.stderr.writelines(f"muster: {each.found.name}: {each.error}\n" for each in late)
         refused += late
-        sys.stdout.write(f"imported {len(done) - len(late)} clusters\n")
+        sys.stdout.write(f"imported {counted(len(done) - len(late), 'cluster')}\n")
     if failed or refused:
         raise typer.Exit(int(Exit.NO))

@@ -14,7 +14,7 @@ from muster.client.kubeconfig_files import read_kubeconfig
 from muster.collecting.reading import ReadLimits, look_at
 from muster.collecting.troubles import TroubleError
 from muster.errors import InvalidObjectError
-from muster.importing.found import BY_CONTEXT, BY_SECRET, Found, cluster_name, fitting_labels, judged
+from muster.importing.found import BY_CONTEXT, BY_SECRET, Found, cluster_name, fitting_labels, gathered, judged
 from muster.importing.rules import built_in
 from muster.importing.sources import from_argocd, kubeconfig
 
@@ -95,6 +95,10 @@ async def _of_context(
             found = _noted(
                 found, "a program makes its credentials: they are not stored; `muster sync` uses the context"
             )
+        elif cluster.proxy_url:
+            found = _noted(
+                found, "it is reached through a proxy: the credentials are not stored; `muster sync` uses the context"
+            )
         elif not connection.server.startswith("https://") or cluster.insecure_skip_tls_verify:
             found = _noted(found, "its certificate is not verified: the credentials are not stored")
         else:
@@ -117,7 +121,7 @@ async def looked_at(found: Found, connection: Connection, limits: ReadLimits, ru
         found,
         labels=labels,
         state=replace(known.state, available=alive),
-        notes=(*found.notes, *(f"not read: {each}" for each in seen.unread), *known.notes, *notes),
+        notes=(*found.notes, *gathered(seen.unread), *known.notes, *notes),
     )
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.errors import ApiError
+from muster.errors import ApiError, InvalidObjectError
 from muster.importing.found import MANAGER
 from muster.importing.hosts import OTHER_KINDS, agent_of
+from muster.importing.objects import counted
 from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _AGENTS: Final = ("agent-install.openshift.io", "v1beta1", "agents")
 _APPLY: Final = "application/apply-patch+yaml"
 _NOT_FOUND: Final = 404
+_FORBIDDEN: Final = 403
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,22 @@ def agents(objects: Sequence[JsonObject]) -> list[JsonObject]:
 
 
 async def planned(client: Client, wanted: Sequence[JsonObject], namespace: str) -> list[PlannedHost]:
-    """What writing would do."""
-    return [await _planned(client, placed(each, namespace)) for each in wanted]
+    """What writing would do. Raises InvalidObjectError where a namespace is missing: nobody is surprised half-way."""
+    hosts = [placed(each, namespace) for each in wanted]
+    for where in sorted({str(each["metadata"]["namespace"]) for each in hosts}):
+        await _require_namespace(client, where)
+    return [await _planned(client, each) for each in hosts]
+
+
+async def _require_namespace(client: Client, name: str) -> None:
+    try:
+        await client.request("GET", object_path("", "v1", "namespaces", "", name))
+    except ApiError as error:
+        if error.code == _NOT_FOUND:
+            text = f"the hub has no namespace {name}: `kubectl create namespace {name}`, or --into names another"
+            raise InvalidObjectError("", text) from error
+        if error.code != _FORBIDDEN:  # who may not see namespaces may write hosts into one
+            raise
 
 
 def placed(agent: JsonObject, namespace: str) -> JsonObject:
@@ -93,14 +109,14 @@ def print_plan(plans: Sequence[PlannedHost], unread: Sequence[str]) -> None:
         metadata, inventory = each.agent["metadata"], each.agent["status"]["inventory"]
         cpu = inventory.get("cpu", {})
         told = [f"{cpu['count']} cpu"] if "count" in cpu else []
-        told += [f"{len(inventory['disks'])} disks"] if inventory.get("disks") else []
+        told += [counted(len(inventory["disks"]), "disk")] if inventory.get("disks") else []
         sys.stdout.write(
             f"{each.deed} {metadata['namespace']}/{metadata['name']}: {', '.join(told) or 'features only'}\n"
         )
     sys.stdout.writelines(f"not read: {text}\n" for text in unread)
     counts = {deed: sum(each.deed == deed for each in plans) for deed in ("create", "change", "same")}
-    told = [f"{count} {deed if deed == 'same' else f'to {deed}'}" for deed, count in counts.items() if count]
-    sys.stdout.write(f"{len(plans)} hosts: {', '.join(told) or 'nothing to do'}\n")
+    told = [f"{count} {'the same' if deed == 'same' else f'to {deed}'}" for deed, count in counts.items() if count]
+    sys.stdout.write(f"{counted(len(plans), 'host')}: {', '.join(told) or 'nothing to do'}\n")
 
 
 def _path(agent: JsonObject, subresource: str = "") -> str:

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from muster.api.managed_cluster import GROUP
-from muster.controllers.syncing.verdicts import JOINED
+from muster.api.registration import JOINED
 from muster.controllers.syncing.writing import patch_of
 from muster.errors import ApiError, InvalidObjectError
-from muster.importing.found import ACCESS, MANAGER, SECRET
-from muster.importing.objects import CLUSTERS, Applied, applied, differences, summary
+from muster.importing.found import ACCESS, IMPORTED, MANAGER, SECRET
+from muster.importing.objects import CLUSTERS, Applied, applied, differences, summary, why_not
 from muster.importing.sources import AVAILABLE
 from muster.values.api_paths import collection_path, object_path
 
@@ -65,10 +65,12 @@ async def planned(client: Client, found: Sequence[Found], advance: Callable[[], 
 
 async def _planned(client: Client, found: Found) -> Planned:
     present = await _present(client, found.name)
+    if present is not None and (reason := why_not(present, found)):
+        return Planned(found, REFUSED, error=InvalidObjectError("", reason))
     found = _as_before(found, present)
     wanted = applied(found, present)
     after = await _apply(client, wanted, dry_run=True)
-    secret = ("the Secret with its credentials",) if found.kubeconfig else ()
+    secret = ("the Secret with its credentials",) if await _is_new_secret(client, found) else ()
     if present is None:
         return Planned(found, CREATE, (summary(found), *secret), wanted.kept)
     lines = tuple(differences(present, after, found.state))
@@ -134,7 +136,7 @@ async def _write_status(client: Client, cluster: ManagedCluster, found: Found) -
 
 def conditions_of(found: Found) -> Mapping[str, tuple[str, str, str]]:
     """Imported; and available, if the source says so."""
-    joined = {JOINED: ("True", "ManagedClusterImported", f"Imported from {found.source}")}
+    joined = {JOINED: ("True", IMPORTED, f"Imported from {found.source}")}
     return joined if found.state.available is None else {**joined, AVAILABLE: found.state.available}
 
 
@@ -172,12 +174,27 @@ async def _namespace(client: Client, name: str) -> None:
                 raise
 
 
+async def _is_new_secret(client: Client, found: Found) -> bool:
+    """Whether there are credentials to keep that are not kept yet, as far as one may see."""
+    if not found.kubeconfig:
+        return False
+    try:
+        present: JsonObject = (await client.request("GET", object_path("", "v1", "secrets", found.name, SECRET))).json()
+    except ApiError:
+        return True  # writing it will say what is wrong, if anything is
+    return present.get("data") != _secret_data(found)
+
+
+def _secret_data(found: Found) -> JsonObject:
+    return {"kubeconfig": base64.b64encode(found.kubeconfig.encode()).decode()}
+
+
 async def _secret(client: Client, found: Found) -> None:
     body = {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": SECRET, "namespace": found.name},
-        "data": {"kubeconfig": base64.b64encode(found.kubeconfig.encode()).decode()},
+        "data": _secret_data(found),
     }
     params = {"fieldManager": MANAGER, "force": "true"}
     path = object_path("", "v1", "secrets", found.name, SECRET)

@@ -12,7 +12,7 @@ from muster.cli.terminal.output import yaml_text
 from muster.cli.terminal.paint import Shade, paint_for
 from muster.controllers.runtime.conditions import merged
 from muster.errors import InvalidObjectError
-from muster.importing.objects import CLUSTERS, applied, status_change
+from muster.importing.objects import CLUSTERS, applied, counted, status_change
 from muster.values.quoting import printable
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 
@@ -55,7 +55,7 @@ def _lines(plans: Sequence[Planned], found: Sequence[Found]) -> Iterator[str]:
     told = [f"{count} {words[deed]}" for deed, count in counts.items() if count]
     faults = sum(bool(one.fault) for one in found)
     told += [f"{faults} cannot be read"] if faults else []
-    yield f"{len(found)} cluster{'' if len(found) == 1 else 's'}: {', '.join(told) or 'nothing to do'}"
+    yield f"{counted(len(found), 'cluster')}: {', '.join(told) or 'nothing to do'}"
 
 
 def write_files(folder: Path, found: Sequence[Found]) -> int:

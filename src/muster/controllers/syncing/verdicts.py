@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from muster.api.registration import JOINED
 from muster.collecting.troubles import Trouble, TroubleError
-from muster.importing.found import State
+from muster.importing.found import IMPORTED, State
 from muster.importing.sources import AVAILABLE
 from muster.values.messages import listed
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SYNCED: Final = "Synced"
-JOINED: Final = "ManagedClusterJoined"
 _FIRST_PAUSE: Final = 5.0
 _ALIVE: Final = ("True", "ManagedClusterAvailable", "Managed cluster is available")
 _MOST_TOLD: Final = 10
@@ -65,7 +65,7 @@ def of_success(state: State, unread: Sequence[str], notes: Sequence[str]) -> Ver
     told = [f"not read: {each}" for each in unread] + list(notes)
     reason = "PartlySynced" if told else "Synced"
     message = listed(told, separator="; ", most=_MOST_TOLD) if told else "Everything was read"
-    joined = ("True", "ManagedClusterImported", "Managed cluster was imported")
+    joined = ("True", IMPORTED, "Managed cluster was imported")
     return Verdict({AVAILABLE: _ALIVE, SYNCED: ("True", reason, message), JOINED: joined}, state, True)
 
 

@@ -86,7 +86,7 @@ programs: $(VENV)/.dev ## build the Go programs that stand beside ours in make k
 
 interop: $(VENV)/.dev ## the oldest Kubernetes that we promise, 50 kills, Helm, OCM's placement controller and agent, Argo CD's generators
 	@$(BIN)/python -m tests.kubernetes --server server-1.33
-	@MUSTER_KILLS=50 MUSTER_CALM=$(if $(LONG),3600,300) $(BIN)/python -m tests.kubernetes --guests -s $(addprefix tests/kubernetes/,test_killed.py test_packaging.py test_helm.py test_beside_ocm.py)
+	@MUSTER_KILLS=50 MUSTER_CALM=$(if $(LONG),3600,300) $(BIN)/python -m tests.kubernetes --guests -s $(addprefix tests/kubernetes/,test_killed.py test_packaging.py test_helm.py test_beside_ocm.py test_your_fleet.py)
 	@$(BIN)/python -m tests.clients.ocm_agent
 	@MUSTER_INTEROP=1 $(BIN)/pytest tests/argocd -q -n 0
 

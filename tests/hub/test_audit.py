@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from muster.hub import audit
 from muster.hub.audit import AuditLevel, AuditLog, AuditSettings, Entry, written_object
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -68,6 +72,30 @@ def test_files_are_rotated_and_the_oldest_goes(tmp_path: Path) -> None:
     users = [line["user"] for name in reversed(files) for line in lines(tmp_path / name)]
     assert users == sorted(users)
     assert users[-1] == "user059"
+
+
+def test_lines_of_a_moment_are_written_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a write the thread lets lines gather, and whoever closes the log does not wait for that."""
+    monkeypatch.setattr(audit, "_PAUSE", 60.0)
+    sizes: list[int] = []
+    written = AuditLog._write
+
+    def write(log: AuditLog, entries: list[Entry]) -> None:
+        written(log, entries)
+        sizes.append(len(entries))
+
+    monkeypatch.setattr(AuditLog, "_write", write)
+    log = AuditLog(tmp_path / "audit.log")
+    log.record(entry(user="first"))
+    while not sizes:
+        time.sleep(0.001)
+    for number in range(5):
+        log.record(entry(user=f"user{number}"))
+        time.sleep(0.002)
+    assert sizes == [1]
+    log.close()
+    assert sizes == [1, 5]
+    assert [line["user"] for line in lines(tmp_path / "audit.log")] == ["first", *(f"user{each}" for each in range(5))]
 
 
 def test_what_cannot_be_written_is_a_problem_until_it_can(tmp_path: Path) -> None:

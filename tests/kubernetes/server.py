@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _PATIENCE: Final = 90  # seconds until it must be ready; four are usual
 _ENDING: Final = 10
 _PROXY: Final = "front-proxy"
+_FORGETFUL: Final = ("--unsafe-no-fsync",)  # nothing here outlives the test
 PLUGINS: Final = ("OwnerReferencesPermissionEnforcement",)
 
 
@@ -56,6 +57,7 @@ class Server:
     admin_token: str
     network: PodNetwork
     process: int = 0  # of the kube-apiserver, for those who measure it
+    store: int = 0  # of its etcd
 
     @property
     def kubeconfig(self) -> Path:
@@ -95,10 +97,15 @@ class Server:
 
 @contextlib.contextmanager
 def running(
-    binaries: Binaries, folder: Path, *, plugins: Sequence[str] = PLUGINS, options: Sequence[str] = ()
+    binaries: Binaries,
+    folder: Path,
+    *,
+    plugins: Sequence[str] = PLUGINS,
+    options: Sequence[str] = (),
+    durable: bool = False,
 ) -> Iterator[Server]:
     """Start etcd and the API server, and stop both at the end. `plugins` of admission are those beside the usual, and
-    `options` are the API server's own."""
+    `options` are the API server's own. Only who compares speeds needs an etcd that waits for its disk."""
     authority, proxies = Authority(folder, "ca"), Authority(folder, "proxy-ca")
     token = secrets.token_hex(16)
     tokens = folder / "tokens.csv"
@@ -109,7 +116,8 @@ def running(
     client_port, peer_port, port = free_ports(3)
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(pod_network())
-        stack.enter_context(_started("etcd", _etcd(binaries, folder, client_port, peer_port), folder))
+        keeping = [*_etcd(binaries, folder, client_port, peer_port), *(() if durable else _FORGETFUL)]
+        store = stack.enter_context(_started("etcd", keeping, folder))
         arguments = _apiserver(binaries, client_port, port, authority, proxies)
         arguments += [
             f"--egress-selector-config-file={network.configuration(folder)}",
@@ -120,7 +128,8 @@ def running(
             *options,
         ]
         process = stack.enter_context(_started("kube-apiserver", arguments, folder))
-        server = Server(f"https://127.0.0.1:{port}", folder, authority, proxies.file, token, network, process.pid)
+        url = f"https://127.0.0.1:{port}"
+        server = Server(url, folder, authority, proxies.file, token, network, process.pid, store.pid)
         _until_ready(server, process)
         yield server
 
@@ -135,7 +144,6 @@ def _etcd(binaries: Binaries, folder: Path, port: int, peers: int) -> list[str]:
         f"--listen-peer-urls={peer}",
         f"--initial-advertise-peer-urls={peer}",
         f"--initial-cluster=default={peer}",
-        "--unsafe-no-fsync",  # nothing here outlives the test
         "--log-level=error",
     ]
 

@@ -51,6 +51,8 @@ _NOTHING: Final = Admitted()
 class FleetAdvice:
     """An admission plugin that changes and refuses nothing."""
 
+    kinds = frozenset({_PLACEMENTS})
+
     def __init__(self, store: StoredObjects, authorizer: Authorizer, controllers: Controllers) -> None:
         self._controllers = controllers
         self._redaction = Redaction(store, authorizer)

@@ -28,6 +28,7 @@ _log = logging.getLogger(__name__)
 _LONGEST_TEXT = 512
 _MOST_WAITING = 100_000
 _RETRY = 1.0  # seconds
+_PAUSE = 0.01  # seconds after a write, in which lines gather
 _READING = frozenset({"get", "list", "watch", "head", "options", ""})
 # Reading these is worth a line too.
 _DELICATE = frozenset({"secrets", "tokenreviews"})
@@ -107,6 +108,7 @@ class AuditLog:
         self._waiting: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._encode = msgspec.json.Encoder().encode
         self._dropped = 0
+        self._closing = threading.Event()
         self.problem: str | None = None
         self._thread = threading.Thread(target=self._run, name="audit", daemon=True)
         self._thread.start()
@@ -130,6 +132,7 @@ class AuditLog:
 
     def close(self) -> None:
         self._waiting.put(_END)
+        self._closing.set()
         self._thread.join()
 
     # --- On the thread -------------------------------------------------------------------------------------------
@@ -146,6 +149,8 @@ class AuditLog:
             self._write([entry for entry in batch if isinstance(entry, Entry)])
             if _END in batch:
                 return
+            # One write and one change of threads for all requests of the next moment, rather than for each of them.
+            self._closing.wait(_PAUSE)
 
     def _write(self, entries: list[Entry]) -> None:
         lines = [self._encode(_bounded(entry)) + b"\n" for entry in entries]

@@ -5,9 +5,11 @@ Called by `Api` with a function that makes the new state from the old; retried w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from muster.api.codec import encode_split
 from muster.hub import bodies, namespaces, status
@@ -151,7 +153,7 @@ class Replacement:
             return Answer(200, shown(record.value, target), warnings)
         answer = await self._store_state(target, record, new, options, warnings, guards)
         advice = await self._write_checks.advice("UPDATE", target, user, old, new, dry_run=options.dry_run)
-        return replace(answer, warnings=(*answer.warnings, *advice)) if advice else answer
+        return msgspec.structs.replace(answer, warnings=(*answer.warnings, *advice)) if advice else answer
 
     async def _store_state(
         self,

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 # --- Who asks, and for what ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """The collection or object a request is about. No name: the collection; no namespace: all, or cluster-scoped."""
 
     resource: Resource
@@ -180,8 +179,7 @@ class WatchOptions:
 # --- What is answered -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """One object: its JSON, ready to send in the version that was asked for, and the texts of Warning headers."""
 
     code: int
@@ -312,8 +310,7 @@ class Authenticator(Protocol):
     async def authenticate(self, token: str, audience: str = API_AUDIENCE) -> User | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionRequest:
+class AdmissionRequest(msgspec.Struct, frozen=True):
     """A write about to happen. `operation` is CREATE, UPDATE or DELETE; `new` is None for DELETE, `old` for CREATE."""
 
     operation: str
@@ -325,8 +322,7 @@ class AdmissionRequest:
     weight: int = 0  # what looking at all of it may cost, as bytes of JSON
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(msgspec.Struct, frozen=True):
     """What admission says: the object to go on with (None: as it was), warnings, and what it looked at.
 
     The write commits only if nothing in `read` has changed since; otherwise admission is asked again.
@@ -344,8 +340,16 @@ class Adviser(Protocol):
     async def advise(self, request: AdmissionRequest) -> tuple[str, ...]: ...
 
 
+@runtime_checkable
+class Concerned(Protocol):
+    """An admission plugin that looks at writes of some kinds only, by their keys: nobody asks it about others."""
+
+    @property
+    def kinds(self) -> frozenset[str]: ...
+
+
 class Admission(Protocol):
-    """A check on writes beyond the schema. Refusal is a StatusError."""
+    """A check on writes beyond the schema. Refusal is a StatusError. See `Concerned` for one of a few kinds."""
 
     async def mutate(self, request: AdmissionRequest) -> Admitted: ...
 

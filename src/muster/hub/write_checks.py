@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from muster.api.metadata import name_of
 from muster.api.validation import judged_object
 from muster.hub import status
-from muster.hub.requests import AdmissionRequest, Adviser, Attributes
+from muster.hub.requests import AdmissionRequest, Adviser, Attributes, Concerned
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class AdmissionOutcome:
 
 
 _NOTHING = AdmissionOutcome()
+Plugin = TypeVar("Plugin")
 
 
 async def require(authorizer: Authorizer, user: User, attributes: Attributes) -> None:
@@ -41,13 +42,28 @@ async def require(authorizer: Authorizer, user: User, attributes: Attributes) ->
         raise status.forbidden(user, attributes, decision.reason)
 
 
+class PluginsByKind(Generic[Plugin]):
+    """Plugins in order, of which each is asked about the kinds that it looks at: of most kinds there is one."""
+
+    def __init__(self, plugins: Sequence[Plugin]) -> None:
+        self._general = tuple(plugin for plugin in plugins if not isinstance(plugin, Concerned))
+        named = {key for plugin in plugins if isinstance(plugin, Concerned) for key in plugin.kinds}
+        self._by_kind = {
+            key: tuple(plugin for plugin in plugins if not isinstance(plugin, Concerned) or key in plugin.kinds)
+            for key in named
+        }
+
+    def of(self, target: Target) -> tuple[Plugin, ...]:
+        return self._by_kind.get(target.resource.key, self._general)
+
+
 class WriteChecks:
     """The authorizer and the admission plugins, asked in order."""
 
     def __init__(self, authorizer: Authorizer, admission: Sequence[Admission]) -> None:
         self._authorizer = authorizer
-        self._admission = tuple(admission)
-        self._advisers = tuple(plugin for plugin in self._admission if isinstance(plugin, Adviser))
+        self._admission = PluginsByKind(admission)
+        self._advisers = PluginsByKind([plugin for plugin in admission if isinstance(plugin, Adviser)])
 
     async def authorize(self, user: User, verb: str, target: Target, name: str | None = None) -> None:
         """Raises 403 unless the user may."""
@@ -91,7 +107,7 @@ class WriteChecks:
         """The object as admission plugins change it, one after the other."""
         passed = _NOTHING
         request = AdmissionRequest(operation, target, user, old, new, dry_run, weight)
-        for plugin in self._admission:
+        for plugin in self._admission.of(target):
             admitted = await plugin.mutate(request)
             if admitted.object is not None:
                 new = admitted.object
@@ -113,7 +129,7 @@ class WriteChecks:
         """Let admission plugins refuse."""
         passed = _NOTHING
         request = AdmissionRequest(operation, target, user, old, new, dry_run, weight)
-        for plugin in self._admission:
+        for plugin in self._admission.of(target):
             passed = passed.and_also(await plugin.validate(request))
         return passed
 
@@ -121,8 +137,11 @@ class WriteChecks:
         self, operation: str, target: Target, user: User, old: JsonObject | None, new: JsonObject, *, dry_run: bool
     ) -> tuple[str, ...]:
         """Warnings about a write that has been carried out, or would have been."""
+        advisers = self._advisers.of(target)
+        if not advisers:
+            return ()
         request = AdmissionRequest(operation, target, user, old, new, dry_run)
-        return tuple([text for adviser in self._advisers for text in await adviser.advise(request)])
+        return tuple([text for adviser in advisers for text in await adviser.advise(request)])
 
 
 def attributes_of(verb: str, target: Target, name: str | None = None) -> Attributes:

@@ -33,6 +33,8 @@ _NOTHING = Admitted()
 class AccountSecrets:
     """Fills secrets with tokens of the service account they name."""
 
+    kinds = frozenset({"secrets"})
+
     def __init__(self, store: Store, issuer: TokenIssuer, authority: Path) -> None:
         """`authority` is the file of the certificate that clients trust, if there is one."""
         self._store = store

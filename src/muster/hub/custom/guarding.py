@@ -29,6 +29,8 @@ _NOTHING: Final = Admitted()
 class DefinitionGuard:
     """Guards definitions."""
 
+    kinds = frozenset({KEY})
+
     def __init__(self, store: Store, kinds: Kinds, limits: ObjectLimits) -> None:
         self._store = store
         self._kinds = kinds

@@ -42,12 +42,14 @@ _IDENTITY: Final = ("labels", "annotations", "finalizers", "ownerReferences")
 class AgentLimits:
     """The plugin."""
 
+    kinds = frozenset({MANAGED_CLUSTER.key, _REQUESTS})
+
     async def mutate(self, request: AdmissionRequest) -> Admitted:  # noqa: ARG002 - the protocol's signature
         return _NOTHING
 
     async def validate(self, request: AdmissionRequest) -> Admitted:
         user, key = request.user, request.target.resource.key
-        if key not in (MANAGED_CLUSTER.key, _REQUESTS) or SYSTEM_MASTERS in user.groups:
+        if key not in self.kinds or SYSTEM_MASTERS in user.groups:
             return _NOTHING
         own = clusters_of(user.groups)
         if not own and not is_joining(user.name, user.groups):

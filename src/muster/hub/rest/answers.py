@@ -10,7 +10,6 @@ import asyncio
 import random
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -52,8 +51,7 @@ _packer = ThreadPoolExecutor(1, thread_name_prefix="muster-packer")
 Header = tuple[bytes, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """A complete answer. `streamed` is sent instead of the body if there is one: how it is made while it is sent."""
 
     code: int

@@ -11,11 +11,11 @@ import binascii
 import contextlib
 import logging
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 from starlette.websockets import WebSocket
 
 from muster.hub import status
@@ -259,7 +259,7 @@ class Application:
             attributes = path_attributes(scope["method"], scope["path"]) if call is None else call.attributes()
             record.user = await self._authentication.acting_user(record.user, scope, attributes)
             if call is not None:
-                call = replace(call, user=record.user)
+                call = msgspec.structs.replace(call, user=record.user)
         record.call = call
         return call
 

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from muster.api.resource import part_verbs
 from muster.hub import status
@@ -49,8 +50,7 @@ def verb_of(method: str, route: Route, query: Query) -> str:
     return pair[1] if route.name else pair[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """One request on a resource, as far as HTTP is concerned."""
 
     user: User

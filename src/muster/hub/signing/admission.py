@@ -29,6 +29,8 @@ _NOTHING = Admitted()
 class RequestAdmission:
     """The plugin."""
 
+    kinds = frozenset({CERTIFICATE_SIGNING_REQUEST.key})
+
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 

@@ -7,8 +7,9 @@ newer hub works with an older state, and what was added to it stays; the annotat
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from muster.access.policy import GROUP
 from muster.access.rules import rules_of, uncovered
@@ -221,7 +222,7 @@ async def ensure_roles(api: Api, store: Store) -> None:
             if record is None:
                 await api.create(ADMINISTRATOR, given, ObjectBody(obj), options)
             elif (completed := with_what_it_lacks(decode(record.value), obj)) is not None:
-                there = replace(given, name=obj["metadata"]["name"])
+                there = msgspec.structs.replace(given, name=obj["metadata"]["name"])
                 await api.update(ADMINISTRATOR, there, ObjectBody(completed), options)
         except StatusError as error:
             if error.code != 409:  # somebody else has written it meanwhile

@@ -41,11 +41,12 @@ if TYPE_CHECKING:
 _FULL_AUTHORITY = (Rule((ALL,), (ALL,), (ALL,)), Rule((ALL,), urls=(ALL,)))
 # What the garbage collector writes on objects that it deletes later.
 _COLLECTOR_FIELDS = ("ownerReferences", "finalizers", "selfLink", "managedFields")
-_CHECKED = (CLUSTER_ROLES, ROLES, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS)
 
 
 class EscalationGuard:
     """Refuses roles and bindings that would give more than their writer has."""
+
+    kinds = frozenset({CLUSTER_ROLES, ROLES, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS})
 
     def __init__(self, authorizer: RbacAuthorizer, heavy_work: HeavyWork | None = None) -> None:
         self._authorizer = authorizer
@@ -54,7 +55,7 @@ class EscalationGuard:
     async def mutate(self, request: AdmissionRequest) -> Admitted:
         """Changes nothing; it is asked here because a real server asks before it validates."""
         resource = request.target.resource.key
-        if resource not in _CHECKED or request.new is None or SYSTEM_MASTERS in request.user.groups:
+        if resource not in self.kinds or request.new is None or SYSTEM_MASTERS in request.user.groups:
             return Admitted()
         if request.old is not None and _only_for_collector(request.old, request.new):
             return Admitted()

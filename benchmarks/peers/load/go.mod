@@ -1,0 +1,3 @@
+module muster.dev/benchmarks/load
+
+go 1.24.0

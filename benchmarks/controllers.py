@@ -1,7 +1,9 @@
-"""The controllers beside a hub: from a changed label to the decision, a storm of heartbeats, memory.
+"""The controllers beside a hub: from a changed label to the decision, a storm of heartbeats, a cold start, memory.
 
 `MUSTER_CLUSTERS` and `MUSTER_PLACEMENTS` set the size (10,000 and 100; 0 clusters leave that part out);
-`MUSTER_MEMORY_CLUSTERS` that of the second hub, of which only the controllers' memory is measured (100,000; 0 as well).
+`MUSTER_COLD_CLUSTERS` and `MUSTER_COLD_PLACEMENTS` are those of the second hub (100,000 and 1,000; 0 as well). It has
+stored them, and no decisions, before it starts: measured are the time until every placement has been decided, and the
+memory of the controllers' process.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import asyncio
 import itertools
 import os
 import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -24,6 +27,8 @@ import msgspec
 import uvloop
 
 from benchmarks._load import Connection, Server, prepared, pumped
+from benchmarks._report import RUNS, header, heading, judged, row
+from benchmarks.fleet import mixed
 from muster.app import DATABASE, load_fleet
 from muster.demo.clusters import a_cluster
 from muster.hub.api import Api
@@ -35,7 +40,8 @@ if TYPE_CHECKING:
 
 CLUSTERS = int(os.environ.get("MUSTER_CLUSTERS", "10000"))
 PLACEMENTS = int(os.environ.get("MUSTER_PLACEMENTS", "100"))
-MEMORY_CLUSTERS = int(os.environ.get("MUSTER_MEMORY_CLUSTERS", "100000"))
+COLD_CLUSTERS = int(os.environ.get("MUSTER_COLD_CLUSTERS", "100000"))
+COLD_PLACEMENTS = int(os.environ.get("MUSTER_COLD_PLACEMENTS", "1000"))
 _GROUP = "/apis/cluster.open-cluster-management.io"
 _FLEET = f"{_GROUP}/v1/managedclusters"
 _APPS = f"{_GROUP}/v1beta1/namespaces/apps"
@@ -45,6 +51,7 @@ _STORM_SECONDS = 10.0
 _STORM_RATE = 1000
 _STORM_CONNECTIONS = 16
 _LABEL = "bench"
+_COLD_SECONDS = 300.0
 
 
 @contextmanager
@@ -105,15 +112,37 @@ def _cluster(number: int) -> dict[str, Any]:
     return obj
 
 
-async def _prefill(directory: Path, count: int) -> None:
+async def _prefill(directory: Path, count: int, placements: int) -> None:
     """The same in this process, before a hub runs: by far the quickest way to a large fleet."""
     started = time.perf_counter()
     async with Store.open(directory / DATABASE) as store:
         api = Api(store, AdministratorsOnlyAuthorizer())
         await api.start()
         await load_fleet(api, (_cluster(number) for number in range(count)))
+        await load_fleet(api, (_namespace(), _binding()))
+        await load_fleet(api, (_cold_placement(number) for number in range(placements)))
         await api.close()
-    print(f"{count} clusters loaded in {time.perf_counter() - started:.0f} s", flush=True)
+    took = time.perf_counter() - started
+    print(f"{count:,} clusters and {placements:,} placements loaded in {took:.0f} s", flush=True)
+
+
+def _namespace() -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "apps"}}
+
+
+def _binding() -> dict[str, Any]:
+    return {
+        "kind": "ManagedClusterSetBinding",
+        "apiVersion": "cluster.open-cluster-management.io/v1beta2",
+        "metadata": {"name": "global", "namespace": "apps"},
+        "spec": {"clusterSet": "global"},
+    }
+
+
+def _cold_placement(number: int) -> dict[str, Any]:
+    """Ten clusters each, by labels, claims and CEL in turn, as benchmarks/fleet.py has them."""
+    made = next(mixed(1, number))
+    return {"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "Placement", **made}
 
 
 def _condition(message: str = "") -> dict[str, str]:
@@ -129,14 +158,8 @@ def _condition(message: str = "") -> dict[str, str]:
 async def _place(server: Server) -> None:
     """Placements of all sizes: by a label that changes, by CEL, by a number of clusters."""
     connection = await Connection.open(server)
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "apps"}}
-    await _sent(connection, "POST", "/api/v1/namespaces", namespace)
-    binding: dict[str, Any] = {
-        "kind": "ManagedClusterSetBinding",
-        "apiVersion": "cluster.open-cluster-management.io/v1beta2",
-    }
-    binding |= {"metadata": {"name": "global", "namespace": "apps"}, "spec": {"clusterSet": "global"}}
-    await _sent(connection, "POST", f"{_GROUP}/v1beta2/namespaces/apps/managedclustersetbindings", binding)
+    await _sent(connection, "POST", "/api/v1/namespaces", _namespace())
+    await _sent(connection, "POST", f"{_GROUP}/v1beta2/namespaces/apps/managedclustersetbindings", _binding())
     for number in range(PLACEMENTS):
         chosen = [f"managedCluster.metadata.labels[?'{_LABEL}'].orValue('') == 'g{number}'"]
         if number % 2:
@@ -232,25 +255,52 @@ async def _storm(server: Server) -> None:
     )
 
 
-async def _memory(server: Server) -> None:
-    """What the controllers' process holds when it has listed the whole fleet, as after a restart, and schedules it."""
-    await _place(server)
+async def _all_decided(server: Server) -> float:
+    """Waits until every placement has been decided; the bytes that the controllers' process then holds."""
     connection = await Connection.open(server)
-    while (await _metric(connection, "muster_fleet_clusters ")) != [float(MEMORY_CLUSTERS)]:  # noqa: ASYNC110 - asked
-        await asyncio.sleep(0.5)
-    await _idle(server)
-    (used,) = await _metric(connection, "muster_controllers_process_resident_memory_bytes")
-    print(f"controllers' memory with {MEMORY_CLUSTERS} clusters: {used / 1e6:.0f} MB", flush=True)
+    async with asyncio.timeout(_COLD_SECONDS):
+        while True:
+            page = await _sent(connection, "GET", f"{_APPS}/placements")
+            told = [
+                {each["type"] for each in placement.get("status", {}).get("conditions", ())}
+                for placement in page["items"]
+            ]
+            if len(told) == COLD_PLACEMENTS and all("PlacementSatisfied" in kinds for kinds in told):
+                break
+            await asyncio.sleep(0.25)
+    memory: list[float] = []
+    while not memory:
+        memory = await _metric(connection, "muster_controllers_process_resident_memory_bytes")
+    connection.close()
+    return memory[0]
+
+
+def _cold_start() -> None:
+    clock, memory = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        stored = Path(folder, "stored")
+        stored.mkdir()
+        uvloop.run(_prefill(stored, COLD_CLUSTERS, COLD_PLACEMENTS))
+        for run in range(RUNS):
+            directory = shutil.copytree(stored, Path(folder, f"run{run}"))
+            started = time.perf_counter()
+            with _hub(directory) as (server, _):
+                used = uvloop.run(_all_decided(server))
+                clock.append(time.perf_counter() - started)
+            memory.append(used / 1e9)
+            shutil.rmtree(directory)
+    about = f"{COLD_CLUSTERS:,} clusters x {COLD_PLACEMENTS:,} placements in the store, no decisions; `muster hub run`."
+    heading("make bench AREA=controllers", about)
+    header("median of three runs (spread)", "measured", "goal")
+    row("from the start of the hub to all decisions, s", judged(clock, most=20), "20")
+    row("memory of the controllers' process, GB", judged(memory, most=1.5), "1.5")
 
 
 def main() -> None:
     if CLUSTERS:
         _latency_and_storm()
-    if MEMORY_CLUSTERS:
-        with tempfile.TemporaryDirectory() as directory:
-            uvloop.run(_prefill(Path(directory), MEMORY_CLUSTERS))
-            with _hub(Path(directory)) as (server, _):
-                uvloop.run(_memory(server))
+    if COLD_CLUSTERS:
+        _cold_start()
 
 
 def _latency_and_storm() -> None:

@@ -2,7 +2,8 @@
 
 The peers are not dependencies of the project. They are used when they can be imported (set JQ_PEERS to the Python of an
 environment that has `jq`, `jaq-rs` and `purejq`), and gojq when Go and its module are at hand; otherwise a line says
-what was left out. Every engine gets the same agents as Python objects, or as JSON text where that is what it takes.
+what was left out. The engines take turns in each of three runs. Every engine gets the same agents as Python objects,
+or as JSON text where that is what it takes.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks._report import RUNS, header, heading, judged, measured, row, times
 from muster.errors import EvaluationError
 from muster.jq import compile_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-AGENTS = int(os.environ.get("JQ_AGENTS", "10000"))
+AGENTS = int(os.environ.get("JQ_AGENTS", "5000"))
 QUERIES = {
     "size": ".cpu.count == 2 and .memory.physicalBytes >= 4294967296 and .memory.physicalBytes < 8589934592",
     "storage": "[.disks[] | select(.sizeBytes > 1073741824000)] | length > 5",
@@ -132,13 +134,13 @@ def _first_of(text: str) -> Callable[[Any], Any]:
 
 def compile_times() -> dict[str, float]:
     """Milliseconds to compile, the first query of a process apart: it also loads the builtins."""
-    times = {}
+    found = {}
     for name, text in QUERIES.items():
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(20):
             compile_query(text)
-        times[name] = (time.perf_counter() - start) / 20 * 1e3
-    return times
+        found[name] = (time.process_time() - start) / 20 * 1e3
+    return found
 
 
 def peers(fleet: list[dict[str, Any]]) -> dict[str, dict[str, tuple[float, int, int]]]:
@@ -184,25 +186,34 @@ def gojq(fleet: list[dict[str, Any]]) -> dict[str, tuple[float, int, int]]:
     return {key: tuple(row) for key, row in json.loads(done.stdout).items()}
 
 
+def _figures(runs: list[Any], engine: str, name: str) -> list[float]:
+    return [run[engine][name][0] for run in runs if name in run.get(engine, {})]
+
+
 def main() -> None:
     fleet = agents(AGENTS)
     size = sum(len(json.dumps(item)) for item in fleet[:100]) / 100
-    print(f"{len(fleet):,} agents of {size / 1000:.1f} KB; CPU microseconds per evaluation (matches, errors)")
-    rows = {"muster.jq": ours(fleet), "gojq in Go": gojq(fleet), **peers(fleet)}
-    native = {name: rows[name] for name in rows if name in ("jq", "jaq-rs")}
-    print(f"{'engine':12}" + "".join(f"{name:>24}" for name in QUERIES))
-    for engine, results in rows.items():
-        if results:
-            cells = (f"{results[name][0]:9.2f} ({results[name][1]},{results[name][2]})" for name in QUERIES)
-            print(f"{engine:12}" + "".join(f"{cell:>24}" for cell in cells))
-    for name in UNIQUE:
-        print(f"{name}: {rows['muster.jq'][name][0]:.2f}")
-    mine = rows["muster.jq"]
-    for engine, results in (("gojq in Go", rows["gojq in Go"]), *native.items()):
-        if results:
-            ratios = ", ".join(f"{name} {results[name][0] / mine[name][0]:.1f}x" for name in QUERIES)
-            print(f"times faster than {engine}: {ratios}")
-    print("compile ms: " + ", ".join(f"{name} {value:.2f}" for name, value in compile_times().items()))
+    print(f"{len(fleet):,} agents of {size / 1000:.1f} KB; Python {sys.version.split()[0]}")
+    runs = [{"muster.jq": ours(fleet), "gojq in Go": gojq(fleet), **peers(fleet)} for _ in range(RUNS)]
+    heading("make bench AREA=jq", "Microseconds of CPU per evaluation, every budget on: median of three runs (spread).")
+    header("", *QUERIES, *UNIQUE)
+    for engine in runs[0]:
+        if runs[0][engine]:
+            row(engine, *(measured(_figures(runs, engine, name)) for name in (*QUERIES, *UNIQUE)))
+    for engine, goal in (("gojq in Go", 2), ("jq", None), ("jaq-rs", None)):
+        if runs[0].get(engine):
+            ratios = (times(_figures(runs, engine, name), _figures(runs, "muster.jq", name)) for name in QUERIES)
+            row(
+                f"times {engine}{f' (goal {goal})' if goal else ''}",
+                *(judged(each, least=goal) for each in ratios),
+                "–",
+            )
+    compiling = [compile_times() for _ in range(RUNS)]
+    row("compile, ms (goal 1)", *(judged([each[name] for each in compiling], most=1) for name in QUERIES), "–")
+    for engine, results in runs[0].items():
+        for name, result in results.items():
+            if engine == "gojq in Go" and tuple(result[1:]) != runs[0]["muster.jq"][name][1:]:
+                print(f"{engine}, {name}: {result[1:]} matches and errors, not {runs[0]['muster.jq'][name][1:]}")
 
 
 if __name__ == "__main__":

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from benchmarks._report import RUNS, header, heading, judged, row
 
 CLUSTERS = os.environ.get("MUSTER_CLUSTERS", "10000")
 CASES = {
@@ -20,7 +21,8 @@ CASES = {
     "muster explain cluster": ("explain", "cluster", "prod-eu-west-1-00020"),
     "muster explain placement": ("explain", "placement", "checkout", "-n", "apps"),
 }
-RUNS, PASSES = 3, 5
+GOALS = {"muster --version": 100, "muster explain cluster": 300, "muster explain placement": 300}
+PASSES = 5
 
 
 def spent(command: list[str], environment: dict[str, str]) -> float:
@@ -54,11 +56,12 @@ def main() -> None:
         for _ in range(RUNS):
             for each, command in commands.items():
                 found[each].append(min(spent(*command) for _ in range(PASSES)))
-    print(f"{CLUSTERS} clusters in files; ms of CPU, the least of {PASSES} passes in each of {RUNS} runs\n")
-    print("| | | median | range |\n|---|---|---|---|")
+    about = f"{CLUSTERS} clusters in files; milliseconds of CPU, the least of {PASSES} passes in each of {RUNS} runs."
+    heading("make bench AREA=starting", about)
+    header("", "", "median (spread)", "goal")
     for (case, name), times in found.items():
-        print(f"| `{case}` | {name} | {statistics.median(times):.0f} | {min(times):.0f} to {max(times):.0f} |")
-    print(f"\nload {os.getloadavg()[0]:.1f}")
+        goal = GOALS.get(case)
+        row(f"`{case}`", name, judged(times, most=goal), str(goal or ""))
 
 
 if __name__ == "__main__":

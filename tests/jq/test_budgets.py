@@ -196,3 +196,32 @@ def test_an_ordinary_query_is_far_from_its_budgets() -> None:
     program = compile_query("[.disks[] | select(.size > 10)] | length > 1")
     assert program.run({"disks": [{"size": 20}] * 100}, limits=Limits(steps=200, cells=200)) == [True]
     assert time.process_time() - start < 1
+
+
+def test_every_run_has_all_of_its_budgets() -> None:
+    """Though a program's runs take the meter of the one before: nothing that was spent stays spent."""
+    program = compile_query("[.[] | . + 1] | length")
+    limits = Limits(steps=600, cells=400)
+    for _ in range(5):
+        assert program.run([0] * 300, limits=limits) == [300]
+    with pytest.raises(BudgetExceededError):
+        program.run([0] * 700, limits=limits)
+    assert program.run([0] * 300, limits=limits) == [300]
+    assert program.run([0] * 700) == [700]
+    with pytest.raises(BudgetExceededError):
+        program.run([0] * 700, limits=limits)
+
+
+def test_a_run_inside_a_run_has_budgets_of_its_own() -> None:
+    program = compile_query("[.[] | . + 1] | length")
+    inner: list[object] = []
+
+    def clock() -> float:
+        if not inner:
+            inner.append(None)
+            inner[0] = program.run([0] * 1500, limits=limits)
+        return 0.0
+
+    limits = Limits(steps=1600, seconds=1, clock=clock)
+    assert program.run([0] * 1500, limits=limits) == [1500]
+    assert inner == [[1500]]

@@ -38,7 +38,8 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
     pytest.mark.skipif(
-        os.environ.get(CHOSEN, NEWEST) != NEWEST, reason="the guide's clusters have the newest version: `make kubernetes`"
+        os.environ.get(CHOSEN, NEWEST) != NEWEST,
+        reason="the guide's clusters have the newest version: `make kubernetes`",
     ),
 ]
 ROOT = Path(__file__).parents[2]

@@ -92,12 +92,19 @@ class Meter:
 
     __slots__ = ("_deadline", "_steps_left", "cells", "host", "limits", "regexes", "steps")
 
+    _deadline: float | None  # set by the first look at the clock: most runs end before it
+
     def __init__(
         self, limits: Limits = DEFAULT_LIMITS, host: Host = DEFAULT_HOST, regexes: Regexes | None = None
     ) -> None:
         self.limits = limits
         self.host = host
         self.regexes = Regexes() if regexes is None else regexes
+        self.renew()
+
+    def renew(self) -> None:
+        """As it was when nothing had been spent: a program's next run may take the meter of the one before."""
+        limits = self.limits
         steps = limits.steps
         if steps > SLICE:  # no call of min(): of a short query a good part is this
             self.steps = SLICE
@@ -106,7 +113,7 @@ class Meter:
             self.steps = steps
             self._steps_left = 0
         self.cells = limits.cells
-        self._deadline: float | None = None  # set by the first look at the clock: most runs end before it
+        self._deadline = None
 
     @property
     def steps_used(self) -> int:

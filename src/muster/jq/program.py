@@ -25,7 +25,7 @@ from muster.values.arguments import expected, several, unlike_json
 from muster.values.arguments import text as whole_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from muster.jq.generating import GeneratedCode
     from muster.jq.resolving.resolve import ResolvedQuery
@@ -66,6 +66,12 @@ class Program:
     query: ResolvedQuery = field(repr=False)
     code: GeneratedCode | None = field(repr=False)
     _regexes: Regexes = field(repr=False, default_factory=Regexes)
+    _spare: list[Meter] = field(repr=False, compare=False, default_factory=list)  # of runs that are over
+
+    @cached_property
+    def _single(self) -> Callable[..., Value] | None:
+        """What gives the one output, where there is always one and no variables are bound."""
+        return self.code.main if self.code is not None and self.code.single and not self.query.globals else None
 
     @cached_property
     def reads(self) -> frozenset[Path]:
@@ -80,15 +86,26 @@ class Program:
         host: Host = DEFAULT_HOST,
     ) -> list[Value]:
         """Every output. Raises EvaluationError, or BudgetExceededError when a limit is reached."""
-        expected(limits, Limits, "limits", _LIMITS)
-        code = self.code
-        if code is None or not code.single:
+        if limits is not DEFAULT_LIMITS:
+            expected(limits, Limits, "limits", _LIMITS)
+        main = self._single
+        if main is None:
             return list(self.outputs(value, variables=variables, limits=limits, host=host))
-        meter = Meter(limits, host, self._regexes)
+        spare = self._spare
+        # Of a short query a good part would be making its meter. A run that is under way has its own: it is not in
+        # the list meanwhile, and taking it out is one step that no other thread comes between.
         try:
-            if self.query.globals:
-                return [code.main(meter, value, *self._arguments(variables))]
-            return [code.main(meter, value)]
+            meter = spare.pop()
+        except IndexError:
+            meter = Meter(limits, host, self._regexes)
+        if meter.limits is not limits or meter.host is not host:
+            meter = Meter(limits, host, self._regexes)
+        try:
+            outputs = [main(meter, value)]
+            meter.renew()
+            if not spare:
+                spare.append(meter)
+            return outputs
         except EvaluationError:
             raise
         except Exception as error:

@@ -1,6 +1,7 @@
 """Regular expressions that users write: RE2 only, compiled once, limited in size, with the error texts of Go.
 
-RE2 needs time proportional to the text, whatever the pattern; Python's `re` does not. Used by CEL and jq.
+RE2 needs time proportional to the text, whatever the pattern; Python's `re` does only for the few that
+plain_patterns.py knows. Used by CEL and jq.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re2
 
 from muster.errors import MusterError
 from muster.values.json import Json
+from muster.values.plain_patterns import matcher_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +53,7 @@ class Regex:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self._plain = _compile(pattern, captures=False)
+        self._quick = matcher_of(pattern)
         self.size: int = self._plain.programsize  # instructions: what compiling took, and what a character may take
 
     @cached_property
@@ -64,6 +67,8 @@ class Regex:
 
     def found_in(self, text: str) -> bool:
         """Whether the pattern matches anywhere in the text."""
+        if self._quick is not None and text.isascii():
+            return self._quick(text) is not None
         return self._plain.search(encode(text)) is not None
 
     def first(self, text: bytes) -> list[Span] | None:

@@ -7,8 +7,9 @@ in comparisons.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import total_ordering
+
+import msgspec
 
 from muster.errors import MusterError
 from muster.values.json import Json
@@ -17,6 +18,10 @@ from muster.values.remembering import remembered
 
 MAX_UINT64 = 2**64 - 1
 _NUMBER = re.compile("[0-9]*")
+_SMALL = "(0|[1-9][0-9]{0,17})"
+# What nearly every version is: three numbers that are read as they stand.
+_PLAIN = re.compile(rf"{_SMALL}\.{_SMALL}\.{_SMALL}").fullmatch
+_PLAIN_NORMALIZED = re.compile(rf"v?{_SMALL}\.{_SMALL}\.{_SMALL}").fullmatch
 _WORD = re.compile("[0-9A-Za-z-]*")
 
 
@@ -25,8 +30,7 @@ class InvalidVersionError(MusterError):
 
 
 @total_ordering
-@dataclass(frozen=True, slots=True, eq=False)
-class Version:
+class Version(msgspec.Struct, frozen=True, eq=False):
     """major.minor.patch-pre+build. Build a version with `parse`."""
 
     major: int
@@ -34,18 +38,19 @@ class Version:
     patch: int
     pre: tuple[int | str, ...] = ()
     build: tuple[str, ...] = ()
-    key: tuple[Json, ...] = field(init=False, repr=False)  # what versions are ordered by
 
-    def __post_init__(self) -> None:
+    @property
+    def key(self) -> tuple[Json, ...]:
+        """What versions are ordered by."""
         # A release comes after its pre-releases; in them numbers come before words, fewer parts before more.
         order = tuple((0, part, "") if isinstance(part, int) else (1, 0, part) for part in self.pre)
-        object.__setattr__(self, "key", (self.major, self.minor, self.patch, not self.pre, order))
+        return (self.major, self.minor, self.patch, not self.pre, order)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Version) and self.key == other.key
+        return isinstance(other, Version) and self.compare(other) == 0
 
     def __lt__(self, other: Version) -> bool:
-        return self.key < other.key
+        return self.compare(other) < 0
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -59,26 +64,35 @@ class Version:
         return text
 
     def compare(self, other: Version) -> int:
-        return (self.key > other.key) - (self.key < other.key)
+        if self.major != other.major:
+            return 1 if self.major > other.major else -1
+        if self.minor != other.minor:
+            return 1 if self.minor > other.minor else -1
+        if self.patch != other.patch:
+            return 1 if self.patch > other.patch else -1
+        if not self.pre and not other.pre:
+            return 0
+        left, right = self.key, other.key
+        return (left > right) - (left < right)
 
 
 @remembered(8192)
 def parse(text: str) -> Version:
     """Read a version, strictly; raises InvalidVersionError."""
+    if plain := _PLAIN(text):
+        major, minor, patch = plain.groups()
+        return Version(int(major), int(minor), int(patch))
     if not text:
         raise InvalidVersionError("Version string empty")
     parts = text.split(".", 2)
     if len(parts) != 3:
         raise InvalidVersionError("No Major.Minor.Patch elements found")
-    major = _number(parts[0], "Major")
-    minor = _number(parts[1], "Minor")
+    numbers = _number(parts[0], "Major"), _number(parts[1], "Minor")
     rest, plus, build = parts[2].partition("+")
     patch_text, dash, pre = rest.partition("-")
-    patch = _number(patch_text, "Patch")
     return Version(
-        major,
-        minor,
-        patch,
+        *numbers,
+        _number(patch_text, "Patch"),
         tuple(map(_pre_release, pre.split("."))) if dash else (),
         tuple(map(_build, build.split("."))) if plus else (),
     )
@@ -91,6 +105,9 @@ def parse_tolerant(text: str) -> Version:
 
 def parse_normalized(text: str) -> Version:
     """The same as Kubernetes does it: without forgiving spaces, and with its own words for what is wrong."""
+    if plain := _PLAIN_NORMALIZED(text):
+        major, minor, patch = plain.groups()
+        return Version(int(major), int(minor), int(patch))
     return parse(_completed(text, "short"))
 
 

@@ -228,14 +228,26 @@ def memoized(overload: Overload, price: Price, args: Sequence[Value], position: 
     """
     before, after = tuple(args[:position]), tuple(args[position + 1 :])
     implementation: Value = overload.impl
+    counted = bool(price.inline) and not price.needs_result  # by the lengths of texts alone
+    costs: dict[int, int] = {}  # by the length of the one that varies, which is below MEMO_TEXT
 
     @lru_cache(maxsize=MEMO_SIZE)
     def remembered(text: str) -> tuple[Value, int]:
-        everything = (*before, text, *after)
         meter = new_meter(MEMO_UNITS)
         try:
-            result = call_safely(implementation, (meter, *everything) if overload.metered else everything)
-            return result, price(meter, everything, result)
+            try:
+                if overload.metered:
+                    result = implementation(meter, *before, text, *after)
+                else:
+                    result = implementation(*before, text, *after)
+            except EvaluationError as error:
+                result = as_value(error)
+            if not counted:
+                return result, price(meter, (*before, text, *after), result)
+            cost = costs.get(len(text))
+            if cost is None:
+                cost = costs[len(text)] = price(meter, (*before, text, *after), result)
+            return result, cost
         except BudgetExceededError:
             return TOO_MUCH, 0
 

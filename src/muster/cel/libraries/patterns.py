@@ -62,10 +62,13 @@ def compiled(meter: Meter, pattern: str) -> Regex:
 
 def regex(meter: Meter, pattern: str, length: int) -> Regex:
     """The compiled pattern, its fault told as an evaluation error; charges for matching a text of that length."""
-    try:
-        found = compiled(meter, pattern)
-    except InvalidRegexError as fault:
-        raise EvaluationError(str(fault)) from None
+    place = _place(pattern)
+    found = place[0] if place else None
+    if not isinstance(found, Regex):
+        try:
+            found = compiled(meter, pattern)
+        except InvalidRegexError as fault:
+            raise EvaluationError(str(fault)) from None
     spend(meter, 1 + (length + 1) * found.size // MATCHING)
     return found
 

@@ -15,6 +15,7 @@ import re2
 from muster.jq.error_texts import quoted
 from muster.jq.errors import JqError
 from muster.jq.values.encoding import without_surrogates
+from muster.values.plain_patterns import matcher_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,6 +175,10 @@ def _tester(pattern: str, compiled: Value) -> Callable[[str], bool]:
             return lambda subject: subject.endswith(text)
         return lambda subject: text in subject
     search = compiled.search
+    if quick := matcher_of(pattern):
+        return lambda subject: (
+            (quick(subject) if subject.isascii() else search(without_surrogates(subject).encode())) is not None
+        )
     return lambda subject: search(without_surrogates(subject).encode()) is not None
 
 

@@ -49,13 +49,13 @@ _IS_NORMALIZED = call("is_semver_string_bool", (STRING, BOOL), BOOL, is_semver)
 _COMMON = (
     Function(
         "isGreaterThan",
-        (method("semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare(a, b) > 0),),
+        (method("semver_is_greater_than", _PAIR, BOOL, lambda a, b: a.content.compare(b.content) > 0),),
         doc="Whether the first of two quantities or versions is greater.",
         examples={"semver('1.30.0').isGreaterThan(semver('1.9.0'))": True},
     ),
     Function(
         "isLessThan",
-        (method("semver_is_less_than", _PAIR, BOOL, lambda a, b: compare(a, b) < 0),),
+        (method("semver_is_less_than", _PAIR, BOOL, lambda a, b: a.content.compare(b.content) < 0),),
         doc="Whether the first of two quantities or versions is less.",
         examples={"semver('1.0.0-rc.1').isLessThan(semver('1.0.0'))": True},
     ),

@@ -1,0 +1,55 @@
+"""Tables that can be pasted into docs/benchmarks.md: medians and spreads of several runs, missed goals in bold."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RUNS = 3
+
+
+def heading(command: str, about: str) -> None:
+    """What was run, when, and how busy the machine was: above every table."""
+    loads = " ".join(f"{each:.1f}" for each in os.getloadavg())
+    print(f"\n`{command}`, {datetime.now(UTC):%d %B %Y}, load {loads}, {os.cpu_count()} CPUs. {about}\n", flush=True)
+
+
+def measured(values: Sequence[float]) -> str:
+    """The median and, in brackets, the least and the most.
+
+    >>> measured([3.0, 1.0, 2.0])
+    '2.0 (1.0 to 3.0)'
+    """
+    if not values:
+        return "–"
+    middle = statistics.median(values)
+    places = 0 if middle >= 100 else 1 if middle >= 10 or middle == int(middle) else 2 if middle >= 0.1 else 3
+    return f"{middle:.{places}f} ({min(values):.{places}f} to {max(values):.{places}f})"
+
+
+def judged(values: Sequence[float], *, most: float | None = None, least: float | None = None) -> str:
+    """As `measured`; in bold where the median misses its goal."""
+    missed = bool(values) and (
+        (most is not None and statistics.median(values) > most)
+        or (least is not None and statistics.median(values) < least)
+    )
+    return f"**{measured(values)}**" if missed else measured(values)
+
+
+def row(*cells: str) -> None:
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def header(*cells: str) -> None:
+    row(*cells)
+    print("|" + "---|" * len(cells), flush=True)
+
+
+def times(theirs: Sequence[float], ours: Sequence[float]) -> list[float]:
+    """How many times faster ours was, run by run."""
+    return [their / our for their, our in zip(theirs, ours, strict=False)]

@@ -50,7 +50,7 @@ run: $(VENV)/.run ## start the hub with a demo fleet and print what to try (PORT
 	@exec $(BIN)/muster hub run --demo --data .muster --port $(PORT)
 
 test: $(VENV)/.dev ## run the whole test suite
-	@$(BIN)/pytest -n 2 -q
+	@$(BIN)/pytest -n 3 -q
 
 properties: $(VENV)/.dev ## the property tests with ten times as many cases (a quarter of an hour)
 	@MUSTER_EXAMPLES=500 MUSTER_CASES_OF_QUESTIONS=10000 $(BIN)/pytest tests/properties tests/values tests/selectors -n 2 -q --timeout 1800

@@ -85,6 +85,8 @@ class Stored:
 class Asked:
     """The hub's side and the observer's, without HTTP in between."""
 
+    whose, remedy = "the controllers", "there are none"  # told where they do not answer
+
     def __init__(self, objects: list[Object], policy: Policy) -> None:
         profiles = [each for each in objects if each["kind"] == "ClusterProfile"]
         world = world_of([each for each in objects if each not in profiles], NOW)

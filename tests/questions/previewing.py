@@ -145,6 +145,8 @@ class WorkedHere:
 class Asked:
     """One fleet of hosts and resolutions, asked by ada."""
 
+    whose, remedy = "the controllers", "there are none"  # told where they do not answer
+
     def __init__(
         self,
         objects: list[Object],

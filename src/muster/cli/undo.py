@@ -136,5 +136,7 @@ def _print_plan(restored: JsonObject, context: str | None, kubeconfig: str | Non
     from muster.cli.plan.asking import answered
     from muster.cli.plan.output import print_plan
 
-    whole = {"apiVersion": f"{PLACEMENTS[0]}/{PLACEMENTS[1]}", "kind": "Placement", **restored}
+    # Of whatever version: that controllers have written a status since is no reason to foresee nothing.
+    metadata = {name: value for name, value in restored["metadata"].items() if name != "resourceVersion"}
+    whole = {"apiVersion": f"{PLACEMENTS[0]}/{PLACEMENTS[1]}", "kind": "Placement", **restored, "metadata": metadata}
     print_plan(answered(PlanSpec(replace=(whole,), field_manager=MANAGER), None, context, kubeconfig))

@@ -237,11 +237,12 @@ class _Stage:
 
     async def _replace(self, change: Change) -> None:
         target, obj = change.target, change.object
-        if stated := text_at(obj, "metadata", "resourceVersion"):
-            if stated != self._revisions.get(key_of(target), ""):
-                raise ApiError(_CONFLICT, "Conflict", f"{change.name} has been changed since it was read")
-            live = (await self._api.get(_WRITER, target)).decoded()["metadata"]
-            obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": live["resourceVersion"]}}
+        stated = text_at(obj, "metadata", "resourceVersion")
+        if stated and stated != self._revisions.get(key_of(target), ""):
+            raise ApiError(_CONFLICT, "Conflict", f"{change.name} has been changed since it was read")
+        # Who states none asks about the present one, which has another version in this memory.
+        live = (await self._api.get(_WRITER, target)).decoded()["metadata"]
+        obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": live["resourceVersion"]}}
         options = WriteOptions(field_manager=self._spec.field_manager, field_validation="Strict")
         answer = await self._api.update(_WRITER, target, ObjectBody(obj), options)
         self._keep(target, answer.decoded())

@@ -105,10 +105,17 @@ def part(name: str, programs: Sequence[str], on_start: list[str]) -> Part:
     return Part(name, next_program, lambda _: None)
 
 
-async def run_until(enough: list[str], started: list[str], first: Part, second: Part) -> int:
+async def run_until(
+    enough: list[str], started: list[str], first: Part, second: Part, *, ready: Part | None = None
+) -> int:
+    """Until so many have been started, the last of them is `ready`, and half a second more has passed."""
+
+    def is_enough() -> bool:
+        return started == enough and (ready is None or ready.was_ready)
+
     supervising = asyncio.create_task(supervise(first, second))
-    async with asyncio.timeout(30):
-        while started != enough and not supervising.done():  # noqa: ASYNC110 - processes tell no event
+    async with asyncio.timeout(60):
+        while not is_enough() and not supervising.done():  # noqa: ASYNC110 - processes tell no event
             await asyncio.sleep(0.02)
         await asyncio.sleep(0.5)  # in which nothing more is to happen
     if not supervising.done():
@@ -123,8 +130,9 @@ def test_controllers_that_die_before_they_were_ready_are_started_again(monkeypat
     killed = "import os; os.kill(os.getpid(), 9)"
     failed = "raise SystemExit(3)"
     first, second = part("server", [READY], started), part("controllers", [killed, failed, READY], started)
-    code = asyncio.run(run_until(["server", "controllers", "controllers", "controllers"], started, first, second))
-    assert (code, started, second.was_ready) == (0, ["server", "controllers", "controllers", "controllers"], True)
+    enough = ["server", "controllers", "controllers", "controllers"]
+    code = asyncio.run(run_until(enough, started, first, second, ready=second))
+    assert (code, started, second.was_ready) == (0, enough, True)
 
 
 @pytest.mark.e2e

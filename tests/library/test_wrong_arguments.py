@@ -169,6 +169,7 @@ METHODS: Final[Made] = {
     "Program.cost": (PROGRAM.cost, {"variables": INPUT, "cost_limit": 100}),
     "Program.trace": (PROGRAM.trace, {"variables": INPUT, "cost_limit": 100}),
     "Program.estimate": (
+        # `int` is among the wrong values and can be called, as hints can: it would be taken for one. Wrong on purpose.
         lambda sizes: PROGRAM.estimate(None if sizes is int else sizes),  # type: ignore[arg-type]
         {"sizes": cel.no_hints},
     ),

@@ -151,6 +151,7 @@ class Env:
             )
         macros = several(macros, Macro, "macros", "a Macro")
         constants = several(constants, Constant, "constants", "a Constant")
+        # isinstance() takes Callable, which mypy does not hold for a class.
         validators = several(validators, Callable, "validators", "a function")  # type: ignore[arg-type]
         _known(changes, _REPLACED.keys(), "an environment")
         for name, each in changes.items():

@@ -6,7 +6,7 @@ Seam: libraries declare, the checker resolves by it, interpreter and code genera
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from muster.cel.costs.charge import Charge, Tariff
     from muster.cel.values.value import Value
     from muster.values.paths import Path
+
+
+class Prepared(NamedTuple):
+    """A function of a text alone, and the longest text for which it stays within the work it was given."""
+
+    function: Callable[[str], Any]
+    longest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,9 @@ class Overload:
     `reads` narrows what the function looks at in its first argument: from the constant arguments (values.MISSING for
     others) it makes paths below that argument.
 
+    `prepared` is for functions of a text that are called often with constants behind it: from the units of work that
+    may go uncounted and the constants it makes a function of the text alone, which does what `impl` would do, or None.
+
     `charges` says what a call costs and is expected to cost, by whose numbers (see costs/charge.py).
     """
 
@@ -41,6 +51,7 @@ class Overload:
     member: bool = False
     reads: Callable[[tuple[Value, ...]], tuple[Path, ...]] | None = None
     metered: bool = False
+    prepared: Callable[..., Prepared | None] | None = None
     lenient: bool = False  # dispatch looks at the number of arguments only; `impl` refuses what it cannot take
     charges: Mapping[Tariff, Charge] = field(default_factory=dict)
 

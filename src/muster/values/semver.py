@@ -22,6 +22,7 @@ _SMALL = "(0|[1-9][0-9]{0,17})"
 # What nearly every version is: three numbers that are read as they stand.
 _PLAIN = re.compile(rf"{_SMALL}\.{_SMALL}\.{_SMALL}").fullmatch
 _PLAIN_NORMALIZED = re.compile(rf"v?{_SMALL}\.{_SMALL}\.{_SMALL}").fullmatch
+_NUMBERS = {str(number): number for number in range(1000)}.get  # quicker than to read them
 _WORD = re.compile("[0-9A-Za-z-]*")
 
 
@@ -81,7 +82,7 @@ def parse(text: str) -> Version:
     """Read a version, strictly; raises InvalidVersionError."""
     if plain := _PLAIN(text):
         major, minor, patch = plain.groups()
-        return Version(int(major), int(minor), int(patch))
+        return Version(_NUMBERS(major) or int(major), _NUMBERS(minor) or int(minor), _NUMBERS(patch) or int(patch))
     if not text:
         raise InvalidVersionError("Version string empty")
     parts = text.split(".", 2)
@@ -107,7 +108,7 @@ def parse_normalized(text: str) -> Version:
     """The same as Kubernetes does it: without forgiving spaces, and with its own words for what is wrong."""
     if plain := _PLAIN_NORMALIZED(text):
         major, minor, patch = plain.groups()
-        return Version(int(major), int(minor), int(patch))
+        return Version(_NUMBERS(major) or int(major), _NUMBERS(minor) or int(minor), _NUMBERS(patch) or int(patch))
     return parse(_completed(text, "short"))
 
 

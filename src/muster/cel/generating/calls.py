@@ -8,9 +8,10 @@ from muster.cel.checking.types import Kind
 from muster.cel.costs.meter import PARSING, PARSING_UNITS, new_meter
 from muster.cel.costs.runtime import EQUALITY
 from muster.cel.generating.comparisons import ComparisonWriter, is_small, is_surely
-from muster.cel.generating.support import MEMO_TEXT, memoized
+from muster.cel.generating.memos import MEMO_TEXT, Question, memo_of
 from muster.cel.generating.writer import Val
 from muster.cel.running import plan as p
+from muster.cel.values import type_of
 from muster.errors import BudgetExceededError
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ _REMEMBERED = frozenset(
 )
 _ANYTHING = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
 _NAMED = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.TIMESTAMP, Kind.DURATION})
+_SCALARS = frozenset({Kind.BOOL, Kind.INT})
 _SIZED = frozenset({Kind.STRING, Kind.BYTES, Kind.LIST, Kind.MAP})
 _RESULT_KINDS = {Kind.BOOL: "bool", Kind.INT: "int", Kind.STRING: "str", Kind.DOUBLE: "float"}
 
@@ -98,6 +100,11 @@ class CallWriter(ComparisonWriter):
             return (yield from self._growth(node))
         if node.invocation.until_error and len(node.args) > 1:
             return (yield from self._until_error(node))
+        asked = self._asked(node)
+        if asked is not None:
+            read, question = asked
+            varying: Val = yield self.node(read.args[0])
+            return self._looked_up(node, read, question, self.named(varying))
         values: list[Val] = []
         for arg in node.args:
             value = yield self.node(arg)
@@ -133,6 +140,15 @@ class CallWriter(ComparisonWriter):
 
     def _folded(self, node: p.Invoke) -> Val | None:
         """Functions are pure, so a call of constants is one; it costs what it costs, every time."""
+        found = self._folding(node)
+        if found is None:
+            return None
+        result, cost = found
+        self.writer.charge(cost)
+        value = self.constant(result)
+        return Val(value.code, value.kind, fails=isinstance(result, Exception), constant=False)
+
+    def _folding(self, node: p.Invoke) -> tuple[Value, int] | None:
         args = tuple(arg.value for arg in node.args if isinstance(arg, p.Const))
         meter = new_meter(MAX_FOLDING)
         try:
@@ -142,7 +158,7 @@ class CallWriter(ComparisonWriter):
         finally:
             self.budget.settle(meter)
 
-    def _folded_within(self, node: p.Invoke, args: tuple[Value, ...], meter: Meter) -> Val | None:
+    def _folded_within(self, node: p.Invoke, args: tuple[Value, ...], meter: Meter) -> tuple[Value, int] | None:
         if not node.args or (not node.cost.needs_result and node.cost(meter, args, None) > MAX_FOLDED):
             return None
         if any(isinstance(arg, (list, dict)) for arg in args) or node.invocation.function in {"lists.range", "replace"}:
@@ -151,9 +167,7 @@ class CallWriter(ComparisonWriter):
         cost = node.cost(meter, args, result)
         if cost > MAX_FOLDED or isinstance(result, (list, dict)):
             return None
-        self.writer.charge(cost)
-        value = self.constant(result)
-        return Val(value.code, value.kind, fails=isinstance(result, Exception), constant=False)
+        return result, cost
 
     def _not(self, node: p.Invoke) -> Walk[Val]:
         writer = self.writer
@@ -170,19 +184,11 @@ class CallWriter(ComparisonWriter):
         writer = self.writer
         overload = self._only_overload(node)
         template = TEMPLATES.get(node.invocation.overload_id) or self._dynamic_template(node, values)
-        remembered = self._remembered(node, overload)
+        if self._is_remembered(node, overload):
+            return self._looked_up(node, node, None, values[0].code)
         target = writer.temporary()
         kind: str | None = None
-        if remembered is not None:
-            position, name = remembered
-            text = values[position].code
-            guard = f"{text}.__class__ is str and len({text}) < {MEMO_TEXT}"
-            writer.line(f"{target}, n = {name}({text}) if {guard} else NOT_REMEMBERED")
-            with writer.block(f"if {target} is not TOO_MUCH:"):
-                self._spend_on_parsing(node)
-                writer.charge_now("n")
-            kind = _result_kind(overload)
-        elif template is not None and len(template.classes) == len(values):
+        if template is not None and len(template.classes) == len(values):
             guards = _guards(values, template.classes)
             if node.invocation.overload_id == "" and template.classes == ("int", "int"):
                 # A dynamic number may as well be a double, such as all numbers in JSON; NaN has no order.
@@ -315,19 +321,72 @@ class CallWriter(ComparisonWriter):
             return None
         return Template((kind, kind), f"{{0}} {operator} {{1}}", "bool") if kind in {"int", "str"} else None
 
-    def _remembered(self, node: p.Invoke, overload: Overload | None) -> tuple[int, str] | None:
-        """The position of the only argument that varies, and the function that remembers results for it."""
+    # --- results that are remembered
+
+    def _is_remembered(self, node: p.Invoke, overload: Overload | None) -> bool:
+        """Whether the call parses a text that varies, and nothing else of it varies."""
         if overload is None or overload.impl is None or node.invocation.function not in _REMEMBERED:
-            return None
+            return False
         varying = [index for index, arg in enumerate(node.args) if not isinstance(arg, p.Const)]
         # A pattern that varies is not remembered: compiling it would not be counted.
         if varying != [0] or overload.args[0].kind is not Kind.STRING:
+            return False
+        return all(map(_fits_class, node.args, (wanted.kind for wanted in overload.args)))
+
+    def _asked(self, node: p.Invoke) -> tuple[p.Invoke, Question] | None:
+        """The call that parses and what is asked about its result, such as semver(x).isGreaterThan(semver("1.2.3"))."""
+        overload = self._only_overload(node)
+        if overload is None or overload.impl is None or overload.metered or overload.result.kind not in _SCALARS:
             return None
-        fitting = zip(node.args, overload.args, strict=True)
-        if not all(_fits_class(arg, wanted.kind) for arg, wanted in fitting):
+        first, *rest = node.args or (None,)
+        if not isinstance(first, p.Invoke) or overload.args[0].kind not in _NAMED or node.cost.fixed is None:
             return None
-        args = [arg.value if isinstance(arg, p.Const) else None for arg in node.args]
-        return varying[0], self.constants.add(memoized(overload, node.cost, args, varying[0]))
+        if node.invocation.until_error or self.types.get(first.id) != overload.args[0]:
+            return None
+        if len(overload.args) != len(node.args) or not self._is_remembered(first, self._only_overload(first)):
+            return None
+        constants: list[Value] = []
+        cost = node.cost.fixed
+        for arg, wanted in zip(rest, overload.args[1:], strict=True):
+            known = self._known(arg)
+            # Nothing whose length would be work, and no error.
+            if known is None or wanted.kind not in _NAMED or type_of(known[0]) != wanted:
+                return None
+            constants.append(known[0])
+            cost += known[1]
+        return first, Question(overload.impl, tuple(constants), cost)
+
+    def _known(self, node: p.Node) -> tuple[Value, int] | None:
+        """The value of a constant or of a call of constants, and its cost."""
+        match node:
+            case p.Const(value=value):
+                return value, 0
+            case p.Invoke(args=args) if all(isinstance(arg, p.Const) for arg in args):
+                return self._folding(node)
+            case _:
+                return None
+
+    def _looked_up(self, node: p.Invoke, read: p.Invoke, question: Question | None, text: str) -> Val:
+        """A text in the memo of the call that reads it; with a question, `node` is what asks it."""
+        writer = self.writer
+        overload = self._only_overload(read)
+        assert overload is not None  # noqa: S101 - see _is_remembered
+        constants = [arg.value for arg in read.args[1:] if isinstance(arg, p.Const)]
+        memo = memo_of(overload, read.cost, constants, question)
+        known, learn = self.constants.add(memo.known), self.constants.add(memo.learn)
+        target = writer.temporary()
+        guard = f"{text}.__class__ is str and len({text}) < {MEMO_TEXT}"
+        writer.line(f"{target}, n = {known}({text}) or {learn}({text}) if {guard} else NOT_REMEMBERED")
+        with writer.block(f"if {target} is not TOO_MUCH:"):
+            self._spend_on_parsing(read)
+            writer.charge_now("n")
+        with writer.block("else:"):
+            self._slow_call(read, [Val(text), *map(self.constant, constants)], target)
+            if question is not None:
+                writer.charge(question.cost - (node.cost.fixed or 0))  # of its constants
+                self._slow_call(node, [Val(target), *map(self.constant, question.constants)], target)
+        writer.joined()
+        return Val(target, _result_kind(self._only_overload(node)))
 
     # --- loops that collect
 

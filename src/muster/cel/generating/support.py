@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from muster.cel.costs.meter import exceeded, new_meter, spend_on_call
+from muster.cel.costs.meter import exceeded, spend_on_call
 from muster.cel.costs.runtime import LIMIT_MESSAGE, Price
+from muster.cel.generating.memos import TOO_MUCH
 from muster.cel.running.accumulate import insert_into
 from muster.cel.running.dispatch import Invocation, as_value, call_safely
 from muster.cel.running.interpreter import is_member, iterations
@@ -24,13 +24,8 @@ from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
-    from muster.cel.declarations import Overload
     from muster.cel.running import plan as p
     from muster.cel.values.value import Value
-
-MEMO_SIZE = 1024
-MEMO_TEXT = 512  # longer texts are not remembered
-MEMO_UNITS = 512  # and neither are results that took more work
 
 
 class LimitReached(BudgetExceededError):  # noqa: N818 - raised in every loop of generated code: short on purpose
@@ -216,42 +211,6 @@ def new_message(node: p.MakeMap, meter: Meter, entries: list[tuple[Value, Value]
 
 def insert(meter: Meter, accumulator: Value, *entry: Any) -> Value:
     return call_safely(insert_into, (meter, accumulator, *entry))
-
-
-TOO_MUCH: Value = object()
-
-
-def memoized(overload: Overload, price: Price, args: Sequence[Value], position: int) -> Value:
-    """A call of which only one argument varies, with its results for short texts remembered: value and cost.
-
-    What takes more work than a little is not done here, where it would not be counted: the value is then TOO_MUCH.
-    """
-    before, after = tuple(args[:position]), tuple(args[position + 1 :])
-    implementation: Value = overload.impl
-    counted = bool(price.inline) and not price.needs_result  # by the lengths of texts alone
-    costs: dict[int, int] = {}  # by the length of the one that varies, which is below MEMO_TEXT
-
-    @lru_cache(maxsize=MEMO_SIZE)
-    def remembered(text: str) -> tuple[Value, int]:
-        meter = new_meter(MEMO_UNITS)
-        try:
-            try:
-                if overload.metered:
-                    result = implementation(meter, *before, text, *after)
-                else:
-                    result = implementation(*before, text, *after)
-            except EvaluationError as error:
-                result = as_value(error)
-            if not counted:
-                return result, price(meter, (*before, text, *after), result)
-            cost = costs.get(len(text))
-            if cost is None:
-                cost = costs[len(text)] = price(meter, (*before, text, *after), result)
-            return result, cost
-        except BudgetExceededError:
-            return TOO_MUCH, 0
-
-    return remembered
 
 
 def empty() -> Iterator[Value]:

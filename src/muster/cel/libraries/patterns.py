@@ -73,6 +73,17 @@ def regex(meter: Meter, pattern: str, length: int) -> Regex:
     return found
 
 
+def known_regex(pattern: str) -> Regex | None:
+    """The compiled pattern, if it was compiled before and has no fault."""
+    place = _place(pattern)
+    return place[0] if place and isinstance(place[0], Regex) else None
+
+
+def longest_text(found: Regex, units: int) -> int:
+    """How long a text may be for `regex` to charge no more than the units for it; negative if none is so short."""
+    return (MATCHING * units - 1) // found.size - 1
+
+
 def each_match(meter: Meter, found: Regex, data: bytes) -> Iterator[list[Span]]:
     """Every match. To find the next one may mean to look at all of the rest, so each is charged for that."""
     for spans in found.all(data):

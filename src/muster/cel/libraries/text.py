@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, STRING
@@ -10,9 +11,9 @@ from muster.cel.costs.charge import LANGUAGE, Charge
 from muster.cel.costs.operands import CallEstimate
 from muster.cel.costs.ranges import ONE, Range
 from muster.cel.costs.runtime import PATTERN, TRAVERSAL, Price, content_size, traversal
-from muster.cel.declarations import Function
+from muster.cel.declarations import Function, Prepared
 from muster.cel.libraries.declare import call, method
-from muster.cel.libraries.patterns import regex
+from muster.cel.libraries.patterns import known_regex, longest_text, regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 def matches(meter: Meter, text: str, pattern: str) -> bool:
     return regex(meter, pattern, len(text)).found_in(text)
+
+
+def matching_with(units: int, pattern: str) -> Prepared | None:
+    """Matching with a pattern that has been compiled, and texts that take no more work."""
+    found = known_regex(pattern)
+    return None if found is None else Prepared(found.found_in, longest_text(found, units))
 
 
 def contains_text(text: str, part: str) -> bool:
@@ -93,8 +100,13 @@ FUNCTIONS = (
     Function(
         "matches",
         (
-            call("matches", (STRING, STRING), BOOL, matches, metered=True, charges=_MATCH),
-            method("matches_string", (STRING, STRING), BOOL, matches, metered=True, charges=_MATCH),
+            replace(
+                call("matches", (STRING, STRING), BOOL, matches, metered=True, charges=_MATCH), prepared=matching_with
+            ),
+            replace(
+                method("matches_string", (STRING, STRING), BOOL, matches, metered=True, charges=_MATCH),
+                prepared=matching_with,
+            ),
         ),
         doc="Whether an RE2 pattern matches anywhere in the text. Anchor it with ^ and $ to mean all of the text.",
         examples={"'v1.30.4'.matches('^v1[.]3[0-9]')": True, "matches('abc', '^b')": False},

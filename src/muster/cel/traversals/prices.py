@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from muster.cel.values.value import Value
 
 
+_LEAVES = frozenset({int, bool, type(None)})  # beside texts and doubles
+
+
 def tree_traversal(meter: Meter, value: Value) -> int:
     """Kubernetes' price of walking over a value with everything in it."""
     total = 0
@@ -41,15 +44,24 @@ def tree_traversal(meter: Meter, value: Value) -> int:
 
 def json_tree(meter: Meter, value: Value) -> int:
     """What making a parsed document costs: each map and each list in it."""
+    spend(meter, 1)
     total = 0
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        spend(meter, 1)
-        if isinstance(item, Mapping):
+    containers = [value]
+    for item in containers:
+        kind = item.__class__
+        if kind is dict or (kind is not list and isinstance(item, Mapping)):  # an abstract class is slow to ask
             total += MAP
-            pending.extend(item.values())
+            items = item.values()
         elif isinstance(item, (list, tuple)):
             total += LIST
-            pending.extend(item)
+            items = item
+        else:
+            continue
+        meter[0] -= len(items)  # each of them is a visit, also those that are not worth a place in the queue
+        if meter[0] < 0:
+            raise exceeded(meter)
+        for each in items:
+            kind = each.__class__
+            if kind is not str and kind is not float and kind not in _LEAVES:
+                containers.append(each)
     return total

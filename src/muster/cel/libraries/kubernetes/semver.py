@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
+
 from muster.cel.checking.types import BOOL, INT, STRING, struct
 from muster.cel.costs.charge import KUBERNETES
 from muster.cel.costs.formulas import PARSED
-from muster.cel.declarations import Function, Library
+from muster.cel.declarations import Function, Library, Prepared
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
 from muster.errors import EvaluationError
@@ -27,6 +30,20 @@ def semver(text: str, normalize: bool = False) -> SemverValue:
         raise EvaluationError(str(error)) from None
 
 
+def reading_versions(_: int, normalize: bool = False) -> Prepared:
+    """What `semver` does; it is little work for texts of any length."""
+    return Prepared(_normalized if normalize else semver, sys.maxsize)
+
+
+def _normalized(text: str) -> SemverValue:
+    try:
+        made = SemverValue.__new__(SemverValue)  # as SemverValue(…) does, without a call of its __init__
+        made.content = parse_normalized(text)
+        return made
+    except InvalidVersionError as error:
+        raise EvaluationError(str(error)) from None
+
+
 def is_semver(text: str, normalize: bool = False) -> bool:
     return is_version(text, normalize=normalize)
 
@@ -41,8 +58,8 @@ def _int64(number: int) -> int:
 
 
 _PAIR = (SEMVER, SEMVER)
-_STRICT = call("string_to_semver", (STRING,), SEMVER, semver)
-_NORMALIZED = call("string_bool_to_semver", (STRING, BOOL), SEMVER, semver)
+_STRICT = replace(call("string_to_semver", (STRING,), SEMVER, semver), prepared=reading_versions)
+_NORMALIZED = replace(call("string_bool_to_semver", (STRING, BOOL), SEMVER, semver), prepared=reading_versions)
 _IS_STRICT = call("is_semver_string", (STRING,), BOOL, is_semver)
 _IS_NORMALIZED = call("is_semver_string_bool", (STRING, BOOL), BOOL, is_semver)
 

@@ -1,0 +1,114 @@
+"""Quick ways beside the general ones: what is remembered by text, and JSON read by types."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from muster.cel import environment, make_program
+from muster.cel.generating.memos import MEMO_SIZE, MEMO_TEXT
+from muster.cel.libraries import json_text
+from muster.cel.libraries.json_text import BrokenJsonError, InvalidJsonError, decode_json
+from muster.errors import EvaluationError
+
+ENV = environment("muster")
+EXPRESSIONS = (
+    r'managedCluster.t.matches("^1\\.(30|31)\\.\\d+$")',
+    r'managedCluster.t.matches("(a|b)+c")',
+    'semver(managedCluster.t, true).isGreaterThan(semver("v1.30.0", true))',
+    'semver(managedCluster.t).isLessThan(semver("1.30.0-rc.1"))',
+    'semver(managedCluster.t).compareTo(semver("1.30.0")) > 0 || true',
+    "semver(managedCluster.t, true).major()",
+    'quantity(managedCluster.t).isGreaterThan(quantity("1Gi"))',
+    'quantity(managedCluster.t).compareTo(quantity("64"))',
+    '[1, 2].all(i, semver(managedCluster.t).isGreaterThan(semver("1.0.0")))',
+)
+_TEXTS = st.one_of(
+    st.from_regex(r"\Av?[0-9]{1,3}(\.[0-9]{1,20}){1,3}(-rc\.[0-9])?(\+b)?\Z"),
+    st.from_regex(r"\A[0-9]{1,4}(Gi|Mi|m|e3|)\Z"),
+    st.text(max_size=12),
+    st.text("abc1.", min_size=MEMO_TEXT - 2, max_size=MEMO_TEXT + 2),
+)
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+@given(values=st.lists(st.one_of(_TEXTS, st.integers(), st.none()), min_size=1, max_size=4))
+def test_values_and_costs_are_those_of_the_interpreter_whether_a_text_is_new_or_known(
+    text: str, values: list[Any]
+) -> None:
+    program = make_program(text, ENV)
+    for value in (*values, *values):
+        variables = {"managedCluster": {"t": value}}
+        found, cost = program.run(variables, 1_000_000)
+        trace = program.trace(variables)
+        assert (str(found), cost) == (str(trace.outcome), trace.cost)
+
+
+def test_a_limit_in_the_middle_of_what_is_remembered_as_one_ends_it() -> None:
+    program = make_program(EXPRESSIONS[2], ENV)
+    variables = {"managedCluster": {"t": "v1.31.0"}}
+    cost = program.cost(variables)
+    for limit in range(cost):
+        assert program.run(variables, limit)[1] == limit + 1
+        with pytest.raises(EvaluationError):
+            program.evaluate(variables, limit)
+    assert program.evaluate(variables, cost) is True
+
+
+def test_more_texts_than_are_remembered_change_nothing() -> None:
+    program = make_program(EXPRESSIONS[2], ENV)
+    answers = [program.evaluate({"managedCluster": {"t": f"v1.30.{n}"}}) for n in range(2 * MEMO_SIZE + 3)]
+    assert answers == [False, *[True] * (2 * MEMO_SIZE + 2)]
+
+
+def _read(text: str) -> object:
+    try:
+        return _exact(decode_json(text))
+    except (BrokenJsonError, InvalidJsonError) as error:
+        return type(error), str(error)
+
+
+def _exact(value: Any) -> object:
+    """With the class and the sign of every number."""
+    match value:
+        case float():
+            return "double", value, math.copysign(1, value)
+        case list():
+            return [_exact(each) for each in value]
+        case dict():
+            return [(key, _exact(each)) for key, each in value.items()]
+        case _:
+            return type(value), value
+
+
+_DOCUMENTS = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
+    max_leaves=12,
+).map(json.dumps)
+_ALMOST = st.text(r'{}[]:,"\u01-+.eE tfnalsrue' + "\x01é\ud800\ufeff", max_size=14)
+
+
+@given(st.one_of(_DOCUMENTS, _ALMOST, st.from_regex(r"\A-?[0-9]{1,40}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?\Z")))
+@example("-0")
+@example('{"a": -0, "a": [1]}')
+@example('"\\ud800"')
+@example('"\\ud83d\\ude00"')
+@example("[" * 9 + "1" + "]" * 9)
+@example("[" * 300 + "]" * 300)
+@example("1e400")
+@example("NaN")
+@example("\ufeff1")
+def test_json_read_by_types_is_json_read_carefully(text: str) -> None:
+    def refuse(_: str) -> None:
+        raise ValueError
+
+    quick = _read(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_text, "_quick", refuse)
+        assert _read(text) == quick

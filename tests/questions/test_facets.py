@@ -14,6 +14,7 @@ import pytest
 from muster.controllers.questions.kinds import Refusal
 from muster.fleet import Fleet
 from muster.questions import facet_index
+from muster.questions import observer as observer_module
 from muster.questions.asked import Scope
 from muster.questions.facet_index import FacetIndex
 from tests.builders import a_cluster, a_set, a_taint
@@ -175,3 +176,23 @@ def test_while_a_large_fleet_is_counted_for_the_first_time_askers_are_told_to_co
 
     asyncio.run(warm())
     assert answer(observer, "FleetFacets", {})["clusters"] == 3
+
+
+@pytest.mark.parametrize(("patience", "is_counted"), [(30.0, False), (0.0, True)])
+def test_decisions_come_before_the_first_count_of_a_large_fleet_for_a_while(
+    patience: float, is_counted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facet_index, "_MANY", 2)
+    monkeypatch.setattr(observer_module, "_PATIENCE", patience)
+    observer = an_observer(*(a_cluster(f"c{number}", {"a": "b"}) for number in range(3)))
+
+    async def warm() -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(observer.run(lambda: True), 0.2)
+
+    asyncio.run(warm())
+    if is_counted:
+        assert answer(observer, "FleetFacets", {})["clusters"] == 3
+    else:
+        with pytest.raises(Refusal):
+            answer(observer, "FleetFacets", {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+T = TypeVar("T")
 _NO_CODE = -1
-_MOST_COMPUTED = 16  # masks that a column keeps for those who ask again
+_MOST_COMPUTED = 16  # masks, and what is made of them, that a column keeps for those who ask again
 
 
 class Derived:
@@ -61,7 +62,7 @@ class Column:
         self.values: list[Hashable] = []
         self._code_of: dict[Hashable, int] = {}
         self._derived: dict[Callable[[Hashable], Hashable], Derived] = {}
-        self._computed: dict[Hashable, NDArray[np.bool_]] = {}
+        self._computed: dict[Hashable, Any] = {}
 
     def copy(self) -> Column:
         """The same values on the same rows, to be changed alone."""
@@ -95,21 +96,21 @@ class Column:
         """The codes of many values at once."""
         for value in dict.fromkeys(values):
             self.code(value)
-        return [self._code_of[value] for value in values]
+        return list(map(self._code_of.__getitem__, values))
 
     def fill(self, rows: list[int], values: list[Hashable]) -> None:
         """Set many rows at once."""
         self.codes[rows] = self.codes_of(values)
         self._computed.clear()
 
-    def computed(self, key: Hashable, compute: Callable[[], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """A mask that follows from the codes and the key, kept as long as no row changes. Nobody may change it."""
-        known = self._computed.get(key)
+    def computed(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What follows from the codes and the key, kept as long as no row changes. Nobody may change it."""
+        known: T | None = self._computed.get(key)
         if known is None:
+            known = compute()
             if len(self._computed) >= _MOST_COMPUTED:
                 self._computed.clear()
-            known = self._computed[key] = compute()
-            known.flags.writeable = False
+            self._computed[key] = known
         return known
 
     def put(self, row: int, value: Hashable) -> bool:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
 _CHUNK = 1024  # rows of a column that are filled in one step
-_CHUNK_BYTES = 2**20  # and of how much JSON
+_CHUNK_BYTES = 2**22  # and of how much JSON
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
 MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
 
@@ -442,7 +442,8 @@ class Fleet(ObjectRows):
         start = 0
         while start < len(rows):
             end = self._end_of_chunk(rows, start)
-            chunk: list[int] = [row for row in rows[start:end].tolist() if self._encoded[row] is not None]
+            # An object has bytes: to look at how many touches no object, and most of those would not be at hand.
+            chunk: list[int] = rows[start:end][self._sizes[rows[start:end]] > 0].tolist()
             if read is None:
                 values = [self.scores.projection(self._names[row], path) for row in chunk]
             else:
@@ -468,6 +469,7 @@ def _without_deletion(column: Column) -> NDArray[np.bool_]:
     missing = column.code(project({"metadata": {"name": ""}}, DELETION))
     null = column.code(project({"metadata": {"deletionTimestamp": None}}, DELETION))
     there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
+    there.flags.writeable = False
     return there
 
 

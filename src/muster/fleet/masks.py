@@ -7,6 +7,7 @@ on its own. Every row has the verdict that evaluating its own object gives.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ _MOST_REMEMBERED = 200_000
 _KEY_SPACE = 2**62
 _CHUNK = 8192  # rows that are grouped at once while a mask is filled
 _CELLS = 8 * _CHUNK  # and rows times columns
+_SMALL = 8 * _CHUNK  # combinations of values up to which a table of them takes less than sorting, and more rows at once
 _NOTHING_KNOWN = (int(Verdict.NO), 0)
 
 
@@ -92,7 +94,8 @@ class Mask:
         self._known.clear()
         self._own.clear()
         self.redo = set()
-        size = max(min(_CHUNK, _CELLS // max(len(self._columns or ()), 1)), 1)
+        most = _CHUNK if self._columns is None or _combinations(self._columns) > _SMALL else 8 * _CHUNK
+        size = max(min(most, _CELLS // max(len(self._columns or ()), 1)), 1)
         for start in range(0, len(rows), size):
             chunk = rows[start : start + size]
             if self._columns is None:
@@ -125,9 +128,7 @@ class Mask:
         Where that one does not stand for another (it has changed meanwhile, a budget ended it, the other is larger than
         its verdict goes), that one is looked at by itself, at the end.
         """
-        combined = _combined(columns, rows) if columns else np.zeros(len(rows), dtype=np.int64)
-        _, first, inverse = np.unique(combined, return_index=True, return_inverse=True)
-        inverse = inverse.reshape(-1)
+        first, inverse = _grouped(columns, rows)
         by_group = np.zeros(len(first), dtype=np.int8)
         up_to = np.full(len(first), ANY_SIZE)
         own: dict[int, int] = {}
@@ -169,10 +170,12 @@ class Mask:
     def update(self, row: int) -> bool:
         """Evaluate one row again; whether its verdict is another one now."""
         verdict = self._current(row)
-        if self.verdicts[row] == verdict:
+        before = self.verdicts[row]
+        if before == verdict:
             return False
         self.verdicts[row] = verdict
-        self._has_errors = None
+        if Verdict.ERROR in (verdict, before):
+            self._has_errors = True if verdict == Verdict.ERROR else None
         return True
 
     def clear(self, row: int) -> bool:
@@ -218,6 +221,28 @@ class Mask:
         except Exception:  # an object that cannot be decoded, or a bug: either concerns this row and no other
             return int(Verdict.ERROR), 0
         return int(match.verdict), match.up_to
+
+
+def _combinations(columns: list[Column]) -> int:
+    """How many combinations of their values there could be."""
+    return math.prod(max(column.distinct, 1) for column in columns)
+
+
+def _grouped(columns: list[Column], rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The place of the first row of every group, and the group of every row."""
+    if (space := _combinations(columns)) > _SMALL:
+        _, first, inverse = np.unique(_combined(columns, rows), return_index=True, return_inverse=True)
+        return first, inverse.reshape(-1)
+    combined: NDArray[np.integer] = columns[0].codes[rows] if columns else np.zeros(len(rows), dtype=np.intp)
+    for column in columns[1:]:
+        combined = combined * np.intp(column.distinct) + column.codes[rows]
+    # Written from the last row to the first, so that the first one stays. Where no row is, nothing is read.
+    first_of = np.full(space, -1, dtype=np.intp)
+    first_of[combined[::-1]] = np.arange(len(rows) - 1, -1, -1, dtype=np.intp)
+    there = np.flatnonzero(first_of >= 0)
+    group_of = np.zeros(space, dtype=np.intp)
+    group_of[there] = np.arange(len(there), dtype=np.intp)
+    return first_of[there], group_of[combined]
 
 
 def _combined(columns: list[Column], rows: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from weakref import WeakSet
 import msgspec
 import numpy as np
 
+from muster.fleet.name_order import NameOrder
 from muster.fleet.sections import Sections, find_sections
 from muster.values.json import JsonMapping, JsonObject
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from muster.fleet.snapshots import Snapshot
 
-_FEW: Final = 16  # of so many rows one: to sort those takes less than to go through all
 FIRST_CAPACITY: Final = 1024
 
 
@@ -43,10 +43,8 @@ class ObjectRows:
         self._peeked: tuple[bytes | None, JsonObject] = (None, {})
         self._free: list[int] = []
         self._sorted: list[str] = []
-        self._ranks: NDArray[np.int32] | None = None
-        self._order: NDArray[np.intp] | None = None  # rows by name
+        self._order: NameOrder | None = None
         self._rows: NDArray[np.intp] | None = None
-        self._in_place = False
         self._capacity = FIRST_CAPACITY
         self._snapshots: WeakSet[Snapshot] = WeakSet()  # those that somebody still looks at
         self._followed: list[set[int]] = []
@@ -113,35 +111,23 @@ class ObjectRows:
 
     def in_order(self, mask: NDArray[np.bool_]) -> NDArray[np.intp]:
         """The rows of a mask in the order of their names."""
-        order = self._ordering()
-        if self._in_place:  # as they are after a load: names and rows go together
-            return np.flatnonzero(mask)
-        return order[mask[order]]
+        return self.name_order.of(mask)
 
     def ordered(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """These rows, of which there is none twice, in the order of their names."""
-        if len(rows) * _FEW > self._capacity:
-            mask = np.zeros(self._capacity, dtype=np.bool_)
-            mask[rows] = True
-            return self.in_order(mask)
-        self._ordering()
-        return np.sort(rows) if self._in_place else rows[np.argsort(self.ranks[rows])]
+        return self.name_order.sorted(rows)
 
-    def _ordering(self) -> NDArray[np.intp]:
+    @property
+    def name_order(self) -> NameOrder:
+        """The order as it is now, for those who ask later what it was."""
         if self._order is None:
-            self._order = order = self._by_name()
-            self._in_place = bool((order[1:] > order[:-1]).all())
+            self._order = NameOrder(self._by_name(), self._capacity)
         return self._order
 
     @property
     def ranks(self) -> NDArray[np.int32]:
         """The place of every row in the order of names."""
-        if self._ranks is None:
-            order = self._ordering()
-            ranks = np.zeros(self._capacity, dtype=np.int32)
-            ranks[order] = np.arange(len(order), dtype=np.int32)
-            self._ranks = ranks
-        return self._ranks
+        return self.name_order.ranks
 
     def _by_name(self) -> NDArray[np.intp]:
         row_of = self._row_of
@@ -156,8 +142,8 @@ class ObjectRows:
         self._row_of, self._names = dict(other._row_of), list(other._names)
         self._encoded, self._free, self._sorted = list(other._encoded), list(other._free), list(other._sorted)
         self._sections = other._sections.copy()
-        self._ranks, self._order, self._rows = other._ranks, other._order, other._rows
-        self._in_place, self._capacity, self._sizes = other._in_place, other._capacity, other._sizes.copy()
+        self._order, self._rows = other._order, other._rows
+        self._capacity, self._sizes = other._capacity, other._sizes.copy()
 
     # ----------------------------------------------------------------------------------------------- changing
 
@@ -181,7 +167,7 @@ class ObjectRows:
             self._store(row, encoded)
             self._sections.put(row, found)
         self._sorted = sorted(self._row_of)
-        self._ranks = self._order = self._rows = None
+        self._order = self._rows = None
 
     def _new_row(self, name: str, *, in_order: bool) -> int:
         if self._free:
@@ -200,19 +186,19 @@ class ObjectRows:
         self.generation += 1
         if in_order:
             insort(self._sorted, name)
-            self._ranks = self._order = self._rows = None
+            self._order = self._rows = None
         return row
 
     def _free_row(self, name: str, row: int) -> None:
         """The object is gone: its row holds none from now on."""
         del self._row_of[name]
         del self._sorted[bisect_left(self._sorted, name)]
-        self._ranks = self._order = self._rows = None
+        self._order = self._rows = None
         self._store(row, None)
         self._free.append(row)
         self.generation += 1
 
     def _grow(self) -> None:
         self._capacity *= 2
-        self._ranks = self._order = self._rows = None
+        self._order = self._rows = None
         self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))

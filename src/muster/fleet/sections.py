@@ -9,6 +9,7 @@ without labels, claims in another form) is left to extraction.py, which looks at
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from operator import attrgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -66,6 +67,7 @@ class _Named(Struct, gc=False):
 
 _OBJECT: Final = msgspec.json.Decoder(_Object)
 _NAMED: Final = msgspec.json.Decoder(_Named)
+_LABEL: Final = attrgetter("label")
 _ANY: Final = msgspec.json.Decoder()
 
 
@@ -126,11 +128,11 @@ class Sections:
         sections = {_LABELS: self._labels, _CLAIMS: self._claims, DELETION: self._deletion}[place]
 
         def values(rows: list[int], encoded: Sequence[bytes | None]) -> list[Hashable]:
-            at_hand = [sections[row] for row in rows]
+            at_hand = _taken(sections, rows)
             kinds = set(map(type, at_hand))
             if NoneType in kinds:
                 self._look_up([row for row in rows if sections[row] is None], encoded)
-                at_hand = [sections[row] for row in rows]
+                at_hand = _taken(sections, rows)
             raws = at_hand if kinds == {Raw} else [section for section in at_hand if type(section) is Raw]
             try:
                 found = read(raws)  # type: ignore[arg-type]  # that all are Raw is in `kinds`
@@ -151,6 +153,12 @@ class Sections:
                 self.put(row, find_sections(obj))
             except _UNREADABLE:  # looked at as a whole, where it is contained
                 self._labels[row] = self._claims[row] = UNSET
+
+
+def _taken(sections: list[_Section], rows: list[int]) -> list[_Section]:
+    if rows and rows[-1] - rows[0] == len(rows) - 1:  # one after the other, as after a load: `rows` has none twice
+        return sections[rows[0] : rows[-1] + 1]
+    return [sections[row] for row in rows]
 
 
 def _merged(
@@ -201,7 +209,9 @@ def _label_reader(key: str) -> _Read:
     decode_lines = msgspec.json.Decoder(shape).decode_lines
 
     def read(raws: list[Raw]) -> list[Hashable]:
-        values = [labels.label for labels in decode_lines(_lines(raws))]  # type: ignore[attr-defined]
+        values: list[Hashable] = list(map(_LABEL, decode_lines(_lines(raws))))
+        if len(values) == len(raws) and set(map(type, values)) == {str}:
+            return values
         return [
             value if type(value) is str else _absent(raw) if value is UNSET else frozen(value)
             for value, raw in zip(values, raws, strict=True)

@@ -57,7 +57,7 @@ def _is_number(text: str) -> bool:
 
 def digest_of(clusters: Iterable[str]) -> str:
     """SHA-256 of the sorted names, each on a line of its own: what `sort | sha256sum` says."""
-    return hashlib.sha256("".join(f"{name}\n" for name in sorted(clusters)).encode()).hexdigest()
+    return hashlib.sha256("\n".join([*sorted(clusters), ""]).encode()).hexdigest()
 
 
 def next_marks(before: Marks | None, names: Sequence[str], changed: Collection[str], clusters: Iterable[str]) -> Marks:

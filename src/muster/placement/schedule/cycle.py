@@ -21,13 +21,21 @@ if TYPE_CHECKING:
     from muster.placement.schedule.sets import Visibility
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Decided:
     """Decisions that stand: this placement's own, and how often other placements have decided for each cluster."""
 
     own: NDArray[np.bool_]
     foreign: NDArray[np.int32]
     foreign_peak: int  # the highest count of any cluster, also of those that are not in the fleet
+    known_rows: NDArray[np.intp] | None = None
+
+    @cached_property
+    def rows(self) -> NDArray[np.intp]:
+        """All rows that are decided for by anybody, and perhaps others: no other rows are."""
+        if self.known_rows is not None:
+            return self.known_rows
+        return np.flatnonzero(self.own | (self.foreign != 0))
 
 
 def decided(fleet: Fleet, own: Iterable[str], foreign: Mapping[str, int]) -> Decided:

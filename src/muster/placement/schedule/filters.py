@@ -86,7 +86,7 @@ class TaintFilter:
     name: str = "TaintToleration"
 
     def passes(self, cycle: Cycle, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return candidates & ~cycle.taint_verdicts.blocked
+        return np.greater(candidates, cycle.taint_verdicts.blocked)  # one and not the other
 
     def why_not(self, cycle: Cycle, row: int) -> Reason | None:
         column = cycle.fleet.column(TAINTS)

@@ -9,18 +9,16 @@ import numpy as np
 
 from muster.placement.explain.ranking import topologies
 from muster.placement.schedule import conditions
+from muster.placement.schedule.candidates import Candidates
 from muster.placement.schedule.filters import FILTERS, PredicateFilter
 from muster.placement.schedule.groups import grouped
-from muster.placement.schedule.result import ScheduleResult, ScorerResult, Stage
-from muster.placement.schedule.scorers import is_uniform, uniform
+from muster.placement.schedule.result import ScheduleResult, Stage
 from muster.placement.schedule.spread import spread, with_topology
 from muster.reasons import Code, Reason, Subject, bare, sentence
 from muster.selectors import Verdict
 from muster.selectors.paths import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from muster.placement.schedule.cycle import Cycle
@@ -37,7 +35,6 @@ class Profile:
     filters: tuple[Filter, ...]
 
 
-_AHEAD: Final = 8  # times as many as are wanted, of whom mostly enough are disliked by nobody
 STANDARD: Final = Profile(tuple(make() for make in FILTERS.values()))
 
 
@@ -53,95 +50,38 @@ def schedule(cycle: Cycle, profile: Profile = STANDARD) -> ScheduleResult:
     for stage in profile.filters:
         passing = passing & stage.passes(cycle, passing)
         stages.append(Stage(stage.name, passing))
-    feasible = fleet.in_order(passing)
     # 2. Score. Weights apply to the sum; clusters with a PreferNoSelect taint come after all others.
-    results = tuple(
-        ScorerResult(each.scorer.name, each.weight, each.scorer.scores(cycle, feasible)) for each in plan.scorers
-    )
-    totals = _totals(results, len(feasible))
+    candidates = Candidates.of(cycle, passing)
     # 3. Pick. By dislike, then total, then name, so that equal clusters never flap.
-    taints = cycle.taint_verdicts
-    wanted = len(feasible) if plan.number is None else plan.number
+    picked: NDArray[np.intp] | None = None
+    wanted = candidates.count if plan.number is None else plan.number
     if plan.spread:
-        merit = _merit(totals, taints.disliked[feasible])
-        ranked = spread(fleet, plan.spread, feasible[np.argsort(-merit, kind="stable")], wanted)
-        shortfall = (min(wanted, len(feasible)) if plan.number is None else wanted) - len(ranked)
-    else:
-        ranked = _picked(feasible, totals, taints.disliked, wanted)
-        shortfall = 0 if plan.number is None else wanted - len(ranked)
+        picked = spread(fleet, plan.spread, candidates.ranked, wanted)
+    elif wanted < candidates.count:
+        picked = candidates.best(wanted)
+    taken = candidates.count if picked is None else len(picked)
+    shortfall = max(wanted - taken, 0)
     # 4. Group. Decisions are shown by name unless the placement asks for the order of scores.
-    shown = ranked
-    if not plan.by_score:
-        shown = fleet.ordered(ranked)
+    if plan.by_score:
+        shown = candidates.ranked if picked is None else picked
+    else:
+        shown = candidates.rows if picked is None else fleet.ordered(picked)
     failing = _failing(cycle, available, profile)
+    ends = cycle.taint_verdicts.ends
     return ScheduleResult(
         cycle=cycle,
         available=available,
         stages=tuple(stages),
-        feasible=feasible,
-        scorers=results,
-        totals=totals,
-        ranked=ranked,
+        candidates=candidates,
+        picked=picked,
         groups=grouped(fleet, plan.groups, shown),
-        unscheduled=max(shortfall, 0),
-        concluded=_conditions(cycle, int(np.count_nonzero(available)), len(ranked), max(shortfall, 0), failing),
-        warning=warning_of(cycle, feasible),
+        unscheduled=shortfall,
+        concluded=_conditions(cycle, int(np.count_nonzero(available)), taken, shortfall, failing),
+        warning="" if candidates.by_decisions else warning_of(cycle, candidates.rows),
         failing=failing,
         # When the first toleration that a selected cluster needs comes to its end.
-        requeue_at=min((taints.ends[row] for row in ranked.tolist() if row in taints.ends), default=None)
-        if taints.ends
-        else None,
+        requeue_at=min((ends[row] for row in shown.tolist() if row in ends), default=None) if ends else None,
     )
-
-
-def _totals(results: Sequence[ScorerResult], count: int) -> NDArray[np.int64]:
-    """The weighted sum of the scores; where no scorer tells any cluster from another, in the room of one."""
-    is_one = count > 0 and all(is_uniform(result.scores) for result in results)
-    totals = np.zeros(1 if is_one else count, dtype=np.int64)
-    for result in results:
-        scores = result.scores[:1] if is_one else result.scores
-        totals += scores if result.weight == 1 else result.weight * scores
-    return uniform(int(totals[0]), count) if is_one else totals
-
-
-def _picked(
-    feasible: NDArray[np.intp], totals: NDArray[np.int64], disliked: NDArray[np.bool_], wanted: int
-) -> NDArray[np.intp]:
-    """The best rows, best first. Where all are equal nobody is looked at behind those that are taken."""
-    if not is_uniform(totals) or not 0 < wanted < len(feasible):
-        return feasible[_best(_merit(totals, disliked[feasible]), wanted)]
-    first = feasible[: _AHEAD * wanted]
-    liked = first[~disliked[first]]
-    if len(liked) < wanted:
-        liked = feasible[~disliked[feasible]]
-    if len(liked) < wanted:
-        liked = np.concatenate((liked, feasible[disliked[feasible]]))
-    return liked[:wanted]
-
-
-def _merit(totals: NDArray[np.int64], disliked: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The totals, those of disliked clusters moved below all others."""
-    below = np.flatnonzero(disliked)
-    if not len(below):
-        return totals
-    merit = totals.copy()
-    merit[below] -= int(totals.max()) - int(totals.min()) + 1
-    return merit
-
-
-def _best(merit: NDArray[np.int64], wanted: int) -> NDArray[np.intp]:
-    """The places of the best, best first; of equals the first. Sorts only what is taken."""
-    if wanted >= len(merit):
-        return np.argsort(-merit, kind="stable")
-    if wanted <= 0:
-        return np.array([], dtype=np.intp)
-    top = np.flatnonzero(merit == merit.max())
-    if len(top) >= wanted:  # most are equal where nothing tells them apart
-        return top[:wanted]
-    least = np.partition(merit, len(merit) - wanted)[len(merit) - wanted]
-    better = np.flatnonzero(merit > least)
-    taken = np.concatenate((better, np.flatnonzero(merit == least)[: wanted - len(better)]))
-    return taken[np.argsort(-merit[taken], kind="stable")]
 
 
 def why_not(result: ScheduleResult, name: str, profile: Profile = STANDARD) -> str | None:
@@ -248,10 +188,8 @@ def _refused(cycle: Cycle, available: NDArray[np.bool_]) -> ScheduleResult:
         cycle=cycle,
         available=available,
         stages=(),
-        feasible=nothing,
-        scorers=(),
-        totals=np.array([], dtype=np.int64),
-        ranked=nothing,
+        candidates=Candidates(cycle, np.zeros_like(available), cycle.fleet.name_order),
+        picked=nothing,
         groups=(),
         unscheduled=0,
         concluded=_conditions(cycle, int(np.count_nonzero(available)), 0, 0, nothing),

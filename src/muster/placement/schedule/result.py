@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from muster.placement.schedule.candidates import Candidates, ScorerResult
     from muster.placement.schedule.cycle import Cycle
     from muster.placement.schedule.groups import Group
     from muster.placement.schedule.plan import Fault
@@ -27,15 +28,6 @@ class Stage:
 
     name: str
     passing: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class ScorerResult:
-    """A scorer's numbers for the feasible rows, before its weight."""
-
-    name: str
-    weight: int
-    scores: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +66,8 @@ class ScheduleResult:
     cycle: Cycle
     available: NDArray[np.bool_]
     stages: tuple[Stage, ...]
-    feasible: NDArray[np.intp]  # rows left after all filters, in the order of names
-    scorers: tuple[ScorerResult, ...]
-    totals: NDArray[np.int64]  # of the feasible rows
-    ranked: NDArray[np.intp]  # the selected rows, best first
+    candidates: Candidates
+    picked: NDArray[np.intp] | None  # the selected rows, best first; None: all candidates
     groups: tuple[Group, ...]
     unscheduled: int
     concluded: Mapping[str, Concluded]  # the conditions, by type
@@ -87,6 +77,35 @@ class ScheduleResult:
     requeue_at: datetime | None = None
 
     @property
+    def feasible(self) -> NDArray[np.intp]:
+        """Rows left after all filters, in the order of names."""
+        return self.candidates.rows
+
+    @property
+    def scorers(self) -> tuple[ScorerResult, ...]:
+        return self.candidates.scorers
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """Of the feasible rows."""
+        return self.candidates.totals
+
+    @property
+    def ranked(self) -> NDArray[np.intp]:
+        """The selected rows, best first."""
+        return self.candidates.ranked if self.picked is None else self.picked
+
+    @property
+    def count(self) -> int:
+        """How many are selected."""
+        return self.candidates.count if self.picked is None else len(self.picked)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The selected rows in any order: for whom that is enough, nobody is ranked."""
+        return self.candidates.rows if self.picked is None else self.picked
+
+    @property
     def conditions(self) -> dict[str, Condition]:
         """The conditions in words."""
         return {kind: each.condition() for kind, each in self.concluded.items()}
@@ -94,7 +113,7 @@ class ScheduleResult:
     @property
     def selected(self) -> list[str]:
         """Names of the selected clusters, sorted."""
-        return sorted(self.cycle.fleet.names(self.ranked.tolist()))
+        return sorted(self.cycle.fleet.names(self.rows.tolist()))
 
     @property
     def selected_by_rank(self) -> list[str]:

@@ -30,16 +30,6 @@ _NOT_KNOWN: Final = float("nan")
 _SHOWN: Final = 40  # characters of a figure that cannot be used
 
 
-def uniform(score: int, count: int) -> NDArray[np.int64]:
-    """The same score for so many, in the room of one; nobody can write there."""
-    return np.ndarray((count,), dtype=np.int64, buffer=np.int64(score).tobytes(), strides=(0,))
-
-
-def is_uniform(scores: NDArray[np.int64]) -> bool:
-    """Whether these are one score in the room of one, so that nobody need look at each."""
-    return scores.strides == (0,)
-
-
 class Scorer(Protocol):
     """Scores the given rows. `reads` are the paths it depends on, so that a change wakes the placement."""
 
@@ -55,39 +45,63 @@ class Scorer(Protocol):
         """Something the user should know about these scores."""
 
 
+class DecisionScorer:
+    """A scorer that looks at decisions and at nothing else: clusters for which there are none have the same score.
+
+    What a cycle holds of decisions never changes, so that such scores can be computed at any time.
+    """
+
+    __slots__ = ()
+
+    @property
+    def usual_score(self) -> int:
+        """Of clusters for which there are no decisions."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
-class SteadyScorer:
+class SteadyScorer(DecisionScorer):
     """Clusters that are decided already are better than others."""
 
     name: str = "Steady"
     reads: frozenset[Path] = frozenset()
 
+    @property
+    def usual_score(self) -> int:
+        return 0
+
     def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        if not cycle.decided.own.any():
-            return uniform(0, len(rows))
-        return np.where(cycle.decided.own[rows], np.int64(_MOST), np.int64(0))
+        return cycle.decided.own.take(rows) * np.int64(_MOST)
 
     def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class BalanceScorer:
+class BalanceScorer(DecisionScorer):
     """Clusters with fewer decisions of other placements are better."""
 
     name: str = "Balance"
     reads: frozenset[Path] = frozenset()
 
+    @property
+    def usual_score(self) -> int:
+        return _MOST
+
     def scores(self, cycle: Cycle, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        if cycle.decided.foreign_peak == 0:
-            return uniform(_MOST, len(rows))
-        counts = cycle.decided.foreign[rows]
-        # Truncated before it is doubled, as upstream does: scores are even numbers.
-        halves = np.trunc(_MOST * (0.5 - counts / cycle.decided.foreign_peak)).astype(np.int64)
-        return np.where(counts == 0, np.int64(_MOST), 2 * halves)
+        counts, peak = cycle.decided.foreign.take(rows), cycle.decided.foreign_peak
+        if peak >= len(rows):
+            return _balance(counts, peak)
+        return _balance(np.arange(peak + 1), peak).take(counts)  # counts are few, and clusters many
 
     def warning(self, cycle: Cycle, rows: NDArray[np.intp]) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
+
+
+def _balance(counts: NDArray[np.integer], peak: int) -> NDArray[np.int64]:
+    # Truncated before it is doubled, as upstream does: scores are even numbers.
+    halves = np.trunc(_MOST * (0.5 - counts / max(peak, 1))).astype(np.int64)
+    return np.where(counts == 0, np.int64(_MOST), 2 * halves)
 
 
 @dataclass(frozen=True, slots=True)

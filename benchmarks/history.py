@@ -16,6 +16,7 @@ import msgspec
 
 from benchmarks.fleet import clusters
 from muster.client import Client, Connection
+from muster.controllers.placements.drafts import draft_of
 from muster.controllers.placements.history import HistoryKeeper
 from muster.controllers.placements.keys import Key
 from muster.controllers.placements.moves import MoveReport
@@ -26,6 +27,9 @@ from muster.controllers.runtime.metrics import ControllerMetrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from muster.controllers.placements.history import Draft
+    from muster.placement.schedule.result import ScheduleResult
 
 SIZES = [int(size) for size in os.environ.get("MUSTER_HISTORY_CLUSTERS", "10,10000,100000").split(",")]
 PLACEMENTS = 100
@@ -106,16 +110,20 @@ async def measure(size: int) -> None:
         result = world.decide(key, NOW)
         assert result is not None
         selected = result.selected
-        keeper.keep(key, keeper.draft(key, world.placements[key], result, selected))
+
+        def drafted(decided: ScheduleResult) -> Draft | None:
+            pages = draft_of(decided, world.decisions.known(key))
+            return keeper.draft(key, world.placements[key], decided, pages)
+
+        keeper.keep(key, drafted(result))
         decide = microseconds(lambda _: world.decide(key, NOW), 20)
-        draft = microseconds(lambda _: keeper.draft(key, world.placements[key], result, selected), 50)
+        draft = microseconds(lambda _: drafted(result), 50)
         row = world.fleet.row(selected[0])
         assert row is not None
         world.put_cluster(selected[0], changed(world.fleet.encoded([row])[0], version="9.9.9"))
         moved = world.decide(key, NOW)
         assert moved is not None
-        left = moved.selected
-        taken = keeper.draft(key, world.placements[key], moved, left)
+        taken = drafted(moved)
         assert taken is not None
         assert taken.move is not None
         move = taken.move

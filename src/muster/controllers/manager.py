@@ -389,7 +389,7 @@ async def _run_once(
             manager.questions.ready = True
             if observer is not None:
                 observer.ready = True
-                tasks.create_task(observer.run())
+                tasks.create_task(observer.run(lambda: not manager.placements.queue.idle))
             tasks.create_task(_lead(leadership, manager, garbage, keeper, ready))
             tasks.create_task(late.run(lambda each: _begin(each, reflectors, tasks)))
             tasks.create_task(remembered.run(lambda each: _begin(each, recording, tasks)))

@@ -40,6 +40,8 @@ _CONFLICT: Final = 409
 _TIMEOUT: Final = 504
 _NOT_READY: Final = 503
 _WARM: Final = 5.0  # seconds
+_PATIENCE: Final = 30.0  # seconds that decisions come first after a start
+_LOOK: Final = 0.2  # seconds between two looks whether they still do
 _READER: Final = Reader(PartialObject)
 
 
@@ -79,9 +81,17 @@ class Observer:
 
         return Evaluator(self._world, self._clock, self._share, self._clusters, self._others)
 
-    async def run(self) -> None:
-        """Keep what questions need near at hand, so that none of them has to wait for all of it."""
+    async def run(self, has_better: Callable[[], bool] = lambda: False) -> None:
+        """Keep what questions need near at hand, so that none of them has to wait for all of it.
+
+        To read a large fleet for the first time takes as long as many decisions. `has_better` says that some of these
+        wait: they come first, for as long as whoever asks for labels can be told to come back.
+        """
         try:
+            waiting = asyncio.get_running_loop().time() + _PATIENCE
+            # Nobody tells when the last of them is made: looking five times a second costs nothing.
+            while has_better() and asyncio.get_running_loop().time() < waiting:  # noqa: ASYNC110
+                await asyncio.sleep(_LOOK)
             while True:
                 with contextlib.suppress(Exception):  # what is wrong shows to whoever asks
                     await self._share.done(self._facets.catch_up())

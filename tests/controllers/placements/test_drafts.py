@@ -11,7 +11,7 @@ from muster.api.parts import ObjectMeta
 from muster.api.placement_decision import PlacementDecision
 from muster.client.heads import Place
 from muster.controllers.placements.decision_pages import DecisionPage
-from muster.controllers.placements.drafts import GROUP_INDEX, GROUP_NAME, kept_pages
+from muster.controllers.placements.kept_pages import GROUP_INDEX, GROUP_NAME, kept_pages
 from muster.controllers.placements.keys import Key
 from muster.controllers.runtime.mirror import Stored
 from muster.placement.schedule.result import NamedClusters, paged

@@ -275,3 +275,73 @@ def test_telling_may_fail_too() -> None:
     keeper.mirror.put(encoded("a", 1, 5))
     keeper.mirror.put(encoded("b", 2))
     assert keeper.kept.keys() == {"a", "b"}
+
+
+class Wakened(Keeper):
+    """Tells what the watch brought from what we wrote."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.woken: list[str] = []
+        self.mirror = Mirror(READER, self._told, self._remove, put_written=self._put)
+
+    def _told(self, new: Stored[ConfigMap]) -> Fault | None:
+        self.woken.append(new.obj.metadata.resource_version)
+        return self._put(new)
+
+
+A = Place("n", "a")
+
+
+@pytest.mark.parametrize("first", [[], [encoded("a", 1)]])
+def test_what_we_write_wakes_nobody_though_the_watch_tells_it_before_the_answer(first: Sequence[bytes]) -> None:
+    keeper = Wakened()
+    keeper.mirror.replace(first, "1")
+    keeper.woken.clear()
+    with keeper.mirror.writing(A):
+        assert keeper.mirror.put(encoded("a", 2, {"x": "y"})) == "2"
+        keeper.mirror.put(encoded("b", 3))
+        keeper.mirror.put_written(encoded("a", 2, {"x": "y"}))
+        assert keeper.kept["a"] == {"x": "y"}
+    assert keeper.woken == ["3"]
+
+
+def test_what_others_wrote_after_us_is_told_when_the_answer_is_there() -> None:
+    keeper = Wakened()
+    with keeper.mirror.writing(A):
+        keeper.mirror.put(encoded("a", 2))
+        keeper.mirror.put(encoded("a", 4, {"theirs": "4"}))
+        keeper.mirror.put_written(encoded("a", 2))
+    assert (keeper.woken, keeper.kept) == (["4"], {"a": {"theirs": "4"}})
+
+
+def test_what_others_wrote_is_told_when_our_write_fails() -> None:
+    keeper = Wakened()
+
+    def fail() -> None:
+        with keeper.mirror.writing(A):
+            keeper.mirror.put(encoded("a", 2, {"theirs": "2"}))
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        fail()
+    assert (keeper.woken, keeper.kept) == (["2"], {"a": {"theirs": "2"}})
+
+
+def test_what_is_deleted_while_we_write_it_stays_away() -> None:
+    keeper = Wakened()
+    keeper.mirror.put(encoded("a", 1))
+    with keeper.mirror.writing(A):
+        keeper.mirror.put(encoded("a", 2))
+        keeper.mirror.remove(encoded("a", 3))
+        keeper.mirror.put_written(encoded("a", 2))
+    assert keeper.kept == {}
+
+
+def test_what_a_new_list_has_not_stays_away_though_we_write_it() -> None:
+    keeper = Wakened()
+    with keeper.mirror.writing(A):
+        keeper.mirror.put(encoded("a", 2))
+        keeper.mirror.replace([], "3")
+        keeper.mirror.put_written(encoded("a", 2))
+    assert keeper.kept == {}

@@ -316,7 +316,7 @@ class Waiting:
     def handlers(self) -> dict[str, Any]:
         return {}
 
-    async def run(self) -> None:
+    async def run(self, _: Any) -> None:
         """Nothing to do."""
 
     async def answer(self, body: bytes) -> bytes:

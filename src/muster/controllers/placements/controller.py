@@ -16,6 +16,7 @@ import msgspec
 from muster.api.managed_cluster import GROUP
 from muster.api.parts import plain_conditions
 from muster.api.placement import PLACEMENT
+from muster.client.heads import Place
 from muster.controllers.duties import SCHEDULER
 from muster.controllers.placements.decisions import DecisionWriter
 from muster.controllers.placements.drafts import draft_of
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from muster.placement import ScheduleResult
 
 _MERGE: Final = "application/merge-patch+json"
-_WORKERS: Final = 4  # they wait for the server most of the time
+_WORKERS: Final = 16  # they wait for the server most of the time, which commits what comes together at once
 _SOMETIMES: Final = (EVALUATED, SETS_USABLE, CONDITION)  # conditions that are there while they have something to say
 _SLICE: Final = 0.01  # seconds of evaluation after which others have their turn
 
@@ -141,8 +142,8 @@ class PlacementController:
             judgement = self.guards.judge(key, known.obj, result, now)
             draft = self._draft(key, result, judgement)
             cautious = self._draft(key, result, judgement.cautious()) if judgement and judgement.must_write else None
-            self.world.decisions.assume(key, draft.selected)
-            entry = self.history.draft(key, known, result, draft.selected, is_held=draft.count != len(result.ranked))
+            self.world.decisions.assume(key, draft.gained, (*draft.lost, *draft.surplus))
+            entry = self.history.draft(key, known, result, draft)
         try:
             with self._metrics.binding():
                 if judgement is not None and judgement.must_write:
@@ -163,8 +164,8 @@ class PlacementController:
 
     def _draft(self, key: Key, result: ScheduleResult, judgement: Judgement | None) -> Draft:
         if judgement is None:
-            return draft_of(result, present=self.world.decisions.of(key))
-        return draft_of(result, judgement.held, self.world.decisions.of(key), judgement.going)
+            return draft_of(result, self.world.decisions.known(key))
+        return draft_of(result, self.world.decisions.known(key), judgement.held, judgement.going)
 
     async def _remember(self, key: Key, placement: Placement, judgement: Judgement, cautious: Draft | None) -> None:
         """What guards must remember is written before anything goes. If it cannot be, only what comes is written."""
@@ -237,5 +238,6 @@ class PlacementController:
     async def _patch_status(self, key: Key, placement: Placement, status: dict[str, object]) -> None:
         path = object_path(GROUP, "v1beta1", "placements", key.namespace, key.name, "status")
         body = {"metadata": {"resourceVersion": placement.metadata.resource_version}, "status": status}
-        reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
-        self._mirror.put_written(reply.body)
+        with self._mirror.writing(Place(*key)):
+            reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
+            self._mirror.put_written(reply.body)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import repeat
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from muster.fleet import Fleet
+
+
+NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
+_FEW: Final = 64  # of so many rows one: to take those out one by one takes less than to count all
 
 
 class DecisionCounts:
@@ -24,6 +29,7 @@ class DecisionCounts:
         self._by_name: Counter[str] = Counter()
         self._by_row: NDArray[np.int32] = np.zeros(fleet.capacity, dtype=np.int32)
         self._elsewhere: dict[str, int] = {}  # of clusters that are not in the fleet
+        self._counted: NDArray[np.intp] | None = None  # rows that are decided for, as long as no count changes
         self._generation = -1
         self.total = 0  # of all clusters together
         self._changed: set[str] = set()
@@ -53,17 +59,36 @@ class DecisionCounts:
                 del self._by_name[name]
             self._changed.add(name)
 
-    def without(self, rows: NDArray[np.intp], others: Iterable[str]) -> tuple[NDArray[np.int32], int]:
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows of clusters that are decided for by anybody."""
+        self._bring_up_to_date()
+        if self._counted is None:
+            self._counted = np.flatnonzero(self._by_row != 0)
+        return self._counted
+
+    def without(
+        self, rows: NDArray[np.intp], others: Iterable[str], more: Mapping[str, int] = NOTHING
+    ) -> tuple[NDArray[np.int32], int]:
         """The counts by row without these, and the highest of any cluster, also of those that are not in the fleet.
 
-        A row counts as often as it is named; `others` are names that have none.
+        A row counts as often as it is named; `others` are names that have none. `more` are further counts, by name.
         """
         self._bring_up_to_date()
-        counts = self._by_row - np.bincount(rows, minlength=len(self._by_row)).astype(np.int32)
-        elsewhere = dict(self._elsewhere)
+        if len(rows) * _FEW < len(self._by_row):
+            counts = self._by_row.copy()
+            np.subtract.at(counts, rows, 1)
+        else:
+            counts = self._by_row - np.bincount(rows, minlength=len(self._by_row)).astype(np.int32)
+        elsewhere = dict(self._elsewhere) if self._elsewhere else self._elsewhere
         for name in others:
             if name in elsewhere:
                 elsewhere[name] -= 1
+        for name, count in more.items():
+            if (row := self._fleet.row(name)) is not None:
+                counts[row] -= count
+            elif name in elsewhere:
+                elsewhere[name] -= count
         return counts, max(int(counts.max(initial=0)), max(elsewhere.values(), default=0))
 
     def _bring_up_to_date(self) -> None:
@@ -71,7 +96,11 @@ class DecisionCounts:
             self._generation = self._fleet.generation
             self._by_row = np.zeros(self._fleet.capacity, dtype=np.int32)
             self._elsewhere = {}
+            self._counted = None
             self._changed = set(self._by_name)
+        if not self._changed:
+            return
+        self._counted = None
         names = list(self._changed)
         rows = self._fleet.rows_of(names)
         counts = np.fromiter(map(self._by_name.get, names, repeat(0)), dtype=np.int32, count=len(names))

@@ -13,13 +13,14 @@ import msgspec
 from muster.api.placement import PLACEMENT
 from muster.client.heads import Place, head_of
 from muster.controllers.placements.decision_pages import PLACEMENT_LABEL
-from muster.controllers.placements.drafts import GROUP_INDEX, GROUP_NAME
+from muster.controllers.placements.kept_pages import GROUP_INDEX, GROUP_NAME
 from muster.controllers.placements.keys import Key
 from muster.controllers.placements.pages import PageDelete, PageWrite, page_writes
 from muster.controllers.runtime.events import About
 from muster.errors import ApiError
 from muster.placement.generations import Marks, next_marks
 from muster.values.api_paths import collection_path, object_path
+from muster.values.json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Iterable, Mapping
@@ -123,8 +124,9 @@ class DecisionWriter:
         names = [page.name for page in draft.pages]
         wanted = next_marks(finished or present, names, changed if was_whole else names, draft.selected)
         body = {"metadata": {"resourceVersion": first.metadata.resource_version, "annotations": wanted.annotations()}}
-        reply = await self._client.request("PATCH", _path(key, names[0]), body=body, content_type=_MERGE)
-        self._mirror.put_written(reply.body)
+        with self._mirror.writing(Place(key.namespace, names[0])):
+            reply = await self._client.request("PATCH", _path(key, names[0]), body=body, content_type=_MERGE)
+            self._mirror.put_written(reply.body)
         self._finished[key] = wanted
 
     def forget(self, key: Key) -> None:
@@ -143,7 +145,7 @@ class DecisionWriter:
     async def _create(self, placement: Placement, page: Page) -> None:
         metadata = placement.metadata
         key = Key(metadata.namespace, metadata.name)
-        own: dict[str, object] = {
+        own: JsonObject = {
             "labels": _wanted_labels(key, page),
             "ownerReferences": [
                 {
@@ -161,26 +163,30 @@ class DecisionWriter:
             "kind": "PlacementDecision",
             "metadata": {"name": page.name, "namespace": key.namespace, **own},
         }
+        with self._mirror.writing(Place(key.namespace, page.name)):
+            self._mirror.put_written(await self._created(key, page.name, body, own))
+        self._metrics.count_decision("create")
+        self._tell(placement, "DecisionCreate", page.name, "created")
+
+    async def _created(self, key: Key, name: str, body: JsonObject, own: JsonObject) -> bytes:
+        """The page as the server has it now."""
         try:
-            reply = await self._client.request("POST", collection_path(*_DECISIONS, key.namespace), body=body)
+            return (await self._client.request("POST", collection_path(*_DECISIONS, key.namespace), body=body)).body
         except ApiError as error:
             if error.code != _CONFLICT:
                 raise
-            # There is a page of that name that is not labelled as ours: make it ours.
-            there = head_of((await self._client.request("GET", _path(key, page.name))).body)
-            own = {"resourceVersion": there.metadata.resourceVersion, **own}
-            reply = await self._client.request(
-                "PATCH", _path(key, page.name), body={"metadata": own}, content_type=_MERGE
-            )
-        self._mirror.put_written(reply.body)
-        self._metrics.count_decision("create")
-        self._tell(placement, "DecisionCreate", page.name, "created")
+        # There is a page of that name that is not labelled as ours: make it ours.
+        there = head_of((await self._client.request("GET", _path(key, name))).body)
+        own = {"resourceVersion": there.metadata.resourceVersion, **own}
+        path = _path(key, name)
+        return (await self._client.request("PATCH", path, body={"metadata": own}, content_type=_MERGE)).body
 
     async def _label(self, key: Key, page: ObjectMeta, labels: Mapping[str, str]) -> None:
         path = _path(key, page.name)
         body = {"metadata": {"resourceVersion": page.resource_version, "labels": labels}}
-        reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
-        self._mirror.put_written(reply.body)
+        with self._mirror.writing(Place(key.namespace, page.name)):
+            reply = await self._client.request("PATCH", path, body=body, content_type=_MERGE)
+            self._mirror.put_written(reply.body)
 
     async def _write_page(self, key: Key, name: str, decisions: list[ClusterDecision]) -> None:
         known = self._world.decisions.by_place.get(Place(key.namespace, name))
@@ -190,9 +196,10 @@ class DecisionWriter:
             "metadata": {"resourceVersion": known.metadata.resource_version},
             "status": {"decisions": msgspec.to_builtins(decisions)},
         }
-        reply = await self._client.request("PATCH", _path(key, name, "status"), body=body, content_type=_MERGE)
-        # The next round starts from what was written, not from what the watch has brought so far.
-        self._mirror.put_written(reply.body)
+        with self._mirror.writing(Place(key.namespace, name)):
+            reply = await self._client.request("PATCH", _path(key, name, "status"), body=body, content_type=_MERGE)
+            # The next round starts from what was written, not from what the watch has brought so far.
+            self._mirror.put_written(reply.body)
         self._metrics.count_decision("update")
 
     async def _delete(self, key: Key, name: str) -> None:

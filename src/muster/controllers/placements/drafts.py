@@ -9,97 +9,80 @@ cluster stays in the group that its page has, or goes to the last group when the
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from muster.api.placement_decision import ClusterDecision
-from muster.controllers.placements.pages import packed
-from muster.placement.schedule.groups import PAGE
+from muster.controllers.placements.kept_pages import GROUP_INDEX, GROUP_NAME, kept_by_rows, kept_pages
 from muster.placement.schedule.pipeline import warning_of
-from muster.placement.schedule.result import NamedClusters, Page, groups_of, paged
+from muster.placement.schedule.result import groups_of, paged
 from muster.reasons import Code, Reason, Subject, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from muster.api.placement import DecisionGroupStatus
-    from muster.controllers.placements.decision_pages import DecisionPage
-    from muster.placement import ScheduleResult
+    from muster.controllers.placements.decision_pages import DecisionPage, KnownPages
+    from muster.placement import Page, ScheduleResult
+    from muster.placement.schedule.result import NamedClusters
 
-GROUP: Final = "cluster.open-cluster-management.io"
-GROUP_NAME: Final = f"{GROUP}/decision-group-name"
-GROUP_INDEX: Final = f"{GROUP}/decision-group-index"
 _SHOWN_SCORES: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
-    """Decisions to be. `selected` are their clusters, sorted; `going` those that may leave, None for whichever."""
+    """Decisions to be. `going` are those that may leave, None for whichever.
+
+    `gained` and `lost` are sorted, and are what differs from the pages that there are; `surplus` are names that these
+    have more than once, as often as that is too often.
+    """
 
     pages: tuple[Page, ...]
     groups: tuple[DecisionGroupStatus, ...]
-    selected: list[str]
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+    surplus: tuple[str, ...]
     reasons: Reasons
     scores: str
     going: frozenset[str] | None = None
 
-    @property
+    @cached_property
+    def selected(self) -> list[str]:
+        """All clusters, sorted. They may be very many, and mostly nobody asks."""
+        return sorted(chain.from_iterable(page.clusters for page in self.pages))
+
+    @cached_property
     def count(self) -> int:
-        return len(self.selected)
+        return sum(len(page.clusters) for page in self.pages)
 
 
 def draft_of(
     result: ScheduleResult,
+    present: KnownPages,
     held: Collection[str] = (),
-    present: Iterable[DecisionPage] = (),
     going: frozenset[str] | None = None,
 ) -> Draft:
     """The pages of a schedule; `held` clusters stay in them, near to where `present` pages have them."""
-    groups, there = list(result.named_groups()), list(present)
+    reasons, scores = Reasons(result, held), _scores_text(result)
+    if not held and (kept := kept_by_rows(result, present)) is not None:
+        return Draft(kept.pages, groups_of(kept.pages), kept.gained, kept.lost, (), reasons, scores, going)
+    groups = list(result.named_groups())
     by_score = result.cycle.plan.by_score
     if held:
-        groups = with_held(groups, held, there, by_score=by_score)
-    pages = None if by_score else kept_pages(result.cycle.plan.name, groups, there)
+        groups = with_held(groups, held, present.pages, by_score=by_score)
+    pages = None if by_score else kept_pages(result.cycle.plan.name, groups, present.pages)
     if pages is None:
         pages = tuple(paged(result.cycle.plan.name, groups))
-    selected = sorted(name for group in groups for name in group.clusters)
-    return Draft(pages, groups_of(pages), selected, Reasons(result, held), _scores_text(result), going)
-
-
-def kept_pages(
-    placement: str, groups: Sequence[NamedClusters], present: Iterable[DecisionPage]
-) -> tuple[Page, ...] | None:
-    """The groups on the pages that there are, as far as they hold; None where they have to be laid out anew.
-
-    Only the last group may have more pages than before, or fewer: numbers run over all groups.
-    """
-    by_name = {page.metadata.name: page for page in present}
-    numbered = [f"{placement}-decision-{number}" for number in range(1, len(by_name) + 1)]
-    if not by_name or by_name.keys() != set(numbered):
-        return None
-    own: dict[tuple[str, str], list[tuple[str, ...]]] = {(str(group.index), group.name): [] for group in groups}
-    order: list[tuple[str, str]] = []
-    for name in numbered:
-        labels = by_name[name].metadata.labels
-        home = labels.get(GROUP_INDEX, ""), labels.get(GROUP_NAME, "")
-        if home not in own:
-            return None
-        own[home].append(by_name[name].clusters)
-        order.append(home)
-    last = len(groups) - 1
-    found: list[Page] = []
-    for at, (there, group) in enumerate(zip(own.values(), groups, strict=True)):
-        pages = packed(there, group.clusters, PAGE)
-        is_sparse = len(pages) > 2 * (len(group.clusters) // PAGE + 1)
-        if not there or is_sparse or (at != last and len(pages) != len(there)):
-            return None
-        place = {name: number for number, name in enumerate(group.clusters)}
-        for clusters in pages:
-            name = f"{placement}-decision-{len(found) + 1}"
-            found.append(Page(name, group.name, group.index, tuple(sorted(clusters, key=place.__getitem__))))
-    return tuple(found) if order == sorted(order, key=list(own).index) else None
+    there = Counter(name for page in present.pages for name in page.clusters)
+    wanted = {name for page in pages for name in page.clusters}
+    gained, lost = tuple(sorted(wanted - there.keys())), tuple(sorted(there.keys() - wanted))
+    surplus = tuple((there - Counter(there.keys())).elements())
+    return Draft(pages, groups_of(pages), gained, lost, surplus, reasons, scores, going)
 
 
 def with_held(
@@ -130,9 +113,9 @@ class Reasons:
 
     def __init__(self, result: ScheduleResult, held: Collection[str] = ()) -> None:
         # Everybody sees the placement's events: clusters that are not decided are not named there.
-        self.warning = warning_of(result.cycle, result.ranked)
+        self.warning = "" if result.candidates.by_decisions else warning_of(result.cycle, result.ranked)
         fleet, predicates = result.cycle.fleet, result.cycle.plan.predicates
-        rows = result.ranked
+        rows = result.rows
         numbers = np.zeros(len(rows), dtype=np.int64)
         for number in range(len(predicates), 0, -1):
             holds = np.ones(len(rows), dtype=np.bool_)
@@ -142,20 +125,36 @@ class Reasons:
         whys = [Reason(Code.MATCHES_ALWAYS)]
         whys += [Reason(Code.MATCHES_PREDICATE, Subject(predicate=number + 1)) for number in range(len(predicates))]
         texts = [sentence(why) for why in whys]
-        names = fleet.names(rows.tolist())
-        self._reasons = {name: texts[number] for name, number in zip(names, numbers.tolist(), strict=True)}
+        # What is true of most is said of whoever is not known to be another: tens of thousands need no entry each.
+        usual = int(np.bincount(numbers, minlength=1).argmax())
+        others = np.flatnonzero(numbers != usual)
+        names = fleet.names(rows[others].tolist())
+        self._usual: str = texts[usual]
+        self._fleet = fleet
+        self._selected = np.zeros(fleet.capacity, dtype=np.bool_)
+        self._selected[rows] = True
+        self._reasons: dict[str, str] = {
+            name: texts[number] for name, number in zip(names, numbers[others].tolist(), strict=True)
+        }
         self._reasons |= dict.fromkeys(held, sentence(Reason(Code.HELD_IN_DECISION)))
         self._scores = result.total_scores() if result.cycle.plan.by_score else {}
 
     def decision(self, cluster: str) -> ClusterDecision:
-        reason = self._reasons[cluster] if cluster in self._reasons else sentence(Reason(Code.WAS_SELECTED))
-        return ClusterDecision(cluster, reason, self._scores.get(cluster))
+        return ClusterDecision(cluster, self._reason(cluster), self._scores.get(cluster))
+
+    def _reason(self, cluster: str) -> str:
+        if cluster in self._reasons:
+            return self._reasons[cluster]
+        row = self._fleet.row(cluster)  # None for one that has left since: it was selected
+        is_selected = row is not None and row < len(self._selected) and bool(self._selected[row])
+        return self._usual if is_selected else sentence(Reason(Code.WAS_SELECTED))
 
 
 def _scores_text(result: ScheduleResult) -> str:
     """The scores by name, as many as an event shows. Only of clusters that are decided: the others are nobody's who
     reads the placement's events."""
-    taken = np.isin(result.feasible, result.ranked)
-    rows, totals = result.feasible[taken][:_SHOWN_SCORES].tolist(), result.totals[taken][:_SHOWN_SCORES].tolist()
-    names = result.cycle.fleet.names(rows)
-    return "".join(f"{name}:{score} " for name, score in zip(names, totals, strict=True))
+    rows = result.rows if result.picked is None else result.cycle.fleet.ordered(result.picked)
+    rows = rows[:_SHOWN_SCORES]
+    names = result.cycle.fleet.names(rows.tolist())
+    scored = zip(names, result.candidates.totals_of(rows).tolist(), strict=True)
+    return "".join(f"{name}:{score} " for name, score in scored)

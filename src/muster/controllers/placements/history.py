@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from muster.api.placement import Placement
     from muster.client import Client
     from muster.controllers.placements.changes import ChangeLog
+    from muster.controllers.placements.drafts import Draft as DecisionDraft
     from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.runtime.events import EventRecorder
     from muster.controllers.runtime.metrics import ControllerMetrics
@@ -69,10 +70,14 @@ class Draft:
 
     basis: Basis
     taken: Pending
-    before: frozenset[str]
-    after: list[str]
+    pages: tuple[tuple[str, ...], ...]  # what was decided before
+    decided: DecisionDraft
     move: Move | None
     first: bool  # the first decision since the controllers have started
+
+    @property
+    def before(self) -> frozenset[str]:
+        return frozenset(name for page in self.pages for name in page)
 
 
 @dataclass(slots=True)
@@ -142,35 +147,30 @@ class HistoryKeeper:
         key: Key,
         placement: Stored[Placement],
         result: ScheduleResult,
-        selected: list[str],
-        *,
-        is_held: bool = False,
+        decided: DecisionDraft,
     ) -> Draft | None:
-        """Take down what a decision is about to move; `selected` are its clusters, sorted.
-
-        `is_held`: clusters are among them that the schedule has not picked, because guards hold them.
-        """
+        """Take down what a decision is about to move."""
         if self._changes is None or not self._kept:
             return None
         taken = self._changes.take(key)
         cycle = result.cycle
         basis = Basis(placement, cycle.plan, cycle.visibility, cycle.now)
         was = self._bases.get(key)
+        gained, lost = decided.gained, decided.lost
+        pages = tuple(page.clusters for page in self._world.decisions.of(key))
         before = self._unwritten.get(key)
-        if before is None and was is not None and not is_held and not self._moves(key, result):
-            return Draft(basis, taken, frozenset(), selected, None, first=False)
-        if before is None:
-            before = frozenset(name for page in self._world.decisions.of(key) for name in page.clusters)
+        if before is not None:  # some of it may be written: what it was before counts
+            gained = tuple(name for name in decided.selected if name not in before)
+            lost = tuple(sorted(before.difference(decided.selected)))
+            pages = (tuple(before),)
         move = None
-        if len(before) != len(selected) or not before.issuperset(selected):
-            gained = tuple(name for name in selected if name not in before)
-            lost = tuple(sorted(before.difference(selected)))
+        if gained or lost:
             unseen = key in self._world.catching_up
             move = Move(
                 basis,
                 was,
-                len(before),
-                len(selected),
+                decided.count - len(gained) + len(lost),
+                decided.count,
                 gained,
                 lost,
                 tuple(examples_of(self._world.fleet, gained, lost)),
@@ -178,14 +178,7 @@ class HistoryKeeper:
                 unseen,
                 self._around(key, basis) if unseen else (),
             )
-        return Draft(basis, taken, before, selected, move, was is None)
-
-    def _moves(self, key: Key, result: ScheduleResult) -> bool:
-        """Whether other clusters are decided than before, by rows: mostly they are not, and names take longer."""
-        own, ranked = result.cycle.decided.own, result.ranked
-        if sum(len(page.clusters) for page in self._world.decisions.of(key)) != len(ranked):
-            return True
-        return not bool(own[ranked].all())
+        return Draft(basis, taken, pages, decided, move, was is None)
 
     def _around(self, key: Key, basis: Basis) -> tuple[Surrounding, ...]:
         names = basis.visibility.eligible_names
@@ -219,7 +212,7 @@ class HistoryKeeper:
             opened.at_start = decided_clusters(draft.before)
         if draft.move is not None:
             self._add(opened, draft.move)
-        opened.decided = decided_clusters(draft.after)
+        opened.decided = decided_clusters(draft.decided.selected)
         self.queue.add(key)
 
     def _add(self, opened: _Open, move: Move) -> None:

@@ -41,7 +41,7 @@ def packed(present: Sequence[Sequence[str]], wanted: Sequence[str], most: int) -
     left = dict.fromkeys(wanted)
     pages: list[list[str]] = []
     for each in present:
-        kept = [name for name in each if name in left][:most]
+        kept = [name for name in dict.fromkeys(each) if name in left][:most]  # others may have written one twice
         for name in kept:
             del left[name]
         pages.append(kept)
@@ -58,6 +58,10 @@ def packed(present: Sequence[Sequence[str]], wanted: Sequence[str], most: int) -
 
 def page_writes(present: Mapping[str, Clusters], wanted: Mapping[str, Clusters]) -> list[list[Write]]:
     """The writes in rounds: those of one round may happen in any order, each round comes after the one before."""
+    # Pages that stay as they are neither give nor take: of tens of thousands of clusters few are looked at.
+    same = {name for name, clusters in wanted.items() if present.get(name) == clusters}
+    present = {name: clusters for name, clusters in present.items() if name not in same}
+    wanted = {name: clusters for name, clusters in wanted.items() if name not in same}
     kept = _members(present) & _members(wanted)
     between: dict[str, Clusters] = dict(present)
     # 1. Whatever moves is added to its new page, which keeps for now what is about to leave it.

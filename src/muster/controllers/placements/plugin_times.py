@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from muster.placement import STANDARD, Plan, Profile
 from muster.placement.schedule.filters import PredicateFilter
+from muster.placement.schedule.scorers import DecisionScorer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +81,23 @@ class _TimedScorer:
         return self.inner.warning(cycle, rows)
 
 
+@dataclass(frozen=True, slots=True)
+class _TimedDecisionScorer(_TimedScorer, DecisionScorer):
+    """A scorer of decisions stays one, so that most clusters need not be looked at."""
+
+    usual: int
+
+    @property
+    def usual_score(self) -> int:
+        return self.usual
+
+
+def _timed(scorer: Scorer, report: Callable[[str, str, float], None]) -> Scorer:
+    if isinstance(scorer, DecisionScorer):
+        return _TimedDecisionScorer(scorer, report, scorer.usual_score)
+    return _TimedScorer(scorer, report)
+
+
 def timed_profile(report: Callable[[str, str, float], None], profile: Profile = STANDARD) -> Profile:
     """The same filters, reporting."""
     return replace(
@@ -93,5 +111,5 @@ def timed_profile(report: Callable[[str, str, float], None], profile: Profile = 
 
 def timed_plan(plan: Plan, report: Callable[[str, str, float], None]) -> Plan:
     """The same scorers, reporting."""
-    scorers = tuple(replace(each, scorer=_TimedScorer(each.scorer, report)) for each in plan.scorers)
+    scorers = tuple(replace(each, scorer=_timed(each.scorer, report)) for each in plan.scorers)
     return replace(plan, scorers=scorers)

@@ -65,8 +65,8 @@ class Observer(Protocol):
     async def answer(self, body: bytes) -> bytes:
         """Raises Refusal."""
 
-    async def run(self) -> None:
-        """What it does beside answering, until cancelled. Called when it is ready."""
+    async def run(self, has_better: Callable[[], bool]) -> None:
+        """What it does beside answering, until cancelled. Called when it is ready. `has_better`: decisions wait."""
 
 
 class ObserverMaker(Protocol):

@@ -12,6 +12,7 @@ Reflectors call it, and controllers with the answers to their own writes. It kno
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
@@ -24,7 +25,7 @@ from muster.values.json import JsonMapping, JsonObject
 from muster.values.revisions import is_newer, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from muster.api.parts import Identity
     from muster.api.reading import Reader, Reading
@@ -120,12 +121,15 @@ class Mirror(Generic[K]):
         self._places = places
         self._known: dict[Place, str] = {}  # revisions that were taken in
         self._newest = ""  # revision that the watch has told, of any object
+        self._held: dict[Place, list[bytes]] = {}  # what the watch has told of objects that we are writing
 
     def replace(self, objects: Sequence[bytes], revision: str = "") -> None:
         """A new list is a put for each object, and a remove for each that is missing."""
         if revision and not is_newer(revision, self._newest) and revision != self._newest:
             # The server has gone back, to a copy of itself: what was newer there is not newer here.
             self._known = dict.fromkeys(self._known, "")
+        for held in self._held.values():
+            held.clear()  # the list is newer
         there: set[Place] = set()
         readable: list[bytes] = []
         for encoded in objects:
@@ -141,11 +145,32 @@ class Mirror(Generic[K]):
         self._newest = revision or self._newest
 
     def put(self, encoded: bytes) -> str:
+        if self._held and (held := self._held.get((head := head_of(encoded)).place)) is not None:
+            held.append(encoded)
+            self._newest = head.metadata.resourceVersion or self._newest
+            return head.metadata.resourceVersion
         return self._take(encoded, self._put, is_told=True)[2]
+
+    @contextmanager
+    def writing(self, place: Place) -> Iterator[None]:
+        """While we write an object, what the watch tells of it waits for the answer (`put_written`).
+
+        Watches are quicker than answers: without this, nearly everything that we write would wake those who wrote it.
+        What is not ours, or newer than ours, is taken in at the end, however that comes.
+        """
+        held = self._held.setdefault(place, [])
+        try:
+            yield
+        finally:
+            self._held.pop(place, None)
+            for encoded in held:
+                self._take(encoded, self._put)
 
     def remove(self, encoded: bytes) -> str:
         head = head_of(encoded)
         self._newest = head.metadata.resourceVersion or self._newest
+        if held := self._held.get(head.place):
+            held.clear()  # states of what is no more
         self._drop(head.place)
         return head.metadata.resourceVersion
 
@@ -154,7 +179,8 @@ class Mirror(Generic[K]):
         head = head_of(encoded)
         revision = number_of(head.metadata.resourceVersion)
         newest = number_of(self._newest)
-        if head.place in self._known or revision is None or newest is None or revision > newest:
+        is_there = head.place in self._known or bool(self._held.get(head.place))
+        if is_there or revision is None or newest is None or revision > newest:
             self._take(encoded, self._put_written)
 
     def remove_written(self, place: Place) -> None:

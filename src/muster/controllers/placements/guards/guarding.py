@@ -245,10 +245,13 @@ class PlacementGuards:
         """What may be removed; None where nothing guards the placement. What goes is counted from now on."""
         annotations = placement.metadata.annotations
         guards = guards_of(self.fleet, annotations)
-        state, selected = self._states.get(key), result.selected
-        if not guards and self.fleet.brake is None and (state is None or not _has_to_say(state, selected)):
-            if state is not None:
-                state.standing = frozenset()
+        state = self._states.get(key)
+        is_free = not guards and self.fleet.brake is None
+        if is_free and state is None:
+            return None  # most placements: nobody asks for the names of what they select
+        selected = result.selected
+        if is_free and state is not None and not _has_to_say(state, selected):
+            state.standing = frozenset()
             return None
         if state is None or state.memory.uid not in ("", placement.metadata.uid):
             # The record of a placement of the same name before it says nothing of this one.

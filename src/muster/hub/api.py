@@ -28,6 +28,7 @@ from muster.hub.limits import ObjectLimits
 from muster.hub.namespaces import HubCleaner
 from muster.hub.objects import key_of, shown
 from muster.hub.patching import applied, patched
+from muster.hub.renewals import LEASES
 from muster.hub.replacement import Proposal, Replacement
 from muster.hub.requests import Answer, PatchType
 from muster.hub.reviews import Reviews
@@ -69,13 +70,13 @@ _CREATED_BY_UPDATE = (
     "clusterroles.rbac.authorization.k8s.io",
     "events",
     "events.events.k8s.io",
-    "leases.coordination.k8s.io",
+    LEASES,
     "rolebindings.rbac.authorization.k8s.io",
     "roles.rbac.authorization.k8s.io",
 )
 _MOST_REVIEW = 64 * 1024  # bytes of a question about access: a user, groups, a token
 _MOST_QUESTION = 1024 * 1024  # of one about the fleet: a placement
-_LOCKED = ("leases.coordination.k8s.io", DEFINITIONS)
+_LOCKED = (LEASES, DEFINITIONS)
 
 
 def utc_now() -> datetime:
@@ -226,6 +227,8 @@ class Api:
         """The whole new state of an object, guarded by its revision."""
         await self._write_checks.authorize(user, "update", target)
         checked = options.write_options("UpdateOptions", given)
+        if target.resource.key == LEASES and (answer := await self._replacement.renew(user, target, body, checked)):
+            return answer
         weight = _weight(target, body)
         reading = partial(bodies.read_whole, target, body, checked.validation)
         sent, warnings = await self._heavy.done(user.name, weight, reading)

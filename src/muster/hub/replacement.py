@@ -14,10 +14,12 @@ import msgspec
 from muster.api.codec import encode_split
 from muster.hub import bodies, namespaces, status
 from muster.hub.creation import GUARD_ATTEMPTS
+from muster.hub.heavy_work import LIGHT
 from muster.hub.objects import decode, encode, key_of, merge_versions, same, shown, stored_form
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
-from muster.hub.requests import Answer
+from muster.hub.renewals import renewed
+from muster.hub.requests import Answer, MalformedBodyError
 from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
 from muster.hub.write_checks import AdmissionOutcome, refuse_invalid
 from muster.values.causes import invalid
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from muster.hub.heavy_work import HeavyWork
     from muster.hub.namespaces import NamespaceCleaner
     from muster.hub.options import Write
-    from muster.hub.requests import Target, User
+    from muster.hub.requests import Body, Target, User
     from muster.hub.storage import Record, Store
     from muster.hub.write_checks import WriteChecks
 
@@ -97,6 +99,39 @@ class Replacement:
             except StorageUnavailableError as error:
                 raise status.unavailable(str(error)) from None
         raise status.unavailable("the objects that this write depends on change too often; try again")
+
+    async def renew(self, user: User, target: Target, body: Body, options: Write) -> Answer | None:
+        """Answer a renewal of a lease. Raises 409.
+
+        None if it is not one, or has to be looked at more closely: then nothing was written, and it is for `replace`.
+        """
+        record = self._store.get(key_of(target))
+        if record is None or target.subresource or options.dry_run or body.weight > LIGHT:
+            return None
+        try:
+            sent = body.read()
+        except (MalformedBodyError, status.StatusError):
+            return None
+        if sent.duplicates:
+            return None  # whoever sent it is to be told
+        old = decode(record.value)
+        new = renewed(sent.value, old, options.manager, target.api_version, self._now())
+        if new is None:
+            return None
+        admitted, mutated = await self._write_checks.mutated("UPDATE", target, user, old, new, dry_run=False)
+        if admitted != new:
+            return None  # what admission adds has an owner too
+        passed = await self._write_checks.validated("UPDATE", target, user, old, new, dry_run=False)
+        put = Put(record.key, *stored_form(target, new), record.revision)
+        try:
+            records = await self._store.commit([put], (*mutated.guards, *passed.guards))
+        except ConflictError:
+            raise status.stale(target.resource.group, target.resource.plural, target.name) from None
+        except GuardFailedError:
+            return None
+        except StorageUnavailableError as error:
+            raise status.unavailable(str(error)) from None
+        return Answer(200, shown(records[0].value, target), (*mutated.warnings, *passed.warnings))
 
     async def _attempt(
         self,

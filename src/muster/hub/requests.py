@@ -254,6 +254,12 @@ class WatchEvent:
         return f"WatchEvent({self.type!r}, {self.object!r}, {self.revision})"
 
 
+class Served(Protocol):
+    """What has something to send, and waits for its turn."""
+
+    def serve(self) -> None: ...
+
+
 class WatchStream(Protocol):
     """A running watch: batches of events, each with everything that was ready, until timeout, error or `close`.
 
@@ -265,6 +271,12 @@ class WatchStream(Protocol):
     begun: Callable[[], None]
 
     def __aiter__(self) -> AsyncIterator[Sequence[WatchEvent]]: ...
+
+    def divert(self, take: Callable[[Sequence[WatchEvent]], bool], join: Callable[[Served], None]) -> None:
+        """While its reader waits, events go to `take` and wake nobody; what that refuses is for the reader.
+
+        `join` is told when there is something to take, and whoever is told has it served when it is its turn.
+        """
 
     def close(self) -> None: ...
 

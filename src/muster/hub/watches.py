@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from muster.api.resource import Version
     from muster.hub.custom.live import Kinds
-    from muster.hub.requests import Target, WatchOptions
+    from muster.hub.requests import Served, Target, WatchOptions
     from muster.hub.selection import Selection
     from muster.hub.storage import Event, Record, Store, Watch
 
@@ -212,6 +212,17 @@ class Stream:
             self._watch.close()
         if self._timer is not None:
             self._timer.cancel()
+
+    def divert(self, take: Callable[[Sequence[WatchEvent]], bool], join: Callable[[Served], None]) -> None:
+        """Events go to `take` while the reader waits: see `requests.WatchStream`."""
+        view = self._view
+
+        def seen(happened: Sequence[Event]) -> bool:
+            events = view.events(happened)
+            return not events or take(events)
+
+        if self._watch is not None:
+            self._watch.divert(seen, join)
 
     def finish(self) -> None:
         """Tell what has happened until now, and end."""

@@ -16,6 +16,7 @@ from muster.hub.storage import CompactedError, FutureRevisionError, Store, Store
 from muster.hub.storage.maintenance import Maintenance
 from muster.hub.storage.mark import Extent
 from muster.hub.storage.open_files import OpenFiles
+from muster.hub.storage.plan import Heads
 from muster.hub.storage.writer import Writer
 from tests.hub.storage.stories import BY_HAND, PODS, delete, names, put, record, story
 
@@ -71,7 +72,7 @@ def test_history_is_kept_for_some_time_and_some_revisions(tmp_path: Path) -> Non
     database.create(path)
     files = OpenFiles()
     connect = functools.partial(database.connect, path, writable=True)
-    writer = Writer(path, connect, settings, lambda _: None, Extent(), files)
+    writer = Writer(path, connect, settings, lambda _: None, Extent(), files, Heads(lambda _: None, lambda: 1))
     writer.start()
     maintenance = Maintenance(path, writer, connect, files, settings, compacted=0, clock=lambda: now)
     points = []

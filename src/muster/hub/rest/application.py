@@ -24,7 +24,7 @@ from muster.hub.rest import query as queries
 from muster.hub.rest import scaling
 from muster.hub.rest.answers import Reply, audit_id, send_reply, status_reply
 from muster.hub.rest.bodies import ClientGoneError
-from muster.hub.rest.connections import CLOSED
+from muster.hub.rest.connections import CLOSED, WRITE
 from muster.hub.rest.deadlines import Deadlines
 from muster.hub.rest.fixed_paths import FixedPaths
 from muster.hub.rest.identity import Identity
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from muster.hub.rest.bodies import Receive
     from muster.hub.rest.machinery import Machinery
     from muster.hub.rest.subresources import Descriptions, SubresourceDescription
-    from muster.hub.rest.watching import Hold
+    from muster.hub.rest.watching import Hold, Write
 
     Scope = MutableMapping[str, Json]
     Headers = dict[bytes, bytes]
@@ -184,7 +184,9 @@ class Application:
                     if self._audit is not None:
                         self._record(scope, record, Reply(200, b""), time.perf_counter() - started, audit)
                     watching = True
-                    await self._watch(record.call, stream, send, partial(self._authentication.hold, record.known))
+                    write = scope.get("extensions", {}).get(WRITE) if scope["method"] == "GET" else None
+                    hold = partial(self._authentication.hold, record.known)
+                    await self._watch(record.call, stream, send, hold, write)
                 finally:
                     release()
             self.metrics.observe(record.counted, 200, None)
@@ -297,9 +299,9 @@ class Application:
         with self.watches.admitted():
             return await self._verbs.watch(call)
 
-    async def _watch(self, call: Call, stream: WatchStream, send: Send, hold: Hold) -> None:
+    async def _watch(self, call: Call, stream: WatchStream, send: Send, hold: Hold, write: Write | None) -> None:
         include = queries.text(call.query, "includeObject")
-        await self.watches.http(stream, call.target(named=False), call.form, include, call.receive, send, hold)
+        await self.watches.http(stream, call.target(named=False), call.form, include, call.receive, send, hold, write)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         with contextlib.ExitStack() as held:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _LONGEST_LOOK = 1.0
 CLOSED = "muster.closed"  # the ASGI extension that tells whether a connection is gone: its sends say nothing
+# The extension that sends a part of an answer that is being streamed, framed as it goes over the wire, without waiting:
+# it says whether it was sent. Not while the client has yet to read what was sent before.
+WRITE = "muster.write"
 
 
 class SlowReaders:

@@ -20,7 +20,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from muster.errors import MusterError
 from muster.hub.auth.authentication import PEER
 from muster.hub.auth.peers import peer_of
-from muster.hub.rest.connections import CLOSED, SlowReaders
+from muster.hub.rest.connections import CLOSED, WRITE, SlowReaders
 from muster.hub.rest.parts import PART
 from muster.values.json import Json
 
@@ -141,8 +141,15 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_done()
-        self.scope["extensions"] = {CLOSED: self.transport.is_closing}  # type: ignore[dict-item]  # our own extension is a function
+        # Extensions of our own are functions.
+        self.scope["extensions"] = {CLOSED: self.transport.is_closing, WRITE: self._write_now}  # type: ignore[dict-item]
         super().on_headers_complete()
+
+    def _write_now(self, data: bytes) -> bool:
+        if self.flow.write_paused or self.transport.is_closing():
+            return False
+        self.transport.write(data)
+        return True
 
     def _head_complete_in(self, data: bytes) -> bool:
         """The head ends within this data, near enough to its start; the rest is body."""

@@ -77,7 +77,7 @@ class Tables:
         if form.media_type == PROTOBUF:
             return lambda event: (_frame(event, form),)
         if not form.transform:
-            return _plain_line
+            return plain_line
         if not form.table:
             return lambda event: (_partial_line(event, form.version),)
         _check_include(include)
@@ -153,7 +153,7 @@ def _untyped(target: Target, items: Iterable[bytes]) -> Iterator[bytes]:
             yield msgspec.json.encode({key: obj[key] for key in obj if key not in ("apiVersion", "kind")})
 
 
-def _plain_line(event: WatchEvent) -> Sequence[bytes]:
+def plain_line(event: WatchEvent) -> Sequence[bytes]:
     """The event in plain JSON. A large object goes out as it is stored: a line of it would be a copy."""
     return (event.line,) if len(event.object) <= PART else event.around(event.object)
 

@@ -10,22 +10,27 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 from starlette.websockets import WebSocketDisconnect
 
+from muster.hub.pace import SLICE
 from muster.hub.rest.answers import audit_id, warning_headers
 from muster.hub.rest.bodies import JSON, PROTOBUF
 from muster.hub.rest.parts import PART, packed
+from muster.hub.rest.tables import plain_line
 from muster.hub.status import StatusError
 from muster.values.limits import named
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
+    from prometheus_client import Counter
     from starlette.websockets import WebSocket
 
-    from muster.hub.requests import Target, WatchEvent, WatchStream
+    from muster.hub.requests import Served, Target, WatchEvent, WatchStream
     from muster.hub.rest.answers import Send
     from muster.hub.rest.bodies import Receive
     from muster.hub.rest.limits import Limits
@@ -35,21 +40,69 @@ if TYPE_CHECKING:
 
     #: Room for what a client has yet to read, by size; gives what gives it back.
     Hold = Callable[[int], Awaitable[Callable[[], None]]]
+    Line = Callable[[WatchEvent], Sequence[bytes]]
+    #: Sends bytes as they go over the wire, if the client has read what came before.
+    Write = Callable[[bytes], bool]
 
 BASE64 = "base64.binary.k8s.io"
 BINARY = "binary.k8s.io"
 PROTOCOLS = (BASE64, BINARY)
-_COUNTED_AT_ONCE = 64  # a counter costs as much as a send
-# With many watchers every change is many sends. A pause after each lets changes gather, so that one send carries
-# several; it grows with the number of watchers and is nothing to speak of while there are few.
-_PAUSE_PER_WATCH = 40e-6
-_LONGEST_PAUSE = 0.04
-_FEW_WATCHES = 50
+_COUNTED_AT_ONCE = 64
 
 
 def too_many_watches(limit: int) -> StatusError:
     text = f"too many watches are open (limit {limit}, {named('watches')}), please try again later"
     return StatusError(429, "TooManyRequests", text, {"retryAfterSeconds": 5})
+
+
+class _Tally:
+    """Events that were sent, counted now and then: a counter costs as much as a send."""
+
+    __slots__ = ("_counter", "_uncounted")
+
+    def __init__(self, counter: Counter) -> None:
+        self._counter = counter
+        self._uncounted = 0
+
+    def add(self, events: int) -> None:
+        self._uncounted += events
+        if self._uncounted >= _COUNTED_AT_ONCE:
+            self.count()
+
+    def count(self) -> None:
+        self._counter.inc(self._uncounted)
+        self._uncounted = 0
+
+
+class Rounds:
+    """Watches that have something to send, served one after the other, with a turn for everybody else after each slice.
+
+    What happens while a watch waits for its turn goes out with what it waited with: the more watchers there are, and
+    the more happens, the more events one send carries.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[Served] = deque()
+        self._is_under_way = False
+
+    def join(self, watch: Served) -> None:
+        self._waiting.append(watch)
+        if not self._is_under_way:
+            self._is_under_way = True
+            asyncio.get_running_loop().call_soon(self._serve)
+
+    def _serve(self) -> None:
+        until = time.perf_counter() + SLICE
+        try:
+            while self._waiting:
+                self._waiting.popleft().serve()
+                if time.perf_counter() > until:
+                    break
+        finally:
+            if self._waiting:
+                asyncio.get_running_loop().call_soon(self._serve)
+            else:
+                self._is_under_way = False
 
 
 class Watches:
@@ -60,6 +113,8 @@ class Watches:
         self._metrics = metrics
         self._tables = tables
         self._open: set[WatchStream] = set()
+        self._rounds = Rounds()
+        self._framed: tuple[Sequence[WatchEvent], bytes] = ((), b"")
         self._pending = 0
         self.stopping = False
 
@@ -101,9 +156,20 @@ class Watches:
             stream.close()
 
     async def http(
-        self, stream: WatchStream, target: Target, form: Form, include: str, receive: Receive, send: Send, hold: Hold
+        self,
+        stream: WatchStream,
+        target: Target,
+        form: Form,
+        include: str,
+        receive: Receive,
+        send: Send,
+        hold: Hold,
+        write: Write | None = None,
     ) -> None:
-        """Send the events as chunks, one JSON object per line. Raises 429 when there is no room for what is unread."""
+        """Send the events as chunks, one JSON object per line. Raises 429 when there is no room for what is unread.
+
+        With `write` they are sent without waking anybody while the client reads as fast as they come.
+        """
         headers = [
             (b"audit-id", audit_id()),
             (b"cache-control", b"no-cache, private"),
@@ -112,11 +178,12 @@ class Watches:
         if target.version.deprecated:
             headers.extend(warning_headers((target.version.deprecated,)))
         line = self._tables.lines(target, form, include)
-        counter = self._metrics.watch_events.labels(*_counted(target))
-        sent = 0
+        sent = _Tally(self._metrics.watch_events.labels(*_counted(target)))
         with self._running(stream, target):
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             await send({"type": "http.response.body", "body": b"", "more_body": True})
+            if write is not None and not form.table:  # the first line of a table is another than those that follow
+                stream.divert(self._direct(line, write, sent), self._rounds.join)
             leaving = asyncio.create_task(_close_when_gone(stream, receive))
             try:
                 async for batch in stream:
@@ -126,16 +193,32 @@ class Watches:
                         await send({"type": "http.response.body", "body": body, "more_body": True})
                     else:
                         await _send_large(pieces, send, hold)
-                    sent += len(batch)
-                    if sent >= _COUNTED_AT_ONCE:
-                        counter.inc(sent)
-                        sent = 0
-                    if len(self._open) > _FEW_WATCHES:
-                        await asyncio.sleep(min(len(self._open) * _PAUSE_PER_WATCH, _LONGEST_PAUSE))
+                    sent.add(len(batch))
                 await send({"type": "http.response.body", "body": b""})
             finally:
-                counter.inc(sent)
+                sent.count()
                 leaving.cancel()
+
+    def _direct(self, line: Line, write: Write, sent: _Tally) -> Callable[[Sequence[WatchEvent]], bool]:
+        """What sends events at once, or says that it cannot: too many, or the client has not read the last ones."""
+
+        def take(events: Sequence[WatchEvent]) -> bool:
+            if line is plain_line and events == self._framed[0]:  # those that the watcher before this one got
+                chunk = self._framed[1]
+            else:
+                pieces = [piece for event in events for piece in line(event)]
+                size = sum(map(len, pieces))
+                if size > PART:
+                    return False
+                chunk = b"".join((b"%x\r\n" % size, *pieces, b"\r\n"))
+                if line is plain_line:
+                    self._framed = (events, chunk)
+            if not write(chunk):
+                return False
+            sent.add(len(events))
+            return True
+
+        return take
 
     async def websocket(
         self,

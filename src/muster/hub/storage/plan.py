@@ -17,7 +17,7 @@ from muster.hub.storage.schema import ADDED, DELETED, MODIFIED, row_checksum, ro
 if TYPE_CHECKING:
     import asyncio
     import sqlite3
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -66,6 +66,43 @@ LogRow = tuple[int, int, str, str, int, int, int, bytes, int, int]
 _ABSENT = (0, 0)  # revision and created revision of what does not exist
 
 
+class Heads:
+    """Revision and created revision of every object, as the last commit leaves them, without a look at the file.
+
+    Every statement of SQLite lets go of the interpreter and then waits for the event loop to give it back, so that
+    looking them up one by one took longer than writing. `published` has what everybody can see, at `revision`; what has
+    been committed since then, and is on its way there, is kept here.
+    """
+
+    def __init__(self, published: Callable[[Key], Record | None], revision: Callable[[], int]) -> None:
+        self._published = published
+        self._revision = revision
+        self._ahead: dict[Key, tuple[int, tuple[int, int]]] = {}  # with the revision at which each was touched
+
+    def of(self, key: Key) -> tuple[int, int]:
+        ahead = self._ahead.get(key)
+        if ahead is not None:
+            return ahead[1]
+        record = self._published(key)
+        return _ABSENT if record is None else (record.revision, record.created_revision)
+
+    def advance(self, heads: Mapping[Key, tuple[int, int]], touched: Mapping[Key, int]) -> None:
+        """These have been committed. Objects become visible before their revision does, so what is behind it may go."""
+        visible = self._revision()
+        self._ahead = {key: ahead for key, ahead in self._ahead.items() if ahead[0] > visible}
+        for key, head in heads.items():
+            self._ahead[key] = (touched[key], head)
+
+    def found(self, events: Sequence[Event]) -> None:
+        """These have turned out to be on disk."""
+        heads: dict[Key, tuple[int, int]] = {}
+        for event in events:
+            record = event.record
+            gone = event.type is EventType.DELETED
+            heads[record.key] = _ABSENT if gone else (record.revision, record.created_revision)
+        self.advance(heads, {event.record.key: event.record.revision for event in events})
+
+
 class Batch:
     """The commits of one transaction."""
 
@@ -73,11 +110,13 @@ class Batch:
         self,
         connection: sqlite3.Connection,
         revision: int,
+        heads: Heads,
         last_changes: Mapping[str, int],
         resources: dict[str, int],
         format_: int,
     ) -> None:
         self._connection = connection
+        self._before = heads
         self._format = format_
         self._last_changes = last_changes
         self._resources = resources
@@ -89,6 +128,7 @@ class Batch:
         self.objects = 0
         self.digest = 0
         self.log_rows: list[LogRow] = []
+        self.new_resources: list[tuple[int, str]] = []
 
     def plan(self, commit: Commit) -> list[Planned] | Refused:
         """All changes of a commit, or why it must not be written."""
@@ -136,17 +176,9 @@ class Batch:
         self.size += commit.size
         return planned
 
-    def living(self) -> Iterator[tuple[object, ...]]:
-        """Rows of `current` for the objects that exist after the batch."""
-        for key, (revision, created) in self._heads.items():
-            if revision:
-                yield (self._resources[key.resource], key.namespace, key.name, revision, created)
-
-    def dead(self) -> Iterator[tuple[object, ...]]:
-        """Keys of `current` for the objects that do not."""
-        for key, (revision, _) in self._heads.items():
-            if not revision:
-                yield (self._resources[key.resource], key.namespace, key.name)
+    def committed(self) -> None:
+        """It is on disk: whoever is planned next has to reckon with it."""
+        self._before.advance(self._heads, self._touched)
 
     def changes_of_resources(self) -> dict[str, int]:
         """The last revision of each resource that the batch touches."""
@@ -157,20 +189,13 @@ class Batch:
 
     def _head(self, key: Key) -> tuple[int, int]:
         """Revision and created revision of an object as the commits before this one leave it."""
-        if key in self._heads:
-            return self._heads[key]
-        row = self._connection.execute(
-            "SELECT revision, created FROM current WHERE resource = ? AND namespace = ? AND name = ?",
-            (self._resources.get(key.resource), key.namespace, key.name),
-        ).fetchone()
-        return row or _ABSENT
+        return self._heads.get(key) or self._before.of(key)
 
     def _number(self, resource: str) -> int:
         number = self._resources.get(resource)
         if number is None:
-            number = len(self._resources) + 1  # resources are never removed
-            self._connection.execute("INSERT INTO resource (id, name) VALUES (?, ?)", (number, resource))
-            self._resources[resource] = number
+            number = self._resources[resource] = len(self._resources) + 1  # resources are never removed
+            self.new_resources.append((number, resource))
         return number
 
     def _holds(self, guard: Guard) -> bool:

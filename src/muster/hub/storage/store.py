@@ -32,7 +32,7 @@ from muster.hub.storage.lock import DatabaseLock
 from muster.hub.storage.maintenance import Maintenance
 from muster.hub.storage.open_files import OpenFiles
 from muster.hub.storage.opening import load, prepare
-from muster.hub.storage.plan import Commit, Refused
+from muster.hub.storage.plan import Commit, Heads, Refused
 from muster.hub.storage.readers import Readers
 from muster.hub.storage.records import Change, Event, EventType, Guard, Key, Record
 from muster.hub.storage.settings import DEFAULT_SETTINGS, StoreSettings
@@ -70,6 +70,7 @@ class Store:
         self._lock = lock
         self._settings = settings
         self._closed = False
+        self._submitted: list[Commit] = []  # not yet with the writer
         self._unpublished: deque[Sequence[Commit]] = deque()  # on disk, not yet in memory
         self._loop: asyncio.AbstractEventLoop | None = None  # of the last commit
         files = OpenFiles()
@@ -94,6 +95,7 @@ class Store:
             self._deliver,
             loaded.extent,
             files,
+            Heads(self._objects.get, lambda: self.revision),
             lock=lock,
         )
         self._writer.start()
@@ -238,8 +240,21 @@ class Store:
         """Write all changes or none. When it returns they are on disk, in memory, and on their way to watchers."""
         loop = self._loop = asyncio.get_running_loop()
         future: asyncio.Future[list[Record]] = loop.create_future()
-        self._writer.submit(Commit(changes, guards, loop, future))
+        if not self._submitted or self._submitted[-1].loop is not loop:  # a loop that has ended submits nothing more
+            loop.call_soon(self._submit)
+        self._submitted.append(Commit(changes, guards, loop, future))
         return await future
+
+    def _submit(self) -> None:
+        """Hand over what the loop's callbacks of this turn have brought, all at once. One by one the writer would wake
+        up for the first and fight with the loop for the interpreter, batch by batch."""
+        commits, self._submitted = self._submitted, []
+        try:
+            self._writer.submit(commits)
+        except StorageUnavailableError as error:
+            for commit in commits:
+                if commit.future is not None and not commit.future.done():
+                    commit.future.set_exception(error)
 
     def _deliver(self, commits: Sequence[Commit]) -> None:
         """On the writer's thread: hand a batch to the loop."""
@@ -347,6 +362,7 @@ class Store:
         if self._closed:
             return
         self._closed = True
+        self._submit()
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, self._maintenance.stop)
         await loop.run_in_executor(None, self._writer.stop)

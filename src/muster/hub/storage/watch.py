@@ -7,6 +7,7 @@ reads the log until it has reached that history. Events are shared: a watch keep
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from typing import TYPE_CHECKING, Self
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     #: Reads events after a revision from the log; also tells up to which revision it has looked.
     ReadLog = Callable[[str, str | None, int], Awaitable[tuple[list[Event], int]]]
 
+_LOGGER = logging.getLogger(__name__)
 # Handed out at once: what a reader holds while it sends can no longer be taken from it.
 _BATCH_EVENTS, _BATCH_BYTES = 256, 64 * 1024
 
@@ -38,10 +40,13 @@ class Watch:
         "_closed",
         "_collection",
         "_failure",
+        "_is_due",
+        "_join",
         "_pending",
         "_pending_bytes",
         "_position",
         "_read_log",
+        "_take",
         "_waiter",
         "namespace",
     )
@@ -67,6 +72,9 @@ class Watch:
         self._failure: StorageError | None = None
         self._closed = False
         self._attached = False
+        self._take: Callable[[Sequence[Event]], bool] | None = None
+        self._join: Callable[[Watch], None] | None = None
+        self._is_due = False  # whether it waits for its turn
         self._attach()
 
     def __aiter__(self) -> Self:
@@ -87,6 +95,9 @@ class Watch:
         """The events that wait, at least one and not too many. Raises StopAsyncIteration once the watch is closed."""
         if not self._pending:
             await self._fill()
+        return self._taken()
+
+    def _taken(self) -> Sequence[Event]:
         if len(self._pending) <= _BATCH_EVENTS and self._pending_bytes <= _BATCH_BYTES:
             events = tuple(self._pending)
             self._pending.clear()
@@ -100,6 +111,33 @@ class Watch:
             taken.append(event)
         self._pending_bytes -= size
         return taken
+
+    def divert(self, take: Callable[[Sequence[Event]], bool], join: Callable[[Watch], None]) -> None:
+        """Hand events to `take` while the reader waits for some, instead of waking it: thousands of readers that are
+        woken for one event cost more than what they send. `join` is called when there are some; whoever it tells calls
+        `serve` when it is the watch's turn. What `take` does not take is for the reader.
+        """
+        self._take, self._join = take, join
+
+    def serve(self) -> None:
+        """It is this watch's turn: hand over what waits, unless its reader is at it."""
+        self._is_due = False
+        waiter, take = self._waiter, self._take
+        if waiter is None or waiter.done() or take is None or not self._pending:
+            return
+        events = self._taken()
+        try:
+            is_taken = take(events)
+        except Exception:
+            _LOGGER.exception("events could not be handed over; the watch's reader gets them")
+            is_taken = False
+        if not is_taken:
+            self._pending.extendleft(reversed(events))
+            self._pending_bytes += size_of(events)
+            if not waiter.done():
+                waiter.set_result(None)
+        elif self._pending:
+            self._wake_or_join()
 
     @property
     def caught_up(self) -> bool:
@@ -150,8 +188,16 @@ class Watch:
                 self._fail(WatchOverflowError(f"more than {self._buffer_bytes} bytes of events were waiting"))
                 return
         self._queue(events, size)
-        if self._waiter is not None and not self._waiter.done():
+        self._wake_or_join()
+
+    def _wake_or_join(self) -> None:
+        if self._waiter is None or self._waiter.done():
+            return
+        if self._join is None:
             self._waiter.set_result(None)
+        elif not self._is_due:
+            self._is_due = True
+            self._join(self)
 
     def _queue(self, events: Sequence[Event], size: int) -> None:
         self._pending.extend(events)

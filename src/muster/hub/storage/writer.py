@@ -20,8 +20,9 @@ from muster.errors import StorageError
 from muster.hub.storage import log
 from muster.hub.storage.database import sync_directory, transaction, wal_path
 from muster.hub.storage.errors import StorageUnavailableError
+from muster.hub.storage.insertion import follow_log, insert_rows
 from muster.hub.storage.mark import NO_IDENTITY, Extent, Mark, MarkFile, mark_path, new_identity, read_mark
-from muster.hub.storage.plan import Batch, Commit, Planned, Refused, found
+from muster.hub.storage.plan import Batch, Commit, Heads, Planned, Refused, found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,16 +35,6 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 _PAGE = 4096
 _LEAST_SPACE = 64 * 1024  # bytes without which SQLite cannot share a database with readers
-
-_INSERT_LOG = (
-    "INSERT INTO log (revision, resource, namespace, name, operation, created, previous, value, checksum, format)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_INSERT_CURRENT = (
-    "INSERT INTO current (resource, namespace, name, revision, created) VALUES (?, ?, ?, ?, ?)"
-    " ON CONFLICT DO UPDATE SET revision = excluded.revision, created = excluded.created"
-)
-_DELETE_CURRENT = "DELETE FROM current WHERE resource = ? AND namespace = ? AND name = ?"
 
 
 class Job:
@@ -85,10 +76,12 @@ class Writer:
         deliver: Callable[[Sequence[Commit]], None],
         extent: Extent,
         files: OpenFiles,
+        heads: Heads,
         *,
         lock: DatabaseLock | None = None,
     ) -> None:
         self._path = path
+        self._heads = heads
         self._connect = connect
         self._settings = settings
         self._deliver = deliver
@@ -131,9 +124,9 @@ class Writer:
         """Find out whether writing is possible, if nobody else does, and wait for the verdict. For `maintenance`."""
         self.run(lambda _: None if self.problem is None else self._probe())
 
-    def submit(self, commit: Commit) -> None:
-        """Queue a commit; the outcome arrives through `deliver`."""
-        self._admit(commit)
+    def submit(self, commits: Sequence[Commit]) -> None:
+        """Queue commits; their outcomes arrive through `deliver`."""
+        self._admit(*commits)
 
     def run(self, work: Callable[[sqlite3.Connection], object]) -> None:
         """Do some work on the writing connection between two batches, and wait for it. Not for the writer itself."""
@@ -141,11 +134,12 @@ class Writer:
         self._admit(job)
         job.wait()
 
-    def _admit(self, item: Commit | Job) -> None:
+    def _admit(self, *items: Commit | Job) -> None:
         with self._admission:
             if self._stopped:
                 raise StorageUnavailableError("the store is closed")
-            self._queue.put(item)
+            for item in items:
+                self._queue.put(item)
 
     def stop(self) -> None:
         """Write what has been submitted, then end."""
@@ -231,14 +225,13 @@ class Writer:
 
     def _write_batch(self, commits: Sequence[Commit]) -> None:
         connection = self._connected()
-        with transaction(connection, "IMMEDIATE"):
-            batch = Batch(connection, self.revision, self._last_changes, self._resources, self._settings.format)
-            for commit in commits:
-                commit.outcome = self._planned(batch, commit)
-            if batch.log_rows:
-                connection.executemany(_INSERT_LOG, batch.log_rows)
-                connection.executemany(_INSERT_CURRENT, batch.living())
-                connection.executemany(_DELETE_CURRENT, batch.dead())
+        batch = Batch(
+            connection, self.revision, self._heads, self._last_changes, self._resources, self._settings.format
+        )
+        for commit in commits:
+            commit.outcome = self._planned(batch, commit)
+        insert_rows(connection, batch.new_resources, batch.log_rows)
+        batch.committed()
         if batch.log_rows:
             self._acknowledge(self._extent.grown(batch.revision, batch.objects, batch.digest))
         self._last_changes.update(batch.changes_of_resources())
@@ -269,6 +262,7 @@ class Writer:
                 self._take_stock(connection)
                 self._prepare_mark(connection)
                 self._note_format(connection)
+                follow_log(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -296,6 +290,7 @@ class Writer:
             if self._mark is not None:
                 self._mark.advance(extent)
             self._extent = extent
+            self._heads.found(events)
             self._deliver([found(events)])
         self._resources = log.resource_ids(connection)
         # Deletions up to the compaction point have left no trace: anything may have changed until then.

@@ -34,9 +34,12 @@ func (c *Client) one() {
 	if err != nil {
 		c.fail(err.Error())
 		c.connection.close()
-		if c.connection, err = connect(c.connection.server); err != nil {
-			c.fail(err.Error())
+		again, err := connect(c.connection.server)
+		if err != nil {
+			c.fail(err.Error()) // the next request fails on the closed one, and comes here again
+			return
 		}
+		c.connection = again
 		return
 	}
 	if code >= 300 {

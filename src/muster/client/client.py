@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -76,9 +77,12 @@ class Client:
 
     def _new_session(self) -> aiohttp.ClientSession:
         connection = self.connection
+        own = {"User-Agent": "muster"}
+        if _is_here(URL(connection.server).host or ""):
+            own["Accept-Encoding"] = "identity"  # nothing is won by packing what does not leave this machine
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=connection.tls if connection.tls is not None else True, limit=64),
-            headers=[*{"User-Agent": "muster", **connection.headers}.items(), *connection.impersonation],
+            headers=[*{**own, **connection.headers}.items(), *connection.impersonation],
             read_bufsize=2**20,
             request_class=aiohttp.ClientRequest if self._fence is None else _fenced(self._fence),
         )
@@ -328,3 +332,11 @@ def _cause(error: BaseException) -> str:
     if isinstance(error, asyncio.TimeoutError):
         return "it took too long"
     return str(error) or type(error).__name__
+
+
+def _is_here(host: str) -> bool:
+    """Whether a server's host is the machine that we are on."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

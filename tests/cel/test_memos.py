@@ -26,6 +26,8 @@ EXPRESSIONS = (
     "semver(managedCluster.t, true).major()",
     'quantity(managedCluster.t).isGreaterThan(quantity("1Gi"))',
     'quantity(managedCluster.t).compareTo(quantity("64"))',
+    "cidr(managedCluster.t).containsCIDR(cidr('a'))",
+    'semver(managedCluster.t).isLessThan(semver("x"))',
     '[1, 2].all(i, semver(managedCluster.t).isGreaterThan(semver("1.0.0")))',
 )
 _TEXTS = st.one_of(

@@ -349,8 +349,10 @@ class CallWriter(ComparisonWriter):
         cost = node.cost.fixed
         for arg, wanted in zip(rest, overload.args[1:], strict=True):
             known = self._known(arg)
-            # Nothing whose length would be work, and no error.
-            if known is None or wanted.kind not in _NAMED or type_of(known[0]) != wanted:
+            # Nothing whose length would be work, and no error, which has no type.
+            if known is None or isinstance(known[0], Exception) or wanted.kind not in _NAMED:
+                return None
+            if type_of(known[0]) != wanted:
                 return None
             constants.append(known[0])
             cost += known[1]

@@ -21,9 +21,11 @@ from muster.hub.storage import (
 from tests.hub.storage.stories import BY_HAND, FORGETFUL, PODS, delete, files, key, names, put, record, story, tombstone
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from muster.hub.storage import Change, Record, StoreSettings
+    from muster.hub.storage.plan import Commit
 
 
 @story
@@ -312,6 +314,79 @@ def test_a_store_outlives_the_loop_that_it_was_used_in() -> None:
         return found
 
     assert asyncio.run(look_again()) == ["a", "b"]
+
+
+class HandedOver:
+    """Notes what the writer is given, batch by batch."""
+
+    def __init__(self, store: Store, patch: pytest.MonkeyPatch) -> None:
+        self.names: list[list[str]] = []
+        submit = store._writer.submit
+
+        def note(commits: Sequence[Commit]) -> None:
+            self.names.append([change.key.name for commit in commits for change in commit.changes])
+            submit(commits)
+
+        patch.setattr(store._writer, "submit", note)
+
+
+@story
+async def test_writes_that_may_gather_wait_for_each_other_and_a_single_one_for_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with asyncio.timeout(10), Store.open(None) as store:
+        batches = HandedOver(store, monkeypatch)
+        await store.commit([put("a")], gathers=0.3)
+        first = asyncio.create_task(store.commit([put("b")], gathers=0.3))
+        await asyncio.sleep(0.05)
+        await asyncio.gather(store.commit([put("c")], gathers=0.3), first)
+        await asyncio.sleep(0.4)
+        await store.commit([put("d")], gathers=0.3)
+        assert batches.names == [["a"], ["b", "c"], ["d"]]
+
+
+@story
+async def test_a_write_that_does_not_wait_takes_along_what_has_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with asyncio.timeout(10), Store.open(None) as store:
+        batches = HandedOver(store, monkeypatch)
+        await store.commit([put("a")], gathers=60)
+        waiting = asyncio.create_task(store.commit([put("b")], gathers=60))
+        await asyncio.sleep(0)
+        assert names(store) == ["a"]
+        assert await store.commit([put("c")]) == [record("c", 4)]
+        assert await waiting == [record("b", 3)]
+        assert batches.names == [["a"], ["b", "c"]]
+
+
+@story
+async def test_what_gathers_is_written_when_the_store_is_closed() -> None:
+    async with asyncio.timeout(10), Store.open(None) as store:
+        await store.commit([put("a")], gathers=60)
+        waiting = asyncio.create_task(store.commit([put("b")], gathers=60))
+        await asyncio.sleep(0)
+        await store.close()
+        assert await waiting == [record("b", 3)]
+
+
+def test_what_gathers_when_its_loop_ends_goes_with_the_next_write() -> None:
+    store = Store.open(None)
+
+    async def leave_in_a_hurry() -> None:
+        await store.commit([put("a")], gathers=60)
+        asyncio.get_running_loop().call_soon(asyncio.ensure_future, store.commit([put("b")], gathers=60))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(leave_in_a_hurry())
+
+    async def look_again() -> list[str]:
+        async with asyncio.timeout(10):
+            await store.commit([put("c")], gathers=0.1)
+            found = names(store)
+            await store.close()
+        return found
+
+    assert asyncio.run(look_again()) == ["a", "b", "c"]
 
 
 @story

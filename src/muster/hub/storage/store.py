@@ -71,6 +71,8 @@ class Store:
         self._settings = settings
         self._closed = False
         self._submitted: list[Commit] = []  # not yet with the writer
+        self._submits: asyncio.Handle | None = None  # what hands them over
+        self._handed_over = 0.0  # when that was last, on the loop's clock
         self._unpublished: deque[Sequence[Commit]] = deque()  # on disk, not yet in memory
         self._loop: asyncio.AbstractEventLoop | None = None  # of the last commit
         files = OpenFiles()
@@ -236,19 +238,38 @@ class Store:
 
     # Writing
 
-    async def commit(self, changes: Sequence[Change], guards: Sequence[Guard] = ()) -> list[Record]:
-        """Write all changes or none. When it returns they are on disk, in memory, and on their way to watchers."""
+    async def commit(
+        self, changes: Sequence[Change], guards: Sequence[Guard] = (), *, gathers: float = 0.0
+    ) -> list[Record]:
+        """Write all changes or none. When it returns they are on disk, in memory, and on their way to watchers.
+
+        `gathers`: where writes come in a row they may wait so many seconds for each other. A single one does not wait.
+        """
         loop = self._loop = asyncio.get_running_loop()
         future: asyncio.Future[list[Record]] = loop.create_future()
-        if not self._submitted or self._submitted[-1].loop is not loop:  # a loop that has ended submits nothing more
-            loop.call_soon(self._submit)
+        if self._submitted and self._submitted[-1].loop is not loop:  # a loop that has ended hands nothing over
+            self._submits = None
+        if not gathers:
+            if self._submits is None or isinstance(self._submits, asyncio.TimerHandle):
+                self._hand_over_by(loop.call_soon(self._submit))
+        elif self._submits is None:
+            due = self._handed_over + gathers
+            waits = loop.time() < due <= loop.time() + gathers  # another loop has another clock
+            self._submits = loop.call_at(due, self._submit) if waits else loop.call_soon(self._submit)
         self._submitted.append(Commit(changes, guards, loop, future))
         return await future
+
+    def _hand_over_by(self, handle: asyncio.Handle) -> None:
+        if self._submits is not None:
+            self._submits.cancel()
+        self._submits = handle
 
     def _submit(self) -> None:
         """Hand over what the loop's callbacks of this turn have brought, all at once. One by one the writer would wake
         up for the first and fight with the loop for the interpreter, batch by batch."""
-        commits, self._submitted = self._submitted, []
+        commits, self._submitted, self._submits = self._submitted, [], None
+        if commits and commits[-1].loop is not None and not commits[-1].loop.is_closed():
+            self._handed_over = commits[-1].loop.time()
         try:
             self._writer.submit(commits)
         except StorageUnavailableError as error:

@@ -42,8 +42,10 @@ class ScratchStore(Store):
     def compacted(self) -> int:
         return _FIRST
 
-    async def commit(self, changes: Sequence[Change], guards: Sequence[Guard] = ()) -> list[Record]:
-        """Write all changes or none."""
+    async def commit(
+        self, changes: Sequence[Change], guards: Sequence[Guard] = (), *, gathers: float = 0.0
+    ) -> list[Record]:
+        """Write all changes or none, at once."""
         for guard in guards:
             if not self._holds(guard):
                 raise GuardFailedError(guard)

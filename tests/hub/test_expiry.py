@@ -66,9 +66,9 @@ async def test_thousands_of_old_events_go_in_small_transactions_between_which_ot
         commits: list[int] = []
         commit = hub.store.commit
 
-        async def counted(changes: Any, guards: Any = ()) -> Any:
+        async def counted(changes: Any, guards: Any = (), **named: Any) -> Any:
             commits.append(len(changes))
-            return await commit(changes, guards)
+            return await commit(changes, guards, **named)
 
         hub.store.commit = counted  # type: ignore[method-assign]
         sweeping = asyncio.create_task(expiry(hub).sweep())
@@ -90,10 +90,10 @@ async def test_an_event_that_is_written_while_it_expires_stays() -> None:
         hub.later(HOUR)
         commit = hub.store.commit
 
-        async def late(changes: Any, guards: Any = ()) -> Any:
+        async def late(changes: Any, guards: Any = (), **named: Any) -> Any:
             hub.store.commit = commit  # type: ignore[method-assign]
             await hub.patch(hub.target("events", "a"), {"count": 2})
-            return await commit(changes, guards)
+            return await commit(changes, guards, **named)
 
         hub.store.commit = late  # type: ignore[method-assign]
         assert await expiry(hub).sweep() == 1

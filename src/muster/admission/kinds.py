@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import structs
 
 from muster.admission.agent_classification import query_checked
 from muster.admission.cluster_set import key_taken, long_name
@@ -106,10 +108,10 @@ def mutate(write: Write, checks: Mapping[str, KindChecks] = KINDS) -> Finding:
         finding = check(write)
         warnings = (*warnings, *finding.warnings)
         if finding.refusal is not None:
-            return replace(finding, warnings=tuple(warnings))
+            return structs.replace(finding, warnings=tuple(warnings))
         if finding.object is not None:
             changed = finding.object
-            write = replace(write, new=changed)
+            write = structs.replace(write, new=changed)
     return Finding(changed, tuple(warnings))
 
 
@@ -131,15 +133,15 @@ async def validate(
         finding = await run_check(partial(check, write), heavy=False)
         warnings += finding.warnings
         if finding.refusal is not None:
-            return replace(finding, warnings=warnings)
+            return structs.replace(finding, warnings=warnings)
     for check in found.compiling:
         finding = await run_check(partial(check, write), heavy=True)
         warnings += finding.warnings
         if finding.refusal is not None:
-            return replace(finding, warnings=warnings)
+            return structs.replace(finding, warnings=warnings)
     for inquiry in (*found.looking, *found.inquiring):
         finding = await inquiry(write, world)
         warnings += finding.warnings
         if finding.refusal is not None:
-            return replace(finding, warnings=warnings)
+            return structs.replace(finding, warnings=warnings)
     return Finding(warnings=warnings)

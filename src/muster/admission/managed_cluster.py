@@ -20,7 +20,6 @@ from muster.clustersets.permissions import accept
 from muster.selectors import membership
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET
-from muster.values.faults import Fault
 from muster.values.json import JsonObject
 from muster.values.names import dns_label_problems
 from muster.values.quoting import go_quote
@@ -48,6 +47,7 @@ class _Cluster(Node, frozen=True):
 
 
 _CLUSTERS: Final = Reader(_Cluster)
+_NO_CLUSTER: Final = _Cluster()
 _NAMESPACES: Final = Reader(Namespace)
 
 
@@ -148,8 +148,8 @@ async def namespace_stays(write: Write, world: World) -> Finding:
     if not _judged(write.new).spec.hub_accepts_client or _judged(write.old).spec.hub_accepts_client:
         return NOTHING
     name = name_of(write)
-    namespace = _NAMESPACES.fitted(await world.get("namespaces", "", name))
-    if isinstance(namespace, Fault) or namespace.obj.status.phase != "Terminating":
+    namespace = await world.get("namespaces", "", name)
+    if namespace is None or _NAMESPACES.of(namespace).status.phase != "Terminating":
         return NOTHING
     text = f'managedclusters/accept.{GROUP} "{name}" is forbidden: cluster namespace "{name}" is terminating'
     return refused(text, 403, "Forbidden")
@@ -186,5 +186,4 @@ async def _sets_named(moves: Sequence[Move], world: World) -> Mapping[str, Readi
 
 
 def _judged(cluster: JsonObject | None) -> _Cluster:
-    found = _CLUSTERS.fitted(cluster)
-    return _Cluster() if isinstance(found, Fault) else found.obj
+    return _NO_CLUSTER if cluster is None else _CLUSTERS.of(cluster)

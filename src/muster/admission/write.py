@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
+
+import msgspec
 
 from muster.api.parts import Identity, PartialObject
 from muster.api.reading import Reader
@@ -21,18 +23,16 @@ _OBJECTS: Final = Reader(PartialObject)
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 
 
-@dataclass(frozen=True, slots=True)
-class Asker:
+class Asker(msgspec.Struct, frozen=True):
     """Who writes."""
 
     name: str
     uid: str = ""
     groups: tuple[str, ...] = ()
-    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    extra: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(msgspec.Struct, frozen=True):
     """A write about to happen. `resource` is `plural.group`; no `old` on CREATE, no `new` on DELETE."""
 
     operation: str
@@ -78,8 +78,7 @@ class Refusal:
     by_hook: bool = True  # of a kind's own checks, which a Kubernetes server has as webhooks
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """What a check found: another state to go on with, texts for the writer, or a refusal."""
 
     object: JsonObject | None = None

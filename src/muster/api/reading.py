@@ -9,7 +9,6 @@ schema allows, or on what a server with another schema has stored.
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import msgspec
@@ -81,8 +80,10 @@ class Reader(Generic[T]):
         """The same from an object that is decoded already, or comes from a file."""
         if not isinstance(plain, dict):
             return Fault(f"expected an object, not {_named(plain)}")
-        with contextlib.suppress(msgspec.ValidationError, RecursionError):
+        try:
             return Reading(msgspec.convert(plain, self._kind))
+        except (msgspec.ValidationError, RecursionError):
+            pass  # fitted field by field
         if self._shape is None:
             self._shape = inspect.type_info(self._kind)
         faults: list[Fault] = []

@@ -6,8 +6,9 @@ only set that it can be about: nobody needs to look at the other sets. Called by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from muster.clustersets.permissions import Permission, join
 from muster.errors import InvalidObjectError
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from muster.api.reading import Reading
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(msgspec.Struct, frozen=True, gc=False):
     """A cluster gains or loses the label `key=set_name`; it may or may not be that there is such a set."""
 
     key: str

@@ -5,9 +5,8 @@ Called by `Api` with an object that is decoded, pruned and defaulted; gives it a
 
 from __future__ import annotations
 
-import contextlib
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from muster.api.metadata import name_of
 from muster.hub import bodies, namespaces, status
@@ -22,7 +21,7 @@ from muster.values.json import JsonObject
 from muster.values.limits import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from muster.hub.heavy_work import HeavyWork
     from muster.hub.options import Write
@@ -41,6 +40,28 @@ _SERVER_OWNED = (
     "selfLink",
     "generation",
 )
+
+
+class _Coming:
+    """One object of a kind that is on its way, counted until it is there or will not be."""
+
+    __slots__ = ("_counts", "_kind")
+
+    def __init__(self, counts: dict[str, int], kind: str) -> None:
+        self._counts = counts
+        self._kind = kind
+
+    def __enter__(self) -> Self:
+        self._counts[self._kind] = self._counts.get(self._kind, 0) + 1
+        return self
+
+    def end(self) -> None:
+        if self._kind:
+            self._counts[self._kind] -= 1
+            self._kind = ""
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
 
 class Creation:
@@ -77,8 +98,7 @@ class Creation:
         pristine = encode(obj)
         for attempt in range(GUARD_ATTEMPTS):
             try:
-                with contextlib.ExitStack() as coming:
-                    coming.enter_context(self._counted(target, name_of(obj)))
+                with self._counted(target, name_of(obj)) as coming:
                     return await self._attempt(user, target, obj, options, warnings, owners, weight, coming)
             except GuardFailedError:
                 # Something that admission looked at has changed: ask it again, with the object as it was sent.
@@ -94,22 +114,16 @@ class Creation:
                 raise
         raise status.unavailable("the objects that this write depends on change too often; try again")
 
-    @contextlib.contextmanager
-    def _counted(self, target: Target, name: str) -> Iterator[None]:
+    def _counted(self, target: Target, name: str) -> _Coming:
         """One more of its kind on the way, so that many at once do not slip in together. Raises 403 if it is too many.
 
         Within a namespace that does not take it, that is what the client is told instead.
         """
         kind = target.resource.home.key
-        coming = self._coming.get(kind, 0)
-        if self._store.count(kind) + coming >= self._objects_per_kind:
+        if self._store.count(kind) + self._coming.get(kind, 0) >= self._objects_per_kind:
             namespaces.admitting_namespace(self._store, target, name)
             raise _too_many(target, name, self._objects_per_kind)
-        self._coming[kind] = coming + 1
-        try:
-            yield
-        finally:
-            self._coming[kind] -= 1
+        return _Coming(self._coming, kind)
 
     async def _attempt(
         self,
@@ -120,7 +134,7 @@ class Creation:
         warnings: tuple[str, ...],
         owners: list[JsonObject] | None,
         weight: int,
-        coming: contextlib.ExitStack,
+        coming: _Coming,
     ) -> Answer:
         resource = target.resource
         metadata: JsonObject = obj["metadata"]
@@ -178,7 +192,7 @@ class Creation:
             if generated:
                 raise _NameTakenError(key.name) from None
             raise status.already_exists(resource.group, resource.plural, key.name) from None
-        coming.close()  # it is there, and counted as such
+        coming.end()  # it is there, and counted as such
         advice = await self._write_checks.advice("CREATE", target, user, None, obj, dry_run=False)
         return Answer(201, shown(records[0].value, target), (*warnings, *advice))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from muster.api.validation import prepare
 from muster.hub import bodies, status
@@ -42,7 +43,7 @@ def patched(
         raise status.unsupported_media_type(each.value for each in accepted)
     patch = bodies.read_patch(body)
     if kind is PatchType.JSON:
-        patch = replace(patch, unknown=_unknown_members(patch.value))
+        patch = structs.replace(patch, unknown=_unknown_members(patch.value))
     change = _json_change(patch) if kind is PatchType.JSON else _merge_change(target, kind, patch)
 
     def propose(live: JsonObject) -> Proposal:

@@ -53,8 +53,7 @@ class MalformedBodyError(Exception):
         super().__init__(reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(msgspec.Struct, frozen=True):
     """A decoded body: the value, the paths of duplicate keys in it (`spec.hubAcceptsClient`), and the text as sent.
 
     `unknown` is what is to be said of fields of a JSON patch that mean nothing.
@@ -126,8 +125,7 @@ class PatchType(Enum):
 # --- Options, as the client wrote them ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
+class WriteOptions(msgspec.Struct, frozen=True):
     """Of create, update and patch. Without a field manager the first part of the user agent stands in for it."""
 
     dry_run: tuple[str, ...] = ()

@@ -7,9 +7,11 @@ or for one kind of user and one verb: `impersonate:user-info` on the user togeth
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
+
+from msgspec import structs
 
 from muster.access.attributes import service_account_groups
 from muster.hub import status
@@ -125,7 +127,7 @@ async def _refusal(
 ) -> status.StatusError | None:
     needed: list[Attributes] = []
     if mode:
-        needed.append(replace(attributes, verb=f"impersonate-on:{mode}:{attributes.verb}"))
+        needed.append(structs.replace(attributes, verb=f"impersonate-on:{mode}:{attributes.verb}"))
     needed += _needed(wanted, f"impersonate:{mode}" if mode else "impersonate", _AUTHENTICATION if mode else "")
     for each in needed:
         if mode and each.resource == "groups" and each.name in ("", SYSTEM_MASTERS):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from muster.hub.patches.comparison import Comparison, compare, whole
 from muster.hub.patches.field_sets import SELF, FieldSet, difference, is_field_set, union, union_of, without_below
 from muster.values.json import Json, JsonMapping, JsonObject
@@ -80,8 +82,7 @@ class Versions:
     zero: Mapping[str, JsonMapping] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(msgspec.Struct, frozen=True):
     """Who writes, as managedFields records it."""
 
     manager: str

@@ -64,8 +64,7 @@ def _json_name(raw: bytes) -> str:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonBody:
+class JsonBody(msgspec.Struct, frozen=True):
     """A body in JSON."""
 
     raw: bytes

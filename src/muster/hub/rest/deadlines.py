@@ -6,11 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Self
 
 _LONGEST_LOOK = 1.0
 
@@ -18,13 +14,24 @@ _LONGEST_LOOK = 1.0
 class Deadline:
     """One client, or one request. Tell it when something begins that may take long, and when it has ended."""
 
-    __slots__ = ("_loop", "_task", "cut_off", "since")
+    __slots__ = ("_among", "_loop", "_task", "cut_off", "since")
 
-    def __init__(self) -> None:
+    def __init__(self, among: set[Deadline]) -> None:
+        self._among = among
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
         self.since: float | None = None
         self.cut_off = False
+
+    def __enter__(self) -> Self:
+        self._among.add(self)
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._among.discard(self)
+        if self.cut_off and isinstance(error, asyncio.CancelledError):
+            self.forgive()
+            raise TimeoutError from None
 
     def begins(self) -> None:
         self.since = self._loop.time()
@@ -52,22 +59,11 @@ class Deadlines:
         self._deadlines: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    @contextlib.contextmanager
-    def enforced(self) -> Iterator[Deadline]:
-        """A deadline for parts of this task. Raises TimeoutError when one of them has taken too long."""
-        deadline = Deadline()
-        self._deadlines.add(deadline)
+    def enforced(self) -> Deadline:
+        """A deadline for parts of this task, to be entered. Raises TimeoutError when one of them has taken too long."""
         if self._timer is None:
             self._schedule()
-        try:
-            yield deadline
-        except asyncio.CancelledError:
-            if not deadline.cut_off:
-                raise
-            deadline.forgive()
-            raise TimeoutError from None
-        finally:
-            self._deadlines.discard(deadline)
+        return Deadline(self._deadlines)
 
     def _schedule(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(min(_LONGEST_LOOK, self._seconds / 2), self._look)

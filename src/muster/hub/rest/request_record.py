@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from muster.hub.audit import Entry, written_object
 from muster.hub.rest import query as queries
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from muster.hub.rest.verbs import Call
 
 
-@dataclass(slots=True)
-class RequestRecord:
+class RequestRecord(msgspec.Struct):
     """`known` is whose credentials a request carries, `user` whom it acts as, `what` its verb, group, version,
     resource and subresource. `entered` is what authentication has to be told when it leaves."""
 

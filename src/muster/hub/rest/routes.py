@@ -6,8 +6,9 @@ It knows no HTTP methods and no answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from muster.api.resource import Resource, Version
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(msgspec.Struct, frozen=True):
     """What a path below /api/v1 or /apis/GROUP/VERSION names. `watch` marks the old form with `/watch/` in it."""
 
     resource: Resource

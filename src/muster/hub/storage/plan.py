@@ -122,6 +122,7 @@ class Batch:
         self._resources = resources
         self._heads: dict[Key, tuple[int, int]] = {}  # what this batch makes of the objects it touches
         self._touched: dict[Key, int] = {}  # and at which revision it touched them last
+        self._touched_resources: set[str] = set()
         self.revision = revision
         self.size = 0
         #: By how much the number of living objects and the sum of their imprints change.
@@ -169,6 +170,7 @@ class Batch:
             touched[key] = revision
         self._heads.update(heads)
         self._touched.update(touched)
+        self._touched_resources.update([key.resource for key in touched])
         self.log_rows += rows
         self.revision = revision
         self.objects += objects
@@ -222,7 +224,7 @@ class Batch:
 
     def _unchanged(self, guard: Unchanged) -> bool:
         """Whether nothing in the guard's scope changed after its revision."""
-        if any(covers(guard, key) and revision > guard.revision for key, revision in self._touched.items()):
+        if guard.resource in self._touched_resources and self._is_touched(guard):
             return False
         if self._last_changes.get(guard.resource, 0) <= guard.revision:
             return True
@@ -245,6 +247,13 @@ class Batch:
             },
         ).fetchone()
         return found is None
+
+    def _is_touched(self, guard: Unchanged) -> bool:
+        """Whether the batch itself changes what the guard is about. A create brings a dozen guards, nearly all of them
+        about one object."""
+        if guard.namespace is not None and guard.name is not None:
+            return self._touched.get(Key(guard.resource, guard.namespace, guard.name), 0) > guard.revision
+        return any(revision > guard.revision and covers(guard, key) for key, revision in self._touched.items())
 
 
 def covers(guard: Unchanged, key: Key) -> bool:

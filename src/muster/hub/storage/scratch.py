@@ -43,7 +43,11 @@ class ScratchStore(Store):
         return _FIRST
 
     async def commit(
-        self, changes: Sequence[Change], guards: Sequence[Guard] = (), *, gathers: float = 0.0
+        self,
+        changes: Sequence[Change],
+        guards: Sequence[Guard] = (),
+        *,
+        gathers: float = 0.0,  # noqa: ARG002 - there is no disk to wait for
     ) -> list[Record]:
         """Write all changes or none, at once."""
         for guard in guards:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from muster.admission import Finding, Refusal, World, Write, mutate, refused, validate
 from muster.admission.kinds import KindChecks, Settings, kinds
@@ -70,7 +71,7 @@ def test_mutations_build_on_each_other_until_one_refuses() -> None:
     checks = {write.resource: KindChecks(mutating=(add("a"), add("b")))}
     assert mutate(write, checks) == Finding({"metadata": {"name": "x"}, "a": True, "b": True}, ("added a", "added b"))
     checks = {write.resource: KindChecks(mutating=(add("a"), lambda _: refused("no"), add("b")))}
-    assert mutate(write, checks) == replace(refused("no"), warnings=("added a",))
+    assert mutate(write, checks) == structs.replace(refused("no"), warnings=("added a",))
 
 
 def test_a_check_may_ask_for_permissions_in_one_batch() -> None:

@@ -321,13 +321,13 @@ class HandedOver:
 
     def __init__(self, store: Store, patch: pytest.MonkeyPatch) -> None:
         self.names: list[list[str]] = []
-        submit = store._writer.submit
+        submit = store._handover._submit
 
         def note(commits: Sequence[Commit]) -> None:
             self.names.append([change.key.name for commit in commits for change in commit.changes])
             submit(commits)
 
-        patch.setattr(store._writer, "submit", note)
+        patch.setattr(store._handover, "_submit", note)
 
 
 @story

@@ -28,6 +28,7 @@ from muster.hub.storage.errors import (
     GuardFailedError,
     StorageUnavailableError,
 )
+from muster.hub.storage.handover import Handover
 from muster.hub.storage.lock import DatabaseLock
 from muster.hub.storage.maintenance import Maintenance
 from muster.hub.storage.open_files import OpenFiles
@@ -70,9 +71,6 @@ class Store:
         self._lock = lock
         self._settings = settings
         self._closed = False
-        self._submitted: list[Commit] = []  # not yet with the writer
-        self._submits: asyncio.Handle | None = None  # what hands them over
-        self._handed_over = 0.0  # when that was last, on the loop's clock
         self._unpublished: deque[Sequence[Commit]] = deque()  # on disk, not yet in memory
         self._loop: asyncio.AbstractEventLoop | None = None  # of the last commit
         files = OpenFiles()
@@ -101,6 +99,7 @@ class Store:
             lock=lock,
         )
         self._writer.start()
+        self._handover = Handover(self._writer.submit)
         self._maintenance = Maintenance(path, self._writer, writing, files, settings, loaded.compacted)
         self._maintenance.start()
 
@@ -247,35 +246,8 @@ class Store:
         """
         loop = self._loop = asyncio.get_running_loop()
         future: asyncio.Future[list[Record]] = loop.create_future()
-        if self._submitted and self._submitted[-1].loop is not loop:  # a loop that has ended hands nothing over
-            self._submits = None
-        if not gathers:
-            if self._submits is None or isinstance(self._submits, asyncio.TimerHandle):
-                self._hand_over_by(loop.call_soon(self._submit))
-        elif self._submits is None:
-            due = self._handed_over + gathers
-            waits = loop.time() < due <= loop.time() + gathers  # another loop has another clock
-            self._submits = loop.call_at(due, self._submit) if waits else loop.call_soon(self._submit)
-        self._submitted.append(Commit(changes, guards, loop, future))
+        self._handover.add(Commit(changes, guards, loop, future), loop, gathers)
         return await future
-
-    def _hand_over_by(self, handle: asyncio.Handle) -> None:
-        if self._submits is not None:
-            self._submits.cancel()
-        self._submits = handle
-
-    def _submit(self) -> None:
-        """Hand over what the loop's callbacks of this turn have brought, all at once. One by one the writer would wake
-        up for the first and fight with the loop for the interpreter, batch by batch."""
-        commits, self._submitted, self._submits = self._submitted, [], None
-        if commits and commits[-1].loop is not None and not commits[-1].loop.is_closed():
-            self._handed_over = commits[-1].loop.time()
-        try:
-            self._writer.submit(commits)
-        except StorageUnavailableError as error:
-            for commit in commits:
-                if commit.future is not None and not commit.future.done():
-                    commit.future.set_exception(error)
 
     def _deliver(self, commits: Sequence[Commit]) -> None:
         """On the writer's thread: hand a batch to the loop."""
@@ -383,7 +355,7 @@ class Store:
         if self._closed:
             return
         self._closed = True
-        self._submit()
+        self._handover.take_all()
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, self._maintenance.stop)
         await loop.run_in_executor(None, self._writer.stop)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from typing import TYPE_CHECKING
+import re
+import socket
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from muster.hub.rest.server import HeadWithBody
+from muster.hub.rest.server import BoundedProtocol, HeadWithBody
 from tests.hub.rest.running import RunningHub, running_hub
 
 if TYPE_CHECKING:
@@ -52,14 +54,79 @@ def test_a_head_without_body_is_let_go_and_a_switch_of_protocols_never_waits() -
     transport.write(b"HTTP/1.1 204 No Content\r\n\r\n")
     transport.write(b"")
     transport.write(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
+    transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     transport.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     transport.close()
     assert recorder.written == [
         b"HTTP/1.1 204 No Content\r\n\r\n",
         b"HTTP/1.1 101 Switching Protocols\r\n\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\n",
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
     ]
     assert recorder.closed
+
+
+NAMESPACE = "/api/v1/namespaces/default"
+MAP = b'{"metadata":{"name":"NAME"},"data":{"a":"b"}}'
+
+
+def spoken(hub: RunningHub, *requests: tuple[str, str, str, bytes]) -> list[bytes]:
+    """What a server says to requests that are sent without waiting for answers, of which the last ends the connection;
+    without what is new in every answer."""
+    sent = b""
+    for number, (method, path, headers, body) in enumerate(requests):
+        last = "Connection: close\r\n" if number == len(requests) - 1 else ""
+        head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hub.token}\r\n{headers}{last}"
+        sent += f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    with socket.create_connection((hub.host, hub.port), timeout=10) as connection:
+        connection.sendall(sent)
+        heard = b""
+        while data := connection.recv(65536):
+            heard += data
+    heard = re.sub(rb"audit-id: [0-9a-f-]{36}", b"audit-id: *", heard)
+    heard = re.sub(rb"date: [^\r]+ GMT", b"date: *", heard)
+    heard = re.sub(rb'"(resourceVersion|uid|creationTimestamp|time)":"[^"]*"', b'"new"', heard)
+    return re.split(rb"(?=HTTP/1\.1 \d)", re.sub(rb"content-length: \d+", b"content-length: *", heard))[1:]
+
+
+def test_answers_that_are_sent_at_once_are_those_that_are_sent_in_two_messages(
+    hub: RunningHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def conversation(name: bytes) -> list[bytes]:
+        made = MAP.replace(b"NAME", name)
+        path = f"{NAMESPACE}/configmaps"
+        heard = spoken(
+            hub,
+            ("GET", NAMESPACE, "", b""),
+            ("POST", path, "", made),
+            ("POST", path, "", made),
+            ("POST", path, "", b"{"),
+            ("HEAD", NAMESPACE, "", b""),
+            ("GET", NAMESPACE, "Accept: application/yaml\r\n", b""),
+            ("GET", NAMESPACE, "Accept: application/vnd.kubernetes.protobuf\r\n", b""),
+            ("GET", "/version", "", b""),
+            ("GET", "/nowhere", "", b""),
+            ("PUT", f"{path}/{name.decode()}", "Expect: 100-continue\r\n", made),
+            ("DELETE", f"{path}/{name.decode()}", "", b""),
+            ("GET", NAMESPACE, "", b""),
+        )
+        return [each.replace(name, b"name") for each in heard]
+
+    counted = []
+    answer_now = BoundedProtocol._answer_now
+
+    def counting(*arguments: Any) -> bool:
+        counted.append(answer_now(*arguments))
+        return counted[-1]
+
+    monkeypatch.setattr(BoundedProtocol, "_answer_now", counting)
+    at_once = conversation(b"first")
+    assert counted.count(True) >= 8
+    assert counted[-1] is False  # the connection is to be closed, which the answer says
+    monkeypatch.setattr(BoundedProtocol, "_answer_now", lambda *_: False)
+    assert at_once == conversation(b"other")
+    codes = [each[9:12] for each in at_once if not each.startswith(b"HTTP/1.1 100")]
+    assert codes == [*(b"200 201 409 400 200 200 200 200 404 200 200 200".split())]
 
 
 @pytest.fixture(scope="module")

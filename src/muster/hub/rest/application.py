@@ -22,9 +22,9 @@ from muster.hub import status
 from muster.hub.auth.authentication import Authentication, path_attributes, wants_to_act
 from muster.hub.rest import query as queries
 from muster.hub.rest import scaling
-from muster.hub.rest.answers import Reply, audit_id, send_reply, status_reply
+from muster.hub.rest.answers import Reply, answered, audit_id, send_reply, status_reply
 from muster.hub.rest.bodies import ClientGoneError
-from muster.hub.rest.connections import CLOSED, WRITE
+from muster.hub.rest.connections import ANSWER, CLOSED, WRITE
 from muster.hub.rest.deadlines import Deadlines
 from muster.hub.rest.fixed_paths import FixedPaths
 from muster.hub.rest.identity import Identity
@@ -145,9 +145,12 @@ class Application:
                 self._record(scope, record, reply, seconds, audit)
             if scope["method"] == "HEAD":
                 reply = Reply(reply.code, b"", reply.content_type, reply.headers, reply.cache)
-            is_gone = scope.get("extensions", {}).get(CLOSED, _is_here)
+            extensions = scope.get("extensions", {})
+            answer = extensions.get(ANSWER)
             try:
-                await send_reply(send, reply, headers.get(b"accept-encoding", b""), audit, is_gone)
+                if answer is None or not answered(answer, reply, audit):
+                    accepts = headers.get(b"accept-encoding", b"")
+                    await send_reply(send, reply, accepts, audit, extensions.get(CLOSED, _is_here))
             finally:
                 release()
         finally:

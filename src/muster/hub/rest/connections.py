@@ -19,6 +19,9 @@ CLOSED = "muster.closed"  # the ASGI extension that tells whether a connection i
 # The extension that sends a part of an answer that is being streamed, framed as it goes over the wire, without waiting:
 # it says whether it was sent. Not while the client has yet to read what was sent before.
 WRITE = "muster.write"
+# The extension that sends a whole answer at once: its code, its headers as they go over the wire, and its body. It says
+# whether it was sent; otherwise nothing was.
+ANSWER = "muster.answer"
 
 
 class SlowReaders:

@@ -10,22 +10,25 @@ import contextlib
 import logging
 import socket
 import ssl
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from muster.errors import MusterError
 from muster.hub.auth.authentication import PEER
 from muster.hub.auth.peers import peer_of
-from muster.hub.rest.connections import CLOSED, WRITE, SlowReaders
+from muster.hub.rest.connections import ANSWER, CLOSED, WRITE, SlowReaders
 from muster.hub.rest.parts import PART
 from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
+
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
     from muster.hub.auth.certificates import ServingCertificate
     from muster.hub.auth.peers import Peer
@@ -46,7 +49,7 @@ class HeadWithBody:
     """A transport that sends the head of a response together with the start of its body: one record, one system call.
 
     uvicorn writes them apart. Whatever comes after the head lets it go: a body, an empty write, the end of the answer.
-    A switch to WebSocket has nothing to wait for.
+    A switch to WebSocket has nothing to wait for, and who is told to go on with a body sends it only then.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
@@ -56,7 +59,7 @@ class HeadWithBody:
     def write(self, data: bytes | memoryview) -> None:
         if self._head:
             data, self._head = self._head + data, b""
-        elif data[:9] == b"HTTP/1.1 " and data[9:12] != b"101":
+        elif data[:9] == b"HTTP/1.1 " and data[9:10] != b"1":
             self._head = bytes(data)
             return
         if data:
@@ -77,6 +80,13 @@ class _Config(uvicorn.Config):
         super().__init__(application, **options)
         self.most_connections = application.limits.connections
         self.slow_readers = SlowReaders(application.limits.write_seconds)
+        self._written: tuple[list[tuple[bytes, bytes]], bytes] = ([], b"")
+
+    def written(self, headers: list[tuple[bytes, bytes]]) -> bytes:
+        """Headers that are the same for all answers of a second, as they go over the wire."""
+        if headers is not self._written[0]:
+            self._written = headers, b"".join([b"%b: %b\r\n" % each for each in headers])
+        return self._written[1]
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -86,8 +96,10 @@ class BoundedProtocol(HttpToolsProtocol):
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
     _peer: Peer | None = None
+    _wire: asyncio.Transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own signature
+        self._wire = transport
         super().connection_made(HeadWithBody(transport))  # type: ignore[arg-type]  # it stands in for one
         if len(self.connections) > self.config.most_connections:
             transport.abort()
@@ -141,14 +153,30 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_done()
-        # Extensions of our own are functions.
-        self.scope["extensions"] = {CLOSED: self.transport.is_closing, WRITE: self._write_now}  # type: ignore[dict-item]
+        extensions: dict[str, Callable[..., bool]] = {CLOSED: self._wire.is_closing, WRITE: self._write_now}
+        self.scope["extensions"] = extensions  # type: ignore[typeddict-item]  # ours are functions
         super().on_headers_complete()
+        if getattr(self.cycle, "scope", None) is self.scope:  # not for a switch to WebSocket
+            extensions[ANSWER] = partial(self._answer_now, self.cycle)
 
     def _write_now(self, data: bytes) -> bool:
         if self.flow.write_paused or self.transport.is_closing():
             return False
         self.transport.write(data)
+        return True
+
+    def _answer_now(self, cycle: RequestResponseCycle, code: int, headers: bytes, body: bytes) -> bool:
+        """What two messages to the cycle would do, for answers without anything special: one write and no waiting."""
+        if cycle.response_started or cycle.disconnected or not cycle.keep_alive:
+            return False
+        if self.flow.write_paused or self._wire.is_closing():
+            return False
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        common = self.config.written(self.server_state.default_headers)
+        self._wire.write(b"".join((STATUS_LINE[code], common, headers, b"\r\n", body)))
+        cycle.message_event.set()
+        cycle.on_response()
         return True
 
     def _head_complete_in(self, data: bytes) -> bool:

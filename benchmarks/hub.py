@@ -20,7 +20,7 @@ from benchmarks.serving.peers import CLUSTERS, OURS, Peer, contestants
 from benchmarks.serving.tables import Measure, cell, header, load, row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _ROUNDS: Final = int(os.environ.get("MUSTER_ROUNDS", "3"))
@@ -48,7 +48,7 @@ _DELAY: Final = Measure("p99 ms", lambda run: run.outcome.delay_p99, 0, most=60)
 _MEDIAN: Final = Measure("p50 ms", lambda run: run.outcome.delay_p50, 0)
 _CORES: Final = Measure("cores", lambda run: run.cores, 2)
 
-REQUESTS: Final = (
+WRITES: Final = (
     *(
         Case(
             f"creates/s, {clients} client{'s' * (clients > 1)}",
@@ -68,9 +68,11 @@ REQUESTS: Final = (
         Job(work="renew", path=LEASES, prefix="a-", clients=64, watchers=1, rate=1667),
         Measure("", lambda run: run.per_thousand * 1.667, 2, most=0.6),
     ),
+)
+READS: Final = (
     Case("gets/s, 16 clients", Job(work="get", path=CLUSTERS, prefix="a-"), _rate(8000)),
     Case(
-        f"list of {_HELD:,} and more: ms",
+        f"list of {_HELD:,}: ms",
         Job(work="list", path=CLUSTERS, prefix="a-", clients=1, count=5),
         Measure("", lambda run: run.outcome.p50, 0, most=50),
     ),
@@ -135,21 +137,30 @@ def _with_bodies(job: Job, prefix: str) -> Job:
 
 
 def _requests(program: Path, rivals: Sequence[Peer]) -> None:
-    runs = _all(program, rivals, [case.job for case in REQUESTS])
+    # Reads first: what is created later would be listed too.
+    lines = [(case, runs) for cases in (READS, WRITES) for case, runs in _by_case(program, rivals, cases)]
     names = [peer.name for peer in rivals]
     titles = [title for name in names for title in (name, "CPU ms each")]
     print(f"\n### Requests\n\n{header('', *titles, 'goal', 'errors')}")
-    for number, case in enumerate(REQUESTS):
+    for case, runs in lines:
         cells, errors = [], []
         for name in names:
-            mine = runs[number, name]
+            mine = runs[name]
             cells += [cell(case.measure, mine, ours=name == OURS), cell(CPU, mine, ours=False)]
             lost = sum(run.outcome.lost + run.outcome.missing + run.outcome.disorder for run in mine)
             errors.append(f"{sum(run.outcome.errors for run in mine)}" + (f", {lost} lost" if lost else ""))
         print(row(case.title, *cells, case.measure.goal, " / ".join(errors)), flush=True)
-    size = runs[len(REQUESTS) - 1, OURS][-1].outcome.bytes
+    size = lines[len(READS) - 1][1][OURS][-1].outcome.bytes
     print(f"\nThe list had {size / 1e6:.0f} MB. Lost is a renewal that was acknowledged and that a list did not show")
     print("after it, or that the watcher was not told once and in order; it stands behind the errors if there is any.")
+
+
+def _by_case(
+    program: Path, rivals: Sequence[Peer], cases: Sequence[Case]
+) -> Iterator[tuple[Case, dict[str, list[Run]]]]:
+    runs = _all(program, rivals, [case.job for case in cases])
+    for number, case in enumerate(cases):
+        yield case, {peer.name: runs[number, peer.name] for peer in rivals}
 
 
 def _per_event(runs: Sequence[Run]) -> float:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from muster.hub.storage.watch import Watch
 
 _BY_KEY = attrgetter("key")
+SPARE_HISTORY = 8  # history that has become too large is shortened by the part of it that this says
 _FEW = 1000  # copying so many references costs less than copying all of them at the next change
 
 
@@ -150,7 +151,8 @@ class Collection:
         while len(self._history) > self._event_limit:
             self._forget_oldest()
         if self._history_bytes > self._history_limit:
-            self.shorten_history(self._history_limit)
+            # By more than this one, so that not every event has all watches looked at.
+            self.shorten_history(self._history_limit - self._history_limit // SPARE_HISTORY)
 
     @property
     def history_bytes(self) -> int:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from muster.hub.storage import database, log
 from muster.hub.storage.backup import back_up, remove_leftover_drafts
-from muster.hub.storage.collection import NO_ROWS, Collection
+from muster.hub.storage.collection import NO_ROWS, SPARE_HISTORY, Collection
 from muster.hub.storage.errors import (
     CompactedError,
     ConflictError,
@@ -280,8 +280,10 @@ class Store:
 
     def _bound_history(self) -> None:
         """All kinds together keep so much of the past in memory; the one with the most gives way."""
-        excess = sum(each.history_bytes for each in self._collections.values()) - self._settings.history_total_bytes
+        most = self._settings.history_total_bytes
+        excess = sum([each.history_bytes for each in self._collections.values()]) - most
         if excess > 0:
+            excess += most // SPARE_HISTORY
             largest = max(self._collections.values(), key=lambda each: each.history_bytes)
             largest.shorten_history(largest.history_bytes - excess)
 

@@ -44,6 +44,16 @@ class EventCache:
         self._most_bytes = most_bytes
         self._bytes = 0
         self._events: dict[tuple[int, Version, str, bool], WatchEvent] = {}
+        #: What the last watcher was shown, and of what: mostly the next one is shown the same.
+        self._shown: tuple[Sequence[Event], Version | None, list[WatchEvent]] = ((), None, [])
+
+    def events(self, happened: Sequence[Event], target: Target) -> list[WatchEvent]:
+        """All that happened, for watchers without selectors."""
+        last, version, events = self._shown
+        if version is not target.version or happened != last:
+            events = [self.event(event.type.value, event.record, target) for event in happened]
+            self._shown = happened, target.version, events
+        return events
 
     def event(self, type_: str, record: Record, target: Target, last_seen: Record | None = None) -> WatchEvent:
         """The event for a state; `last_seen` is the state to show instead when a watcher loses sight of the object."""
@@ -61,6 +71,7 @@ class EventCache:
     def clear(self) -> None:
         self._events.clear()
         self._bytes = 0
+        self._shown = ((), None, [])
 
 
 class CustomWatches:
@@ -142,9 +153,8 @@ class View:
 
     def events(self, happened: Sequence[Event]) -> list[WatchEvent]:
         """Changes as the selectors show them: an object that begins to match is added, one that stops is deleted."""
-        cache, target = self._cache, self._target
         if self._selected.everything:
-            return [cache.event(event.type.value, event.record, target) for event in happened]
+            return self._cache.events(happened, self._target)
         return [seen for event in happened if (seen := self._selected_event(event)) is not None]
 
     def _selected_event(self, event: Event) -> WatchEvent | None:

@@ -160,9 +160,9 @@ class BoundedProtocol(HttpToolsProtocol):
             extensions[ANSWER] = partial(self._answer_now, self.cycle)
 
     def _write_now(self, data: bytes) -> bool:
-        if self.flow.write_paused or self.transport.is_closing():
+        if self.flow.write_paused or self._wire.is_closing():
             return False
-        self.transport.write(data)
+        self._wire.write(data)
         return True
 
     def _answer_now(self, cycle: RequestResponseCycle, code: int, headers: bytes, body: bytes) -> bool:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from muster.cel import environment, make_program
-from muster.cel.generating.memos import MEMO_SIZE, MEMO_TEXT
+from muster.cel import INT, STRING, Overload, environment, make_program
+from muster.cel.costs.charging import charging_of
+from muster.cel.costs.runtime import ONE
+from muster.cel.generating.memos import MEMO_SIZE, MEMO_TEXT, QUICK_TEXT, REST, memo_of
 from muster.cel.libraries import json_text
 from muster.cel.libraries.json_text import BrokenJsonError, InvalidJsonError, decode_json
 from muster.errors import EvaluationError
@@ -22,6 +25,9 @@ EXPRESSIONS = (
     r'managedCluster.t.matches("(a|b)+c")',
     'semver(managedCluster.t, true).isGreaterThan(semver("v1.30.0", true))',
     'semver(managedCluster.t).isLessThan(semver("1.30.0-rc.1"))',
+    'semver(managedCluster.t).isLessThan(semver("1.30.0+b"))',
+    'semver(managedCluster.t, true).compareTo(semver("1.30.0"))',
+    r'[1, 2].all(i, managedCluster.t.matches("^[a-z]+[.]?$"))',
     'semver(managedCluster.t).compareTo(semver("1.30.0")) > 0 || true',
     "semver(managedCluster.t, true).major()",
     'quantity(managedCluster.t).isGreaterThan(quantity("1Gi"))',
@@ -34,6 +40,7 @@ _TEXTS = st.one_of(
     st.from_regex(r"\Av?[0-9]{1,3}(\.[0-9]{1,20}){1,3}(-rc\.[0-9])?(\+b)?\Z"),
     st.from_regex(r"\A[0-9]{1,4}(Gi|Mi|m|e3|)\Z"),
     st.text(max_size=12),
+    st.text("abc1.", min_size=QUICK_TEXT - 2, max_size=QUICK_TEXT + 2),
     st.text("abc1.", min_size=MEMO_TEXT - 2, max_size=MEMO_TEXT + 2),
 )
 
@@ -66,6 +73,60 @@ def test_more_texts_than_are_remembered_change_nothing() -> None:
     program = make_program(EXPRESSIONS[2], ENV)
     answers = [program.evaluate({"managedCluster": {"t": f"v1.30.{n}"}}) for n in range(2 * MEMO_SIZE + 3)]
     assert answers == [False, *[True] * (2 * MEMO_SIZE + 2)]
+
+
+def test_a_full_memo_takes_nothing_more_for_a_while_and_then_begins_anew() -> None:
+    memo = memo_of(Overload("length", (STRING,), INT, len), ONE, ())
+    for number in range(MEMO_SIZE + REST):
+        assert memo.learn(f"{number}") == (len(f"{number}"), 1)
+    assert (memo.known("0"), memo.known(f"{MEMO_SIZE}")) == ((1, 1), None)
+    memo.learn("one more")
+    assert memo.known("0") is None
+    memo.learn("another")
+    assert memo.known("another") == (7, 1)
+
+
+_SCORES = st.one_of(
+    st.lists(st.fixed_dictionaries({"name": st.sampled_from(["cpu", "gpu"]), "value": st.integers(0, 9)}), max_size=4),
+    st.tuples(st.fixed_dictionaries({"name": st.just("cpu"), "value": st.integers(0, 9)})),
+    st.sampled_from([None, 3, "text", {"name": "cpu"}]),
+    st.lists(st.one_of(st.none(), st.fixed_dictionaries({"name": st.one_of(st.integers(), st.text())})), max_size=3),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "managedCluster.scores('default').filter(s, s.name == 'cpu').all(e, e.value > 3)",
+        "managedCluster.scores('default').filter(s, s.value > 3).size() > 1",
+        "managedCluster.scores('default').map(s, s.name == 'cpu', s.value + 1) == [4, 5]",
+        "managedCluster.scores('default').exists(s, s.name == 'cpu' && s.value == 5)",
+        "managedCluster.scores('default').all(s, s.name != 'cpu' || s.value > 5)",
+    ],
+)
+@given(scores=_SCORES)
+def test_loops_over_scores_give_and_cost_what_the_interpreter_says_at_every_limit(text: str, scores: Any) -> None:
+    program = make_program(text, ENV)
+    variables = {"managedCluster": {"metadata": {"name": "one"}, "@scores": {"default": scores}}}
+    trace = program.trace(variables)
+    found, cost = program.run(variables, 1_000_000)
+    assert (str(found), cost) == (str(trace.outcome), trace.cost)
+    for limit in range(0, cost, 7):
+        assert program.run(variables, limit)[1] == limit + 1
+
+
+def test_all_parts_of_an_evaluation_spend_from_one_meter() -> None:
+    text = "managedCluster.a == managedCluster.b && managedCluster.b == managedCluster.a"
+    variables = {"managedCluster": {"a": [[1]] * 60, "b": [[1]] * 60}}
+    units = next(limit for limit in range(100_000) if _fits(text, variables, limit))
+    half = "managedCluster.a == managedCluster.b && managedCluster.a != managedCluster.c"
+    assert not _fits(text, variables, units - 1)
+    assert _fits(half, {"managedCluster": {**variables["managedCluster"], "c": 1}}, units - 1)
+
+
+def _fits(text: str, variables: dict[str, Any], work_limit: int) -> bool:
+    program = make_program(text, ENV, replace(charging_of(ENV), work_limit=work_limit))
+    return program.run(variables, 1_000_000)[0] is True
 
 
 def _read(text: str) -> object:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -225,3 +226,34 @@ def test_a_run_inside_a_run_has_budgets_of_its_own() -> None:
     limits = Limits(steps=1600, seconds=1, clock=clock)
     assert program.run([0] * 1500, limits=limits) == [1500]
     assert inner == [[1500]]
+
+
+def test_every_run_has_all_of_its_steps_without_a_deadline_too() -> None:
+    program = compile_query("[.[] | . + 1] | length")
+    limits = Limits(steps=1000, seconds=None)
+    for _ in range(3):
+        assert program.run([0] * 900, limits=limits) == [900]
+        with pytest.raises(BudgetExceededError):
+            program.run([0] * 1001, limits=limits)
+
+
+def test_a_run_that_looked_at_the_clock_leaves_no_deadline_behind() -> None:
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 0.4  # each look at it is that much later
+        return now
+
+    program = compile_query("[.[] | . + 1] | length")
+    limits = Limits(seconds=0.5, clock=clock)
+    for _ in range(4):
+        assert program.run(list(range(600)), limits=limits) == [600]
+
+
+def test_runs_at_the_same_time_have_their_own_meters() -> None:
+    program = compile_query("[.[] | . + 1] | length")
+    limits = Limits(steps=500, cells=1000)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: program.run(list(range(400)), limits=limits), range(400)))
+    assert found == [[400]] * 400

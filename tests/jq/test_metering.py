@@ -21,10 +21,10 @@ COMPILING = frozenset(
     (
         "builtins/__init__", "builtins/definitions",
         "generating/__init__", "generating/cardinality", "generating/base", "generating/expressions",
-        "generating/generator", "generating/scope", "generating/single_outputs", "generating/inlined_builtins",
-        "generating/writer", "resolving/constant_paths", "resolving/names", "resolving/operators", "resolving/resolve",
-        "resolving/resolved", "syntax/lexer", "syntax/module_headers", "syntax/parser", "syntax/patterns",
-        "syntax/printer", "syntax/terms", "syntax/token_reader", "syntax/tree",
+        "generating/generator", "generating/scope", "generating/short_forms", "generating/single_outputs",
+        "generating/inlined_builtins", "generating/writer", "resolving/constant_paths", "resolving/names",
+        "resolving/operators", "resolving/resolve", "resolving/resolved", "syntax/lexer", "syntax/module_headers",
+        "syntax/parser", "syntax/patterns", "syntax/printer", "syntax/terms", "syntax/token_reader", "syntax/tree",
     )
 )  # fmt: skip
 """Modules that see queries, never values. Their own limits are in test_compiling.py."""
@@ -70,6 +70,7 @@ BOUNDED = {
     "running/reference.Evaluator._call": "parameters of the query, each charged as a step",
     "running/reference.Evaluator._with_arguments": "parameters of the query",
     "values/regexes._tester": "a plain pattern; `test` charges the text",
+    "values/regexes.plain_pattern": "a pattern: of the query itself, or one that compile_regex charges",
     "values/regexes._in_gos_words": "a dozen sentences",
     "values/numbers.to_int": "one number",
     "values/indexing._clamped": "three numbers",

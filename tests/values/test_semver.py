@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from muster.values.semver import InvalidVersionError, is_version, parse, parse_normalized, parse_tolerant
+from muster.values.semver import (
+    LEADING_V,
+    NUMBERS,
+    InvalidVersionError,
+    is_version,
+    parse,
+    parse_normalized,
+    parse_tolerant,
+    plain_numbers,
+)
 from muster.values.semver_range import parse_range
 
 ASCENDING = (
@@ -125,3 +137,20 @@ def test_what_is_no_range_is_refused_in_the_words_of_blang(text: str, problem: s
     with pytest.raises(InvalidVersionError) as caught:
         parse_range(text)
     assert str(caught.value) == problem
+
+
+_SMALL = "(0|[1-9][0-9]{0,2})"
+_PLAIN = re.compile(rf"(v?){_SMALL}[.]{_SMALL}[.](0|[1-9][0-9]{{0,16}})")
+
+
+@given(
+    st.one_of(
+        st.from_regex(r"\Av?[0-9]{1,4}([.][0-9]{1,20}){1,3}([-+][a-z0-9.]{1,3})?\Z"),
+        st.text("v01239.-+ ²٣", max_size=12),
+    )
+)
+def test_plain_numbers_are_three_small_numbers_and_nothing_else(text: str) -> None:
+    found = _PLAIN.fullmatch(text)
+    wanted = None if found is None else tuple(map(int, found.groups()[1:]))
+    assert plain_numbers(text, LEADING_V) == wanted
+    assert plain_numbers(text, NUMBERS) == (None if text.startswith("v") else wanted)

@@ -5,11 +5,14 @@ Seam: libraries declare, the checker resolves by it, interpreter and code genera
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from muster.cel.checking.types import has_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from muster.cel.checking.types import Type
     from muster.cel.costs.charge import Charge, Tariff
@@ -17,11 +20,28 @@ if TYPE_CHECKING:
     from muster.values.paths import Path
 
 
+Answer: TypeAlias = Callable[[str], Any]
+"""A function of a text alone."""
+
+
 class Prepared(NamedTuple):
     """A function of a text alone, and the longest text for which it stays within the work it was given."""
 
-    function: Callable[[str], Any]
+    function: Answer
     longest: int
+
+
+class Quick(NamedTuple):
+    """The same, and so quick that to remember what it gave would take longer.
+
+    `code` is how it is asked in Python, {0} being the text, {1} the function and what follows the constants; the name n
+    is free. None means that it has no answer to this text.
+    """
+
+    function: Callable[..., Any]
+    longest: int
+    code: str
+    constants: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +61,9 @@ class Overload:
     `prepared` is for functions of a text that are called often with constants behind it: from the units of work that
     may go uncounted and the constants it makes a function of the text alone, which does what `impl` would do, or None.
 
+    `asked` is for functions that ask something about what was read from a text, with constants behind it: a quick way
+    to do both, if there is one, from what gives the answer otherwise, the constants of the call that reads and its own.
+
     `charges` says what a call costs and is expected to cost, by whose numbers (see costs/charge.py).
     """
 
@@ -51,9 +74,14 @@ class Overload:
     member: bool = False
     reads: Callable[[tuple[Value, ...]], tuple[Path, ...]] | None = None
     metered: bool = False
-    prepared: Callable[..., Prepared | None] | None = None
+    prepared: Callable[..., Prepared | Quick | None] | None = None
+    asked: Callable[[Prepared, tuple[Value, ...], tuple[Value, ...]], Quick | None] | None = None
     lenient: bool = False  # dispatch looks at the number of arguments only; `impl` refuses what it cannot take
     charges: Mapping[Tariff, Charge] = field(default_factory=dict)
+    is_generic: bool = field(init=False, repr=False, compare=False)  # told once: the checker asks at every call
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_generic", any(map(has_parameters, (*self.args, self.result))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ No construct of the language catches a BudgetExceededError.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
@@ -90,9 +91,9 @@ DEFAULT_HOST = Host()
 class Meter:
     """What is left of each budget of one run, and the run's host."""
 
-    __slots__ = ("_deadline", "_steps_left", "cells", "host", "limits", "regexes", "steps")
+    __slots__ = ("_steps_left", "cells", "deadline", "first_slice", "host", "limits", "regexes", "steps")
 
-    _deadline: float | None  # set by the first look at the clock: most runs end before it
+    deadline: float | None  # set when the first slice is used up: most runs end before
 
     def __init__(
         self, limits: Limits = DEFAULT_LIMITS, host: Host = DEFAULT_HOST, regexes: Regexes | None = None
@@ -100,20 +101,10 @@ class Meter:
         self.limits = limits
         self.host = host
         self.regexes = Regexes() if regexes is None else regexes
-        self.renew()
-
-    def renew(self) -> None:
-        """As it was when nothing had been spent: a program's next run may take the meter of the one before."""
-        limits = self.limits
-        steps = limits.steps
-        if steps > SLICE:  # no call of min(): of a short query a good part is this
-            self.steps = SLICE
-            self._steps_left = steps - SLICE
-        else:
-            self.steps = steps
-            self._steps_left = 0
+        self.steps = self.first_slice = min(limits.steps, SLICE)
+        self._steps_left = limits.steps - self.steps
         self.cells = limits.cells
-        self._deadline = None
+        self.deadline = None
 
     @property
     def steps_used(self) -> int:
@@ -132,12 +123,11 @@ class Meter:
     def refill(self) -> None:
         """The slice is used up: look at the clock and take the next one."""
         seconds = self.limits.seconds
-        if seconds is not None:
-            now = self.limits.clock()
-            if self._deadline is None:
-                self._deadline = now + seconds
-            elif now > self._deadline:
-                self.exceeded("seconds")
+        now = self.limits.clock() if seconds is not None else 0.0
+        if self.deadline is None:
+            self.deadline = now + seconds if seconds is not None else math.inf
+        elif now > self.deadline:
+            self.exceeded("seconds")
         self._steps_left += self.steps  # negative: what was spent beyond the slice
         if self._steps_left < 0:
             self.exceeded("steps")

@@ -67,11 +67,13 @@ class Program:
     code: GeneratedCode | None = field(repr=False)
     _regexes: Regexes = field(repr=False, default_factory=Regexes)
     _spare: list[Meter] = field(repr=False, compare=False, default_factory=list)  # of runs that are over
+    _single: Callable[..., Value] | None = field(init=False, repr=False, compare=False)
+    """What gives the one output, where there is always one and no variables are bound."""
 
-    @cached_property
-    def _single(self) -> Callable[..., Value] | None:
-        """What gives the one output, where there is always one and no variables are bound."""
-        return self.code.main if self.code is not None and self.code.single and not self.query.globals else None
+    def __post_init__(self) -> None:
+        code = self.code
+        single = code.main if code is not None and code.single and not self.query.globals else None
+        object.__setattr__(self, "_single", single)
 
     @cached_property
     def reads(self) -> frozenset[Path]:
@@ -91,20 +93,20 @@ class Program:
         main = self._single
         if main is None:
             return list(self.outputs(value, variables=variables, limits=limits, host=host))
-        spare = self._spare
         # Of a short query a good part would be making its meter. A run that is under way has its own: it is not in
         # the list meanwhile, and taking it out is one step that no other thread comes between.
         try:
-            meter = spare.pop()
+            meter = self._spare.pop()
         except IndexError:
             meter = Meter(limits, host, self._regexes)
         if meter.limits is not limits or meter.host is not host:
             meter = Meter(limits, host, self._regexes)
         try:
             outputs = [main(meter, value)]
-            meter.renew()
-            if not spare:
-                spare.append(meter)
+            if meter.deadline is None:  # then this makes it a new one again; no call: it would be a tenth of all
+                meter.steps = meter.first_slice
+                meter.cells = limits.cells
+                self._spare.append(meter)
             return outputs
         except EvaluationError:
             raise

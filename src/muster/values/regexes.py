@@ -53,7 +53,7 @@ class Regex:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self._plain = _compile(pattern, captures=False)
-        self._quick = matcher_of(pattern)
+        self.ascii_match = matcher_of(pattern)  # for texts of ASCII, where the pattern is plain enough
         self.size: int = self._plain.programsize  # instructions: what compiling took, and what a character may take
 
     @cached_property
@@ -67,8 +67,8 @@ class Regex:
 
     def found_in(self, text: str) -> bool:
         """Whether the pattern matches anywhere in the text."""
-        if self._quick is not None and text.isascii():
-            return self._quick(text) is not None
+        if self.ascii_match is not None and text.isascii():
+            return self.ascii_match(text) is not None
         return self._plain.search(encode(text)) is not None
 
     def first(self, text: bytes) -> list[Span] | None:

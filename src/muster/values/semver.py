@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import total_ordering
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -16,13 +17,13 @@ from muster.values.json import Json
 from muster.values.quoting import go_quote
 from muster.values.remembering import remembered
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 MAX_UINT64 = 2**64 - 1
 _NUMBER = re.compile("[0-9]*")
-_SMALL = "(0|[1-9][0-9]{0,17})"
-# What nearly every version is: three numbers that are read as they stand.
-_PLAIN = re.compile(rf"{_SMALL}\.{_SMALL}\.{_SMALL}").fullmatch
-_PLAIN_NORMALIZED = re.compile(rf"v?{_SMALL}\.{_SMALL}\.{_SMALL}").fullmatch
-_NUMBERS = {str(number): number for number in range(1000)}.get  # quicker than to read them
+NUMBERS: Final[Mapping[str, int]] = {str(number): number for number in range(1000)}  # quicker than to read them
+LEADING_V: Final[Mapping[str, int]] = {**NUMBERS, **{f"v{number}": number for number in range(1000)}}
 _WORD = re.compile("[0-9A-Za-z-]*")
 
 
@@ -77,12 +78,32 @@ class Version(msgspec.Struct, frozen=True, eq=False):
         return (left > right) - (left < right)
 
 
+def plain_numbers(text: str, majors: Mapping[str, int] = NUMBERS) -> tuple[int, int, int] | None:
+    """What nearly every version is: three numbers that are read as they stand. None for all others.
+
+    >>> plain_numbers("1.30.2"), plain_numbers("v1.30.2"), plain_numbers("v1.30.2", LEADING_V)
+    ((1, 30, 2), None, (1, 30, 2))
+    """
+    parts = text.split(".", 3)
+    if len(parts) != 3:
+        return None
+    major, minor, patch = parts
+    try:
+        if len(patch) <= 3:
+            return majors[major], NUMBERS[minor], NUMBERS[patch]
+        # Some count their builds in it.
+        if patch.isdecimal() and patch.isascii() and patch[0] != "0" and len(patch) < 18:
+            return majors[major], NUMBERS[minor], int(patch)
+    except KeyError:
+        pass
+    return None
+
+
 @remembered(8192)
 def parse(text: str) -> Version:
     """Read a version, strictly; raises InvalidVersionError."""
-    if plain := _PLAIN(text):
-        major, minor, patch = plain.groups()
-        return Version(_NUMBERS(major) or int(major), _NUMBERS(minor) or int(minor), _NUMBERS(patch) or int(patch))
+    if plain := plain_numbers(text):
+        return Version(*plain)
     if not text:
         raise InvalidVersionError("Version string empty")
     parts = text.split(".", 2)
@@ -106,9 +127,8 @@ def parse_tolerant(text: str) -> Version:
 
 def parse_normalized(text: str) -> Version:
     """The same as Kubernetes does it: without forgiving spaces, and with its own words for what is wrong."""
-    if plain := _PLAIN_NORMALIZED(text):
-        major, minor, patch = plain.groups()
-        return Version(_NUMBERS(major) or int(major), _NUMBERS(minor) or int(minor), _NUMBERS(patch) or int(patch))
+    if plain := plain_numbers(text, LEADING_V):
+        return Version(*plain)
     return parse(_completed(text, "short"))
 
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from muster.errors import InvalidExpressionError
-from muster.jq import compile_query
+from muster.errors import EvaluationError, InvalidExpressionError
+from muster.jq import Limits, compile_query
 
 _ALLOWED = re.compile(r"^[\x20-\x7e\n]*$")
 
@@ -38,6 +38,34 @@ def test_nothing_that_the_user_wrote_is_in_the_source(query: str) -> None:
 def test_a_producer_is_written_around_its_consumer() -> None:
     text = source("[.disks[] | select(.size > 10) | .name]")
     assert (text.count("for "), text.count("yield"), text.count("def ")) == (1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "made"),
+    [
+        ("[.[] | select(. > 1)] | length > 1", "[.[] | select(. > 1)] | (. | length) > 1"),
+        ("[.[] | select(. > 1)] | length", "[.[] | select(. > 1)] | (. | length)"),
+        ("[.[0]] | length == 1", "[.[0]] | (. | length) == 1"),
+        ("([.[] | tonumber] | length + 1) // 7", "([.[] | tonumber] | (. | length) + 1) // 7"),
+    ],
+)
+@pytest.mark.parametrize("value", [[], [1, 2, 3], [3, "x"], {"a": 2}, None, 5])
+@pytest.mark.parametrize("cells", [0, 1, 2, 1000])
+def test_an_array_that_is_only_counted_is_charged_for_and_not_made(
+    query: str, made: str, value: object, cells: int
+) -> None:
+    assert ("append" in source(query), "append" in source(made)) == (False, True)
+    assert _outcome(query, value, cells) == _outcome(made, value, cells)
+
+
+def _outcome(query: str, value: object, cells: int) -> object:
+    program = compile_query(query)
+    meter = program.meter(Limits(cells=cells))
+    try:
+        outputs: object = list(program.metered(value, meter))
+    except EvaluationError as error:
+        outputs = type(error), str(error)
+    return outputs, meter.steps_used, meter.cells_used
 
 
 def test_one_output_needs_no_generator() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from muster.jq.syntax.lexer import Lexer
 
@@ -46,3 +48,21 @@ def test_a_string_with_a_query_in_it_comes_in_pieces() -> None:
         ("string", "b"),
         ("string-end", ""),
     ]
+
+
+OPERATORS = (
+    "?//", "//=", "|=", "+=", "-=", "*=", "/=", "%=", "==", "!=", ">=", "<=", "//", "=", ">", "<", "|", "?", "+", "-",
+    "*", "/", "%",
+)  # fmt: skip
+"""The longer ones first, as gojq looks for them."""
+
+
+@given(st.text(alphabet="?/|+-*%=!<>", max_size=12))
+def test_the_first_operator_that_fits_is_the_token(text: str) -> None:
+    expected = []
+    rest = text
+    while rest:
+        token = next((each for each in OPERATORS if rest.startswith(each)), rest[0])
+        expected.append((token, token))
+        rest = rest[len(token) :]
+    assert kinds(text) == expected

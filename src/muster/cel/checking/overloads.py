@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.checking.types import DYN, Kind
-from muster.cel.checking.unification import has_parameters, is_dyn, renamed
+from muster.cel.checking.unification import is_dyn, renamed
 from muster.cel.costs.compile_budget import PER_OVERLOAD
 
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ def _parameters(overload: Overload) -> Iterator[str]:
 
 
 def _instance(overload: Overload, fresh_variable: Callable[[], Type]) -> tuple[tuple[Type, ...], Type]:
-    """The signature with type variables of its own."""
-    if not any(map(has_parameters, overload.args)) and not has_parameters(overload.result):
-        return overload.args, overload.result
+    """The signature of a generic overload with type variables of its own."""
     names = {name: fresh_variable() for name in _parameters(overload)}
     return tuple(renamed(argument, names) for argument in overload.args), renamed(overload.result, names)
 
@@ -71,11 +69,14 @@ def resolved(
         if overload.member is not member or (hide_cross_type and overload.id in CROSS_TYPE_COMPARISONS):
             continue
         substitution.budget.spend(PER_OVERLOAD)
-        wanted, returned = _instance(overload, fresh_variable)
+        wanted, returned = (
+            _instance(overload, fresh_variable) if overload.is_generic else (overload.args, overload.result)
+        )
         if not substitution.all_assignable(given, wanted):
             continue
         overload_ids.append(overload.id)
-        returned = substitution.apply(returned)
+        if overload.is_generic:
+            returned = substitution.apply(returned)
         if result is None:
             result = returned
         elif not is_dyn(result) and returned != result:

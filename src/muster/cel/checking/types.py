@@ -38,6 +38,8 @@ class Kind(Enum):
     ERROR = auto()
     WRAPPER = auto()  # nullable primitive; params[0] is the primitive
 
+    __hash__ = object.__hash__  # each is there once; an Enum hashes its name, which takes longer
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Type:
@@ -117,6 +119,18 @@ ANY = Type(Kind.ANY, "google.protobuf.Any")
 DYN = Type(Kind.DYN, "dyn")
 ERROR = Type(Kind.ERROR, "*error*")
 TYPE = Type(Kind.TYPE, "type")
+
+
+def has_parameters(candidate: Type) -> bool:
+    """Whether a type parameter occurs in the type."""
+    waiting = [candidate]
+    while waiting:
+        found = waiting.pop()
+        if found.kind is Kind.TYPE_PARAM:
+            return True
+        waiting.extend(found.params)
+    return False
+
 
 _A_TYPE = "a type such as DYN or list_of(STRING)"
 

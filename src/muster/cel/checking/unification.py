@@ -45,17 +45,6 @@ def displayed(shown: Type) -> str:
     return written(expected(shown, Type, "shown", "a type such as DYN"), _DISPLAYED)
 
 
-def has_parameters(candidate: Type) -> bool:
-    """Whether a type parameter occurs in the type."""
-    waiting = [candidate]
-    while waiting:
-        found = waiting.pop()
-        if found.kind is Kind.TYPE_PARAM:
-            return True
-        waiting.extend(found.params)
-    return False
-
-
 def renamed(candidate: Type, names: dict[str, Type]) -> Type:
     """The type with its parameters replaced by others."""
     if candidate.kind is Kind.TYPE_PARAM:
@@ -152,13 +141,14 @@ class Substitution:
 
     def _fits(self, given: Type, wanted: Type) -> bool:
         self._visit()
-        if wanted.kind is Kind.TYPE_PARAM:
+        given_kind, wanted_kind = given.kind, wanted.kind
+        if wanted_kind is Kind.TYPE_PARAM:
             fits, known = self._fits_parameter(given, wanted)
             if fits or known:
                 return fits
-        if given.kind is Kind.TYPE_PARAM:
+        if given_kind is Kind.TYPE_PARAM:
             return self._fits_parameter(wanted, given)[0]
-        if given.kind in _WILDCARDS or wanted.kind in _WILDCARDS:
+        if given_kind in _WILDCARDS or wanted_kind in _WILDCARDS:
             return True
         if given.kind is Kind.NULL:
             return wanted.kind in _NULLABLE

@@ -36,9 +36,10 @@ Formula: TypeAlias = Callable[[Sequence[Value], Value], "int | None"]
 class Price:
     """What a call costs. One that does not need the result is charged before the call, so that the limit stops it.
 
-    `fixed` is set when neither arguments nor result matter, `inline` when generated code can count inline. A `metered`
-    formula walks over values to price them, and takes the meter before the arguments. One that `declines` may give
-    None, which leaves the call to whoever is asked next.
+    `fixed` is set when neither arguments nor result matter, `inline` when generated code can count inline: {0} is the
+    first argument, {result} the result, {otherwise} the price by its formula. A `metered` formula walks over values to
+    price them, and takes the meter before the arguments. One that `declines` may give None, which leaves the call to
+    whoever is asked next.
     """
 
     formula: Callable[..., int | None]

@@ -34,7 +34,8 @@ class AttributeWriter:
 
         def node(self, node: p.Node) -> Walk[Val]: ...
         def named(self, value: Val) -> str: ...
-        def _arguments(self) -> tuple[str, ...]: ...
+        def _parameters(self) -> tuple[str, ...]: ...
+        def _arguments(self) -> str: ...
 
     def attribute(self, node: p.Attribute) -> Walk[Val]:
         fields, rest = _leading_fields(node.qualifiers)
@@ -84,10 +85,9 @@ class AttributeWriter:
         writer.line("except LOOKUP:")
         if fields:
             keys = self.constants.add(tuple(fields))
-            writer.line(f"    {target}, n = follow(v, {key}, {keys}, {self.strict})")
-            writer.line("    c += n")
+            writer.line(f" {target}, c = follow(c, v, {key}, {keys}, {self.strict})")
         else:
-            writer.line(f"    {target} = missing_variable({key})")
+            writer.line(f" {target} = missing_variable({key})")
         writer.charge(SELECT * len(fields))
         return Val(target)
 
@@ -100,10 +100,9 @@ class AttributeWriter:
         path = "".join(f"[{self.constants.add(field)}]" for field in fields)
         keys = self.constants.add(tuple(fields))
         writer.line("try:")
-        writer.line(f"    {target} = {base}{path}")
+        writer.line(f" {target} = {base}{path}")
         writer.line("except LOOKUP:")
-        writer.line(f"    {target}, n = walk({base}, {keys}, {self.strict})")
-        writer.line("    c += n")
+        writer.line(f" {target}, c = walk(c, {base}, {keys}, {self.strict})")
         writer.charge(SELECT * len(fields))
         return Val(target)
 
@@ -201,13 +200,13 @@ class AttributeWriter:
         writer = self.writer
         key = self.named((yield self.node(dynamic)))
         writer.line(f"if {key}.__class__ is str and {target}.__class__ is dict:")
-        writer.line("    try:")
-        writer.line(f"        {target} = {target}[{key}]")
-        writer.line("    except KeyError:")
-        writer.line(f"        {target} = no_such_key({key})")
+        writer.line(" try:")
+        writer.line(f"  {target} = {target}[{key}]")
+        writer.line(" except KeyError:")
+        writer.line(f"  {target} = no_such_key({key})")
         writer.line("else:")
-        writer.line(f"    {target}, n = dynamic_step({target}, {key}, {native}, {self.strict})")
-        writer.line("    c += n")
+        writer.line(f" {target}, n = dynamic_step({target}, {key}, {native}, {self.strict})")
+        writer.line(" c += n")
 
     def _adjusted(self, target: str, kind: str, fast: str | None, slow: str) -> None:
         """The fast statement for the class, otherwise the slow way, which may take back the cost of the step."""
@@ -218,18 +217,18 @@ class AttributeWriter:
             return
         writer.line(f"if {target}.__class__ is {kind}: {fast}")
         writer.line("else:")
-        writer.line(f"    {target}, n = {slow}")
-        writer.line("    c += n")
+        writer.line(f" {target}, n = {slow}")
+        writer.line(" c += n")
 
     def _constant_step(self, target: str, value: Value) -> None:
         writer = self.writer
         key = self._key(value)
         if type(value) is str:
             writer.line("try:")
-            writer.line(f"    {target} = {target}[{key}]")
+            writer.line(f" {target} = {target}[{key}]")
             writer.line("except LOOKUP:")
-            writer.line(f"    {target}, n = step({target}, {key}, {self.strict})")
-            writer.line("    c += n")
+            writer.line(f" {target}, n = step({target}, {key}, {self.strict})")
+            writer.line(" c += n")
         elif type(value) is int and value >= 0:
             fast = f"{target} = {target}[{key}]"
             self._adjusted(target, f"list and len({target}) > {key}", fast, f"step({target}, {key}, {self.strict})")
@@ -282,7 +281,7 @@ class AttributeWriter:
     def _outlined_steps(self, target: str, steps: tuple[p.Qualifier, ...], optional: bool) -> Walk[None]:
         """The rest of a long run of steps, in a function of its own: every step nests one level deeper."""
         outer = self.writer
-        function = Function(f"f{len(self.functions)}", (*self._arguments(), "x"), [])
+        function = Function(f"f{len(self.functions)}", (*self._parameters(), "x"), [])
         self.functions.append(function)
         self.writer = Writer(function, self.budget)
         if optional:
@@ -295,7 +294,7 @@ class AttributeWriter:
         self.writer.line(f"return {result}, c")
         self.writer = outer
         outer.flush()
-        outer.line(f"{target}, c = {function.name}({', '.join(self._arguments())}, {target})")
+        outer.line(f"{target}, c = {function.name}({self._arguments()}, {target})")
 
 
 def _is_free(node: p.Node) -> bool:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.checking.types import Kind
 from muster.cel.costs.meter import PARSING, PARSING_UNITS, new_meter
-from muster.cel.costs.runtime import EQUALITY
+from muster.cel.costs.runtime import EQUALITY, LIST
 from muster.cel.generating.comparisons import ComparisonWriter, is_small, is_surely
-from muster.cel.generating.memos import MEMO_TEXT, Question, memo_of
+from muster.cel.generating.memos import MEMO_TEXT, QUICK_TEXT, Question, costs_by_length, memo_of, quick_of
 from muster.cel.generating.writer import Val
 from muster.cel.running import plan as p
 from muster.cel.values import type_of
@@ -221,7 +221,7 @@ class CallWriter(ComparisonWriter):
         if template.checked:
             invocation = self.constants.add(node.invocation)
             writer.line(f"if not -9223372036854775808 <= {target} <= 9223372036854775807:")
-            writer.line(f"    {target} = {invocation}(w, ({', '.join(codes)},))")
+            writer.line(f" {target} = {invocation}({writer.meter}, ({', '.join(codes)},))")
 
     def _general(self, node: p.Invoke, overload: Overload | None, values: list[Val], target: str) -> Val:
         """The implementation itself where the classes of all arguments are right, otherwise the slow way."""
@@ -241,12 +241,14 @@ class CallWriter(ComparisonWriter):
             self._spend_on_sizes(node, overload, values)
             if not node.cost.needs_result:
                 self._charge_before(node, codes)
+            arguments = (writer.meter, *codes) if overload.metered else codes
             writer.line("try:")
-            writer.line(f"    {target} = {implementation}({', '.join(('w', *codes) if overload.metered else codes)})")
+            writer.line(f" {target} = {implementation}({', '.join(arguments)})")
             writer.line("except E as error:")
-            writer.line(f"    {target} = fail(error)")
+            writer.line(f" {target} = fail(error)")
             if node.cost.needs_result:
-                writer.charge_now(f"{self.constants.add(node.cost)}(w, ({', '.join(codes)},), {target})")
+                price = f"{self.constants.add(node.cost)}({writer.meter}, ({', '.join(codes)},), {target})"
+                writer.charge_now(node.cost.inline.format(*codes, result=target, otherwise=price) or price)
         with writer.block("else:"):
             self._slow_call(node, values, target)
         writer.joined()
@@ -281,7 +283,7 @@ class CallWriter(ComparisonWriter):
         elif price.inline:
             writer.charge_now(price.inline.format(*codes))
         else:
-            writer.charge_now(f"{self.constants.add(price)}(w, ({', '.join(codes)},), None)")
+            writer.charge_now(f"{self.constants.add(price)}({writer.meter}, ({', '.join(codes)},), None)")
 
     def _spend_on_parsing(self, node: p.Invoke) -> None:
         """Only in loops: outside of them the length of the expression bounds how many calls there are."""
@@ -297,16 +299,16 @@ class CallWriter(ComparisonWriter):
         if sizes:
             function = self.constants.add(node.invocation.function)
             codes = ", ".join(value.code for value in values)
-            self.writer.line(f"if {' + '.join(sizes)} > {_BIG}: spend_on_call(w, {function}, ({codes},))")
+            spend = f"spend_on_call({self.writer.meter}, {function}, ({codes},))"
+            self.writer.line(f"if {' + '.join(sizes)} > {_BIG}: {spend}")
 
     def _slow_call(self, node: p.Invoke, values: list[Val], target: str) -> None:
         writer = self.writer
         invocation = self.constants.add(node.invocation)
         price = self.constants.add(node.cost)
         codes = "".join(f"{value.code}, " for value in values)
-        cost = f"c + {writer.pending}" if writer.pending else "c"
-        writer.pending = 0
-        writer.line(f"{target}, c = call({invocation}, {price}, ({codes}), {cost}, limit, w)")
+        cost = writer.cost_so_far()
+        writer.line(f"{target}, c = call({invocation}, {price}, ({codes}), {cost}, limit, {writer.meter})")
 
     def _only_overload(self, node: p.Invoke) -> Overload | None:
         wanted = node.invocation.overload_id
@@ -356,7 +358,7 @@ class CallWriter(ComparisonWriter):
                 return None
             constants.append(known[0])
             cost += known[1]
-        return first, Question(overload.impl, tuple(constants), cost)
+        return first, Question(overload, tuple(constants), cost)
 
     def _known(self, node: p.Node) -> tuple[Value, int] | None:
         """The value of a constant or of a call of constants, and its cost."""
@@ -374,14 +376,23 @@ class CallWriter(ComparisonWriter):
         overload = self._only_overload(read)
         assert overload is not None  # noqa: S101 - see _is_remembered
         constants = [arg.value for arg in read.args[1:] if isinstance(arg, p.Const)]
-        memo = memo_of(overload, read.cost, constants, question)
-        known, learn = self.constants.add(memo.known), self.constants.add(memo.learn)
         target = writer.temporary()
-        guard = f"{text}.__class__ is str and len({text}) < {MEMO_TEXT}"
-        writer.line(f"{target}, n = {known}({text}) or {learn}({text}) if {guard} else NOT_REMEMBERED")
-        with writer.block(f"if {target} is not TOO_MUCH:"):
+        is_text = f"{text}.__class__ is str and len({text})"
+        quick = quick_of(overload, read.cost, constants, question)
+        if quick is not None:
+            longest = min(quick.longest, QUICK_TEXT)
+            costs = self.constants.add(costs_by_length(read.cost, constants, question, longest))
+            asked = quick.code.format(text, *map(self.constants.add, (quick.function, *quick.constants)))
+            writer.line(f"{target} = {asked} if {is_text} <= {longest} else None")
+            answered, cost = f"{target} is not None", f"{costs}[len({text})]"
+        else:
+            memo = memo_of(overload, read.cost, constants, question)
+            pair = f"{self.constants.add(memo.known)}({text}) or {self.constants.add(memo.learn)}({text})"
+            writer.line(f"{target}, n = {pair} if {is_text} < {MEMO_TEXT} else NOT_REMEMBERED")
+            answered, cost = f"{target} is not TOO_MUCH", "n"
+        with writer.block(f"if {answered}:"):
             self._spend_on_parsing(read)
-            writer.charge_now("n")
+            writer.charge_now(cost)
         with writer.block("else:"):
             self._slow_call(read, [Val(text), *map(self.constant, constants)], target)
             if question is not None:
@@ -406,15 +417,23 @@ class CallWriter(ComparisonWriter):
         writer = self.writer
         accumulator = yield self.node(node.args[0])
         name = accumulator.code
-        target = writer.temporary()
         more = node.args[1:]
         if node.invocation.function == "_+_":
-            made = self.named((yield self.node(more[0])))
+            match more[0]:
+                case p.MakeList(elements=(element,)):  # the list is charged for, and not made
+                    added: Val = yield self.node(element)
+                    writer.charge(LIST)
+                    grow = "append"
+                case several:
+                    added = yield self.node(several)
+                    grow = "extend"
+            made = self.named(added)
             writer.charge(node.cost.fixed or 0)
-            writer.line(f"if {name}.__class__ is E: {target} = {name}")
-            writer.line(f"elif {made}.__class__ is E: {target} = {made}")
-            writer.line(f"else: {name}.extend({made}); {target} = {name}")
-            return Val(target)
+            if added.fails:
+                writer.line(f"if {made}.__class__ is E: {name} = {name} if {name}.__class__ is E else {made}")
+            writer.line(f"{'el' if added.fails else ''}if {name}.__class__ is not E: {name}.{grow}({made})")
+            return Val(name)
+        target = writer.temporary()
         if node.invocation.until_error:
             writer.flush()
             writer.line(f"{target} = {name}")
@@ -430,16 +449,15 @@ class CallWriter(ComparisonWriter):
                 if arg is not more[-1]:
                     writer.line(f"if {code}.__class__ is E: {target} = {code}")
             writer.charge(node.cost.fixed or 0)
-            writer.line(
-                f"{target} = {codes[-1]} if {codes[-1]}.__class__ is E else insert(w, {name}, {', '.join(codes)})"
-            )
+            inserted = f"insert({writer.meter}, {name}, {', '.join(codes)})"
+            writer.line(f"{target} = {codes[-1]} if {codes[-1]}.__class__ is E else {inserted}")
             for _ in range(depth):
                 writer.flush()
                 writer.indent -= 1
             return Val(target)
         code = self.named((yield self.node(more[0])))
         writer.charge(node.cost.fixed or 0)
-        inserted = f"{code} if {code}.__class__ is E else insert(w, {name}, {code})"
+        inserted = f"{code} if {code}.__class__ is E else insert({writer.meter}, {name}, {code})"
         writer.line(f"{target} = {name} if {name}.__class__ is E else {inserted}")
         return Val(target)
 

@@ -31,10 +31,6 @@ class ComparisonWriter:
     def equality(self, node: p.Equality) -> Walk[Val]:
         left: Val = yield self.node(node.left)
         right: Val = yield self.node(node.right)
-        return self.compared(node, left, right)
-
-    def compared(self, node: p.Equality, left: Val, right: Val) -> Val:
-        """The operands are there: whether they are equal, or an error."""
         writer = self.writer
         target = writer.temporary()
         operator = "!=" if node.negated else "=="
@@ -48,7 +44,7 @@ class ComparisonWriter:
             if not is_surely(value, kind)
         ]
         if kind is None:
-            self._slow_equality(node, left_name, right_name, target)
+            self.slow_equality(node, left_name, right_name, target)
             return Val(target, "bool")
         if not guards:
             writer.line(f"{target} = {left_name} {operator} {right_name}")
@@ -58,7 +54,7 @@ class ComparisonWriter:
             writer.line(f"{target} = {left_name} {operator} {right_name}")
             self.charge_comparison(kind, node.left, node.right, left_name, right_name)
         with writer.block("else:"):
-            self._slow_equality(node, left_name, right_name, target)
+            self.slow_equality(node, left_name, right_name, target)
         writer.joined()
         return Val(target, "bool")
 
@@ -98,11 +94,11 @@ class ComparisonWriter:
         writer.line(f"if len({right_name}) < n: n = len({right_name})")
         writer.charge_now("ceil(n * 0.1)")
 
-    def _slow_equality(self, node: p.Equality, left: str, right: str, target: str) -> None:
+    def slow_equality(self, node: p.Equality, left: str, right: str, target: str) -> None:
         writer = self.writer
         price = self.constants.add(node.cost)
-        writer.line(f"{target}, n = equal({left}, {right}, {node.negated}, {price}, w)")
-        writer.charge_now("n")
+        cost = writer.cost_so_far()
+        writer.line(f"{target}, c = equal({left}, {right}, {node.negated}, {price}, {cost}, limit, {writer.meter})")
 
 
 def is_small(node: p.Node) -> bool:

@@ -30,7 +30,7 @@ class FoldWriter:
         def named(self, value: Val) -> str: ...
         def deferred(self, slot: int, node: p.Node) -> Walk[None]: ...
         def constant(self, value: Value) -> Val: ...
-        def compared(self, node: p.Equality, left: Val, right: Val) -> Val: ...
+        def slow_equality(self, node: p.Equality, left: str, right: str, target: str) -> None: ...
         def charge_comparison(
             self, kind: str, left: p.Node, right: p.Node, left_name: str, right_name: str
         ) -> None: ...
@@ -39,6 +39,9 @@ class FoldWriter:
         if _is_bind(node):
             return (yield from self._bind(node))
         writer = self.writer
+        new_meter, writer.new_meter = writer.new_meter, ""
+        if new_meter:
+            writer.line(f"w = w or {new_meter}")  # not again and again in the loop
         over = self.named((yield self.node(node.range)))
         iterator = writer.temporary()
         target = writer.temporary()
@@ -55,6 +58,7 @@ class FoldWriter:
             else:
                 yield self._general_fold(node, iterator, target)
         writer.joined()
+        writer.new_meter = new_meter
         return Val(target)
 
     def _enter(self, node: p.Fold) -> None:
@@ -89,15 +93,15 @@ class FoldWriter:
             writer.flush()
             # Most elements decide nothing, so that is what is looked at first.
             writer.line(f"if {name} is not {not decisive}:")
-            writer.line(f"    if {name} is {decisive}:")
-            writer.line(f"        {accumulator} = {decisive}")
+            writer.line(f" if {name} is {decisive}:")
+            writer.line(f"  {accumulator} = {decisive}")
             # cel-go sees that it is decided only when it looks at the next element, if there is one.
-            writer.line(f"        {self._loop_head(node, iterator)}")
-            writer.line(f"            c += {condition_cost}")
-            writer.line("            break")
-            writer.line("        break")
+            writer.line(f"  {self._loop_head(node, iterator)}")
+            writer.line(f"   c += {condition_cost}")
+            writer.line("   break")
+            writer.line("  break")
             if value.fails or value.kind != "bool":
-                writer.line(f"    if {accumulator} is {not decisive}: {accumulator} = bool_error({name})")
+                writer.line(f" if {accumulator} is {not decisive}: {accumulator} = bool_error({name})")
             writer.line("if c > limit: raise Limit")
             writer.loops -= 1
         writer.pending = 0
@@ -113,36 +117,44 @@ class FoldWriter:
             return value
         left, right = predicate.terms
         first: Val = yield self._unless_skipped(left, decisive)
-        first_name = self.named(first)
-        writer.flush()
-        writer.line(f"if {first_name} is {not decisive}:")
-        writer.line("    if c > limit: raise Limit")
-        writer.line("    continue")
         second: Val = yield self.node(right)
         if first.kind == "bool" and not first.fails:
             return second
         name = self.named(second)
         target = writer.temporary()
         writer.line(
-            f"{target} = {name} if {first_name} is {decisive} or {name} is {not decisive} else bool_error({first_name})"
+            f"{target} = {name} if {first.code} is {decisive} or {name} is {not decisive} else bool_error({first.code})"
         )
         return Val(target)
 
     def _unless_skipped(self, node: p.Node, decisive: bool) -> Walk[Val]:
-        """A conjunct of the form `e.field == "text"` is what most elements fail: they are done with two comparisons."""
+        """The first of two conjuncts under a name; an element that it rules out is done with.
+
+        One of the form `e.field == "text"` is what most elements fail, so that has code of its own.
+        """
+        writer = self.writer
+        skipping = (" if c > limit: raise Limit", " continue")
         text = _compared_text(node) if isinstance(node, p.Equality) and node.negated is not decisive else None
         if text is None or not isinstance(node, p.Equality):
             value: Val = yield self.node(node)
-            return value
-        writer = self.writer
+            name = self.named(value)
+            writer.flush()
+            for line in (f"if {name} is {not decisive}:", *skipping):
+                writer.line(line)
+            return Val(name, value.kind, value.fails)
         operand: Val = yield self.node(node.left)
         name, constant = self.named(operand), self.constant(text)
-        with writer.block(f"if {name}.__class__ is str and {name} != {constant.code}:"):
+        target = writer.temporary()
+        with writer.block(f"if {name}.__class__ is str:"):
             self.charge_comparison("str", node.left, node.right, name, constant.code)
             writer.flush()
-            writer.line("if c > limit: raise Limit")
-            writer.line("continue")
-        return self.compared(node, Val(name, operand.kind, operand.fails), constant)
+            for line in (f"if {name} != {constant.code}:", *skipping, f"{target} = {decisive}"):
+                writer.line(line)
+        with writer.block("else:"):
+            self.slow_equality(node, name, constant.code, target)
+            writer.line(f"if {target} is {not decisive}: continue")
+        writer.joined()
+        return Val(target, "bool")
 
     def _general_fold(self, node: p.Fold, iterator: str, target: str) -> Walk[None]:
         writer = self.writer
@@ -164,15 +176,35 @@ class FoldWriter:
             if condition.code != "True":
                 writer.flush()
                 writer.line(f"if {condition.code} is False: break")
-            stepped = yield self.node(node.step)
+            yield self._accumulated(node.step, accumulator)
             writer.flush()
-            writer.line(f"{accumulator} = {stepped.code}")
             writer.line("if c > limit: raise Limit")
             writer.loops -= 1
         writer.pending = 0
         result = yield self.node(node.result)
         writer.line(f"{target} = {result.code}")
         self._leave(node)
+
+    def _accumulated(self, step: p.Node, accumulator: str) -> Walk[None]:
+        """The next value of the accumulator. A choice that leaves it as it is, as filter() does, assigns nothing."""
+        writer = self.writer
+        match step:
+            case p.Attribute(root=p.Choice(condition=asked, truthy=truthy, falsy=falsy), qualifiers=()):
+                condition = self.named((yield self.node(asked)))
+                for head, branch in ((f"if {condition} is True:", truthy), (f"elif {condition} is False:", falsy)):
+                    with writer.block(head):
+                        yield self._assigned(branch, accumulator)
+                with writer.block("else:"):
+                    writer.line(f"{accumulator} = bool_error({condition})")
+                writer.joined()
+                writer.charge(step.charge)
+            case _:
+                yield self._assigned(step, accumulator)
+
+    def _assigned(self, node: p.Node, accumulator: str) -> Walk[None]:
+        value: Val = yield self.node(node)
+        if value.code != accumulator:
+            self.writer.line(f"{accumulator} = {value.code}")
 
     def _growing_start(self, node: p.Fold, accumulator: str) -> Walk[None]:
         """The empty list or map. It costs something only when it is read: a filter that fails at once never does."""

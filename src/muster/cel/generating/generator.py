@@ -86,7 +86,6 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
     def __init__(self, types: Mapping[int, Type], work_limit: int, budget: CompileBudget) -> None:
         self.budget = budget
         self.types = types
-        self.work_limit = work_limit
         self.constants = Constants()
         self.functions: list[Function] = []
         self.scope: list[str] = []  # names of the locals that are visible here
@@ -95,7 +94,7 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         self.growing: set[int] = set()
         self.strict = False
         self.steady: set[int] = set()  # slots that never hold an error
-        self.writer = Writer(Function("run", (), []), budget)
+        self.writer = Writer(Function("run", (), []), budget, f"[{work_limit}, {work_limit}]")
 
     def program(self, plan: p.Plan) -> tuple[list[str], list[Value]]:
         writer = self.writer
@@ -104,9 +103,9 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         writer.flush()
         writer.line("if c > limit: raise Limit")
         writer.line(f"return {result.code}, c")
-        head = ["def run(v, limit):", "    c = 0", f"    w = [{self.work_limit}, {self.work_limit}]"]
-        tail = ["    except Budget as spent:", "        return spent, limit + 1"]
-        last = "\n".join((*head, "    try:", *writer.function.lines, *tail))
+        head = ["def run(v, limit):", " c = 0", " w = None", " try:"]
+        tail = [" except Budget as spent:", "  return spent, limit + 1"]
+        last = "\n".join((*head, *writer.function.lines, *tail))
         texts = [
             "\n".join((f"def {function.name}({', '.join(function.parameters)}):", *function.lines))
             for function in self.functions
@@ -162,13 +161,17 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
 
     # --- functions of their own
 
-    def _arguments(self) -> tuple[str, ...]:
+    def _parameters(self) -> tuple[str, ...]:
         return ("v", "limit", "c", "w", *self.scope)
+
+    def _arguments(self) -> str:
+        """What a function of the program is called with."""
+        return ", ".join(("v", "limit", "c", self.writer.meter, *self.scope))
 
     def function_of(self, node: p.Node) -> Walk[str]:
         """A function that evaluates the node and gives its value and the cost so far; its name."""
         outer = self.writer
-        function = Function(f"f{len(self.functions)}", self._arguments(), [])
+        function = Function(f"f{len(self.functions)}", self._parameters(), [])
         self.functions.append(function)
         self.writer = Writer(function, self.budget)
         result = yield self.node(node)
@@ -182,15 +185,14 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         name = yield self.function_of(node)
         self.writer.flush()
         target = self.writer.temporary()
-        self.writer.line(f"{target}, c = {name}({', '.join(self._arguments())})")
+        self.writer.line(f"{target}, c = {name}({self._arguments()})")
         return Val(target)
 
     def deferred(self, slot: int, node: p.Node) -> Walk[None]:
         """A slot that is filled when it is first read. It is a cell, as functions may read it too."""
         name = yield self.function_of(node)
-        arguments = ", ".join(self._arguments())
         self.writer.line(f"s{slot} = [UNSET]")
-        self.lazy[slot] = f"{name}({arguments})"
+        self.lazy[slot] = f"{name}({self._arguments()})"
         self.scope.append(f"s{slot}")
 
     # --- operators
@@ -357,7 +359,9 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
             writer.joined()
         writer.charge(node.charge)
         made = (
-            f"new_map({entries})" if node.message is None else f"new_message({self.constants.add(node)}, w, {entries})"
+            f"new_map({entries})"
+            if node.message is None
+            else f"new_message({self.constants.add(node)}, {writer.meter}, {entries})"
         )
         writer.line(f"{target} = {made} if {failed} is None else {failed}")
         return Val(target)

@@ -48,36 +48,39 @@ def missing_variable(name: str) -> EvaluationError:
     return EvaluationError(f"no such attribute(s): {name}", FailureKind.NO_SUCH_ATTRIBUTE)
 
 
-def follow(variables: Mapping[str, Value], name: str, keys: Sequence[str], strict: bool) -> tuple[Value, int]:
-    """A variable and the fields behind it; what was not charged of the steps comes back as a negative number."""
+def follow(
+    cost: int, variables: Mapping[str, Value], name: str, keys: Sequence[str], strict: bool
+) -> tuple[Value, int]:
+    """A variable and the fields behind it, and the cost so far without the steps that are not to be charged."""
     try:
         value = variables[name]
     except KeyError:
-        return missing_variable(name), -len(keys)
-    return walk(value, keys, strict)
+        return missing_variable(name), cost - len(keys)
+    return walk(cost, value, keys, strict)
 
 
-def walk(value: Value, keys: Sequence[str], strict: bool) -> tuple[Value, int]:
+def walk(cost: int, value: Value, keys: Sequence[str], strict: bool) -> tuple[Value, int]:
     """The fields behind a value; see follow."""
     if value.__class__ is EvaluationError:
-        return value, -len(keys)
+        return value, cost - len(keys)
     for taken, key in enumerate(keys, 1):
         if value.__class__ is dict:
             found = value.get(key, MISSING)
             if found is MISSING:
-                return EvaluationError(f"no such key: {key}", FailureKind.NO_SUCH_KEY, key), taken - len(keys)
+                return EvaluationError(f"no such key: {key}", FailureKind.NO_SUCH_KEY, key), cost + taken - len(keys)
             value = found
             continue
         if value.__class__ is OptionalValue:
-            return _walk_optional(value, keys[taken - 1 :], strict)
+            value, uncharged = _walk_optional(value, keys[taken - 1 :], strict)
+            return value, cost + uncharged
         value = call_safely(qualify, (value, key))
         if value.__class__ is EvaluationError:
-            return value, taken - len(keys)
-    return value, 0
+            return value, cost + taken - len(keys)
+    return value, cost
 
 
 def _walk_optional(value: OptionalValue, keys: Sequence[str], strict: bool) -> tuple[Value, int]:
-    """From an optional on, every step is optional; one that leads nowhere or fails is not charged."""
+    """From an optional on, every step is optional. What was not charged of them comes back as a negative number."""
     content: Value = value
     for taken, key in enumerate(keys):
         if content.__class__ is OptionalValue:
@@ -134,8 +137,10 @@ def opt_presence(value: Value, key: Value, strict: bool = False) -> Value:
     return MISSING if found is False else None if found is True else found
 
 
-def equal(left: Value, right: Value, negated: bool, price: Price, meter: Meter) -> tuple[Value, int]:
-    """Equality of any two operands, with its cost."""
+def equal(
+    left: Value, right: Value, negated: bool, price: Price, cost: int, limit: int, meter: Meter
+) -> tuple[Value, int]:
+    """Equality of any two operands, and the cost so far."""
     result: Value
     if left.__class__ is EvaluationError:
         result = left
@@ -145,7 +150,10 @@ def equal(left: Value, right: Value, negated: bool, price: Price, meter: Meter) 
         result = call_safely(equals, (meter, left, right))
         if negated:
             result = result is not True
-    return result, price(meter, (left, right), result)
+    cost += price(meter, (left, right), result)
+    if cost > limit:
+        raise LimitReached
+    return result, cost
 
 
 def call(

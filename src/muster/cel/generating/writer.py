@@ -7,15 +7,12 @@ values, functions) is a constant: it gets a name like k3 and is handed to the fu
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.costs.compile_budget import PER_LINE, CompileBudgetSpentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from muster.cel.costs.compile_budget import CompileBudget
     from muster.cel.values.value import Value
 
@@ -59,8 +56,9 @@ class Function:
 class Writer:
     """Writes the body of one function."""
 
-    def __init__(self, function: Function, budget: CompileBudget) -> None:
+    def __init__(self, function: Function, budget: CompileBudget, new_meter: str = "") -> None:
         self.function = function
+        self.new_meter = new_meter  # how it is made, where the meter of the evaluation may not be there yet
         self.budget = budget
         self.indent = 1
         self.loops = 0
@@ -72,7 +70,12 @@ class Writer:
         budget.left -= PER_LINE
         if budget.left < 0:
             raise CompileBudgetSpentError
-        self.function.lines.append("    " * self.indent + text)
+        self.function.lines.append(" " * self.indent + text)  # Python takes longer to read four of them
+
+    @property
+    def meter(self) -> str:
+        """How the meter of the evaluation is handed on. Most need none, so it is made where one is asked for first."""
+        return f"(w := w or {self.new_meter})" if self.new_meter else "w"
 
     def temporary(self) -> str:
         self._temporaries += 1
@@ -87,9 +90,14 @@ class Writer:
             self.line(f"c += {self.pending}")
             self.pending = 0
 
+    def cost_so_far(self) -> str:
+        """The cost with what is pending, for a call that gives it back."""
+        pending, self.pending = self.pending, 0
+        return f"c + {pending}" if pending else "c"
+
     def spend(self, units: int) -> None:
         """Work known now."""
-        self.line(f"w[0] -= {units}")
+        self.line(f"{self.meter}[0] -= {units}")
         self.line("if w[0] < 0: raise exceeded(w)")
 
     def charge_now(self, code: str) -> None:
@@ -98,20 +106,36 @@ class Writer:
         self.pending = 0
         self.line("if c > limit: raise Limit")
 
-    @contextmanager
-    def block(self, head: str) -> Iterator[None]:
+    def block(self, head: str) -> Block:
         """An indented block that starts with the costs pending before it, and has written them when it ends."""
         self.line(head)
         self.indent += 1
-        before = self.pending
-        length = len(self.function.lines)
-        yield
-        self.flush()
-        if len(self.function.lines) == length:
-            self.line("pass")
-        self.pending = before
-        self.indent -= 1
+        return Block(self)
 
     def joined(self) -> None:
         """After the last of the blocks that all paths go through: what was pending before has been written in each."""
         self.pending = 0
+
+
+class Block:
+    """A block that is being written; a class, because a generator would take longer than what it does."""
+
+    __slots__ = ("_length", "_pending", "_writer")
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._pending = writer.pending
+        self._length = len(writer.function.lines)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        if failed is not None:
+            return
+        writer = self._writer
+        writer.flush()
+        if len(writer.function.lines) == self._length:
+            writer.line("pass")
+        writer.pending = self._pending
+        writer.indent -= 1

@@ -93,7 +93,8 @@ def _document_size(target: Operand | None, args: Arguments) -> CallEstimate:
     return CallEstimate(size.scaled(TRAVERSAL).plus(Range(0, size.scaled(0.5).max).scaled(MAP)), Range(0, size.max))
 
 
-_ITEMS = {OCM: Charge(Price(_items, needs_result=True), _items_size)}
+_COUNTED = f"({LIST} + {MAP + 1} * len({{result}}) if {{result}}.__class__ is list else {{otherwise}})"
+_ITEMS = {OCM: Charge(Price(_items, needs_result=True, inline=_COUNTED), _items_size)}
 _DOCUMENT = {OCM: Charge(Price(_document, needs_result=True, metered=True), _document_size)}
 
 _SCORES_DOC = "The items of an AddOnPlacementScore of the cluster: maps with name and value."

@@ -11,7 +11,7 @@ from muster.cel.costs.charge import LANGUAGE, Charge
 from muster.cel.costs.operands import CallEstimate
 from muster.cel.costs.ranges import ONE, Range
 from muster.cel.costs.runtime import PATTERN, TRAVERSAL, Price, content_size, traversal
-from muster.cel.declarations import Function, Prepared
+from muster.cel.declarations import Function, Prepared, Quick
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.patterns import known_regex, longest_text, regex
 
@@ -27,10 +27,15 @@ def matches(meter: Meter, text: str, pattern: str) -> bool:
     return regex(meter, pattern, len(text)).found_in(text)
 
 
-def matching_with(units: int, pattern: str) -> Prepared | None:
+def matching_with(units: int, pattern: str) -> Prepared | Quick | None:
     """Matching with a pattern that has been compiled, and texts that take no more work."""
     found = known_regex(pattern)
-    return None if found is None else Prepared(found.found_in, longest_text(found, units))
+    if found is None:
+        return None
+    longest = longest_text(found, units)
+    if found.ascii_match is None:
+        return Prepared(found.found_in, longest)
+    return Quick(found.ascii_match, longest, "({1}({0}) is not None if {0}.isascii() else None)")
 
 
 def contains_text(text: str, part: str) -> bool:

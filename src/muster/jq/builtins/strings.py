@@ -29,6 +29,8 @@ _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
 _REPLACEMENT = 0xFFFD
+FREE_TEXT = 64
+"""Characters of a text that is made anew in another case for nothing."""
 
 
 def to_string(meter: Meter, value: Value) -> str:
@@ -136,14 +138,14 @@ def _stripper(name: str, strip: Callable[[str], str]) -> Callable[[Meter, Value]
 def downcase(meter: Meter, value: Value) -> str:
     if type(value) is not str:
         raise texts.not_applicable(meter, "ascii_downcase", value)
-    if len(value) > 64:
+    if len(value) > FREE_TEXT:
         meter.grow_text(len(value))
     return value.lower() if value.isascii() else value.translate(_LOWER)
 
 
 def upcase(meter: Meter, value: Value) -> str:
     text = _text(meter, "ascii_upcase", value)
-    if len(text) > 64:
+    if len(text) > FREE_TEXT:
         meter.grow_text(len(text))
     return text.upper() if text.isascii() else text.translate(_UPPER)
 

@@ -1,6 +1,7 @@
 """Python code for a resolved query. program.py calls `generate`, and nobody anything else.
 
-Reading order: scope, cardinality, writer, base, generator, single_outputs, expressions, inlined_builtins, runtime.
+Reading order: scope, cardinality, writer, base, generator, single_outputs, expressions, short_forms, inlined_builtins,
+runtime.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["GeneratedCode", "generate"]
 
 _NAMESPACE: dict[str, Value] = {
     "__builtins__": {},  # generated code reaches what stands here, and nothing else
-    **{kind.__name__: kind for kind in (dict, int, list, object, type)},
+    **{kind.__name__: kind for kind in (dict, int, list, object, str, type)},
     "len": len,
     "next": next,
     **{

@@ -26,6 +26,7 @@ class GeneratorBase(ABC):
         self.module = module
         self.counts = Cardinality()
         self.writer = Writer(module)
+        self.counters: set[str] = set()  # names that stand for an array and hold its length
 
     @abstractmethod
     def each(self, node: r.Node, scope: Scope, value: str, consume: Consumer, *, cheap: bool = False) -> None:

@@ -46,6 +46,8 @@ class Cardinality:
 
     def of(self, node: r.Node, scope: Scope) -> Count:
         self.ask()
+        if node.simple:
+            return ONE
         match node:
             case r.Identity() | r.Const() | r.Variable() | r.MakeArray() | r.Modify():
                 return ONE

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from muster.jq.resolving import resolved as r
+
 if TYPE_CHECKING:
     from muster.jq.generating.base import GeneratorBase as Generator
     from muster.jq.values.value import Value
@@ -43,6 +45,15 @@ def truth(name: str) -> str:
     return f"{name} is not None and {name} is not False"
 
 
+def asks_only_length(node: r.Node) -> bool:
+    """Whether all that the node wants to know of its input is how long it is: `length`, `length > 2`."""
+    while isinstance(node, r.Native) and len(node.args) == 2 and isinstance(node.args[1], r.Const):
+        if node.name not in _OPERATORS:
+            return False
+        node = node.args[0]
+    return isinstance(node, r.Native) and node.name == "length"
+
+
 def operator_call(name: str, operands: list[str]) -> str | None:
     function = _OPERATORS.get(name)
     return None if function is None else f"{function}(b, {', '.join(operands)})"
@@ -58,6 +69,8 @@ def comparison(generator: Generator, name: str, left: str, right: Value) -> str 
     if name not in _ORDER or not _is_exact_number(right):
         return None
     constant = generator.constant(right)
+    if left in generator.counters:
+        return f"({left} {_ORDER[name]} {constant})"
     if is_name(left):
         fast = f"{left} {_ORDER[name]} {constant} if type({left}) is int"
         return f"({fast} else {_OPERATORS[name]}(b, {left}, {constant}))"

@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from muster.jq.budgets import OBJECT_CELLS
 from muster.jq.generating.base import GeneratorBase
 from muster.jq.generating.cardinality import MANY
-from muster.jq.generating.expressions import BOOLEAN, comparison, is_name, operator_call, truth
+from muster.jq.generating.expressions import BOOLEAN, asks_only_length, comparison, is_name, operator_call, truth
 from muster.jq.generating.inlined_builtins import inlined_value, modify_constant_path, modify_members
+from muster.jq.generating.short_forms import native_call
 from muster.jq.generating.writer import MAX_PARENTHESES, TooLargeError
 from muster.jq.resolving import resolved as r
 
 if TYPE_CHECKING:
+    from muster.jq.generating.base import Consumer
     from muster.jq.generating.scope import Scope
 
 
@@ -36,9 +39,7 @@ class SingleOutputs(GeneratorBase):
             case r.Slice() | r.Native():
                 return self.value_combination(node, scope, value)
             case r.Pipe(parts=parts):
-                for part in parts[:-1]:
-                    value = self.atom(self.value(part, scope, value))
-                return self.value(parts[-1], scope, value)
+                return self.value(parts[-1], scope, self.piped(parts, scope, value))
             case r.Logic():
                 return self.condition(node, scope, value)
             case r.MakeArray(body=body):
@@ -78,6 +79,27 @@ class SingleOutputs(GeneratorBase):
         )
         return result
 
+    def piped(self, parts: tuple[r.Node, ...], scope: Scope, value: str) -> str:
+        """A name for what the last part of a pipe gets."""
+        for part, following in pairwise(parts):
+            if isinstance(part, r.MakeArray) and asks_only_length(following):
+                value = self.counted(part.body, scope, value)
+            else:
+                value = self.atom(self.value(part, scope, value))
+        return value
+
+    def counted(self, body: r.Node, scope: Scope, value: str) -> str:
+        """An array that nobody looks into is not made; it is charged for as if it were."""
+        count = self.variable("0")
+        self.counters.add(count)
+
+        def add(output: str) -> None:
+            self.atom(output)  # it may be an error
+            self.writer.line(f"{count} += 1")
+
+        self.each_charged(body, scope, value, add)
+        return count
+
     def value_index(self, node: r.Index, scope: Scope, value: str) -> str:
         key = node.key.value if isinstance(node.key, r.Const) else None
         if type(key) is not str:
@@ -112,18 +134,22 @@ class SingleOutputs(GeneratorBase):
     def value_array(self, body: r.Node, scope: Scope, value: str) -> str:
         items = self.writer.temporary()
         self.writer.line(f"{items} = []")
-        add = self.atom(f"{items}.append")
-        if self.counts.of(body, scope) is not MANY:
+        append = self.atom(f"{items}.append")
+        self.each_charged(body, scope, value, lambda output: self.writer.line(f"{append}({output})"))
+        return items
+
+    def each_charged(self, body: r.Node, scope: Scope, value: str, add: Consumer) -> None:
+        """The elements of an array, each charged before it is there."""
+        many = self.counts.of(body, scope) is MANY
+        if not many:
             self.grow("2")
-            self.each(body, scope, value, lambda output: self.writer.line(f"{add}({output})"), cheap=True)
-            return items
 
         def keep(output: str) -> None:
-            self.grow("1")
-            self.writer.line(f"{add}({output})")
+            if many:
+                self.grow("1")
+            add(output)
 
         self.each(body, scope, value, keep, cheap=True)
-        return items
 
     def value_object(self, entries: tuple[tuple[r.Node, r.Node | None], ...], scope: Scope, value: str) -> str:
         self.grow(str(OBJECT_CELLS + 2 * len(entries)))
@@ -193,9 +219,7 @@ class SingleOutputs(GeneratorBase):
             case r.Native(name=name) if name in BOOLEAN:
                 return self.value(node, scope, value)
             case r.Pipe(parts=parts):
-                for part in parts[:-1]:
-                    value = self.atom(self.value(part, scope, value))
-                return self.condition(parts[-1], scope, value)
+                return self.condition(parts[-1], scope, self.piped(parts, scope, value))
             case r.CallParameter(slot=slot):
                 argument = scope.arguments[slot]
                 return self.condition(argument.node, argument.scope, value)
@@ -236,6 +260,7 @@ class SingleOutputs(GeneratorBase):
                 return f"index(b, {operands[0]}, {operands[1]})"
             case r.Slice():
                 return f"slice_of(b, {operands[0]}, {operands[2]}, {operands[1]})"
-            case r.Native(name=name, function=function):
-                known = operator_call(name, operands)
-                return known or f"{self.constant(function)}({', '.join(('b', value, *operands))})"
+            case r.Native(name="length") if value in self.counters:
+                return value
+            case r.Native(name=name):
+                return operator_call(name, operands) or native_call(self, node, value, operands)

@@ -17,10 +17,7 @@ KEYWORDS = frozenset(
     )
 )  # fmt: skip
 
-_OPERATORS = (
-    "?//", "//=", "|=", "+=", "-=", "*=", "/=", "%=", "==", "!=", ">=", "<=", "//", "..",
-    "=", ">", "<", "|", "?", "+", "-", "*", "/", "%",
-)  # fmt: skip
+_OPERATOR = re.compile(r"\?//|//=|[|+*/%=!<>-]=|//|[=<>|?+*/%-]")
 
 _SPACE = re.compile(r"[ \t\r\n]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:::[A-Za-z_][A-Za-z_0-9]*)?")
@@ -75,9 +72,8 @@ class Lexer:
             return self._take("format", start, found.end())
         if character == '"':
             return self._string_piece(start + 1)
-        for operator in _OPERATORS:
-            if text.startswith(operator, start):
-                return self._take(operator, start, start + len(operator))
+        if found := _OPERATOR.match(text, start):
+            return self._take(found.group(), start, found.end())
         return self._take(character if character in "()[]{}:;,!" else "character", start, start + 1)
 
     def _take(self, kind: str, start: int, end: int, value: str = "") -> Token:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import re2
 
@@ -163,15 +163,33 @@ def _refused_by_go(pattern: str) -> str | None:
     return None
 
 
-def _tester(pattern: str, compiled: Value) -> Callable[[str], bool]:
+class Plain(NamedTuple):
+    """A pattern that is plain text, and whether what matches begins or ends with it."""
+
+    begins: bool
+    text: str
+    ends: bool
+
+
+def plain_pattern(pattern: str) -> Plain | None:
+    """The parts of a pattern that needs no engine.
+
+    >>> plain_pattern("^dell"), plain_pattern("^d.ll")
+    (Plain(begins=True, text='dell', ends=False), None)
+    """
     plain = _PLAIN.match(pattern)
+    return None if plain is None else Plain(plain[1] != "", plain[2], plain[3] != "")
+
+
+def _tester(pattern: str, compiled: Value) -> Callable[[str], bool]:
+    plain = plain_pattern(pattern)
     if plain is not None:
-        start, text, end = plain.groups()
-        if start and end:
+        begins, text, ends = plain
+        if begins and ends:
             return text.__eq__
-        if start:
+        if begins:
             return lambda subject: subject.startswith(text)
-        if end:
+        if ends:
             return lambda subject: subject.endswith(text)
         return lambda subject: text in subject
     search = compiled.search

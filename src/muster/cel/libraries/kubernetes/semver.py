@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, INT, STRING, struct
 from muster.cel.costs.charge import KUBERNETES
 from muster.cel.costs.formulas import PARSED
-from muster.cel.declarations import Function, Library, Prepared
+from muster.cel.declarations import Function, Library, Prepared, Quick
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
 from muster.errors import EvaluationError
-from muster.values.semver import InvalidVersionError, Version, is_version, parse, parse_normalized
+from muster.values.semver import (
+    LEADING_V,
+    NUMBERS,
+    InvalidVersionError,
+    Version,
+    is_version,
+    parse,
+    parse_normalized,
+    plain_numbers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muster.cel.values.value import Value
 
 LATEST = 1
 SEMVER = struct("kubernetes.Semver")
@@ -32,16 +48,7 @@ def semver(text: str, normalize: bool = False) -> SemverValue:
 
 def reading_versions(_: int, normalize: bool = False) -> Prepared:
     """What `semver` does; it is little work for texts of any length."""
-    return Prepared(_normalized if normalize else semver, sys.maxsize)
-
-
-def _normalized(text: str) -> SemverValue:
-    try:
-        made = SemverValue.__new__(SemverValue)  # as SemverValue(…) does, without a call of its __init__
-        made.content = parse_normalized(text)
-        return made
-    except InvalidVersionError as error:
-        raise EvaluationError(str(error)) from None
+    return Prepared(partial(semver, normalize=normalize), sys.maxsize)
 
 
 def is_semver(text: str, normalize: bool = False) -> bool:
@@ -52,6 +59,21 @@ def compare(left: SemverValue, right: SemverValue) -> int:
     return left.content.compare(right.content)
 
 
+def asked_as(comparison: str) -> Callable[[Prepared, tuple[Value, ...], tuple[Value, ...]], Quick | None]:
+    """How a text compares with a constant version, told by their numbers where both have nothing else."""
+
+    def asked(otherwise: Prepared, reading: tuple[Value, ...], constants: tuple[Value, ...]) -> Quick | None:
+        wanted: Version = constants[0].content
+        if wanted.pre:
+            return None
+        numbers = (wanted.major, wanted.minor, wanted.patch)
+        majors = LEADING_V if True in reading else NUMBERS
+        code = f"({comparison} if (n := {{1}}({{0}}, {{3}})) else {{4}}({{0}}))"
+        return Quick(plain_numbers, otherwise.longest, code, (numbers, majors, otherwise.function))
+
+    return asked
+
+
 def _int64(number: int) -> int:
     """Kubernetes keeps the numbers unsigned and hands them out signed: beyond 2^63 they turn negative."""
     return number if number < 2**63 else number - 2**64
@@ -60,25 +82,27 @@ def _int64(number: int) -> int:
 _PAIR = (SEMVER, SEMVER)
 _STRICT = replace(call("string_to_semver", (STRING,), SEMVER, semver), prepared=reading_versions)
 _NORMALIZED = replace(call("string_bool_to_semver", (STRING, BOOL), SEMVER, semver), prepared=reading_versions)
+_GREATER = method("semver_is_greater_than", _PAIR, BOOL, lambda a, b: a.content.compare(b.content) > 0)
+_LESS = method("semver_is_less_than", _PAIR, BOOL, lambda a, b: a.content.compare(b.content) < 0)
 _IS_STRICT = call("is_semver_string", (STRING,), BOOL, is_semver)
 _IS_NORMALIZED = call("is_semver_string_bool", (STRING, BOOL), BOOL, is_semver)
 
 _COMMON = (
     Function(
         "isGreaterThan",
-        (method("semver_is_greater_than", _PAIR, BOOL, lambda a, b: a.content.compare(b.content) > 0),),
+        (replace(_GREATER, asked=asked_as("n > {2}")),),
         doc="Whether the first of two quantities or versions is greater.",
         examples={"semver('1.30.0').isGreaterThan(semver('1.9.0'))": True},
     ),
     Function(
         "isLessThan",
-        (method("semver_is_less_than", _PAIR, BOOL, lambda a, b: a.content.compare(b.content) < 0),),
+        (replace(_LESS, asked=asked_as("n < {2}")),),
         doc="Whether the first of two quantities or versions is less.",
         examples={"semver('1.0.0-rc.1').isLessThan(semver('1.0.0'))": True},
     ),
     Function(
         "compareTo",
-        (method("semver_compare_to", _PAIR, INT, compare),),
+        (replace(method("semver_compare_to", _PAIR, INT, compare), asked=asked_as("(n > {2}) - (n < {2})")),),
         doc="-1, 0 or 1: how two quantities or versions compare. Build metadata does not count.",
         examples={"semver('1.0.0+a').compareTo(semver('1.0.0+b'))": 0},
     ),

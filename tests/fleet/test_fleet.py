@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from muster.fleet import Fleet, score_of
 from muster.selectors import Selector, Verdict
 from muster.selectors.labels import compile_claim_selector, compile_label_selector
-from muster.selectors.paths import key_path, score_path
+from muster.selectors.paths import key_path, label_path, score_path
 from tests.builders import a_cluster, a_score, a_taint
 
 if TYPE_CHECKING:
@@ -149,6 +149,36 @@ def test_names_keep_their_order_when_clusters_come_and_go() -> None:
     fleet.remove("b")
     rows = fleet.rows()
     assert fleet.names(rows[fleet.ranks[rows].argsort()].tolist()) == ["a", "c", "d"]
+
+
+def test_of_two_objects_with_one_name_in_a_load_the_last_counts() -> None:
+    fleet = a_fleet(a_cluster("b"), a_cluster("a", {"cloud": "Azure"}), a_cluster("a", {"cloud": "Amazon"}))
+    assert (len(fleet), fleet.names(fleet.rows().tolist())) == (2, ["a", "b"])
+    assert selected(fleet, AMAZON) == ["a"]
+
+
+def test_a_first_load_that_cannot_be_read_leaves_the_fleet_empty() -> None:
+    fleet = Fleet()
+    with pytest.raises(msgspec.MsgspecError):
+        fleet.put_many([encoded(a_cluster("a")), b"{}"])
+    assert (len(fleet), fleet.rows().tolist(), fleet.row("a")) == (0, [], None)
+    fleet.put_many([encoded(a_cluster("b", {"cloud": "Amazon"}))])
+    assert selected(fleet, AMAZON) == ["b"]
+
+
+def test_who_follows_from_before_the_first_load_hears_of_all_rows() -> None:
+    fleet = Fleet()
+    changed = fleet.follow()
+    fleet.put_many([encoded(a_cluster(name)) for name in "ba"])
+    assert changed == {0, 1}
+
+
+def test_masks_over_rows_with_gaps_are_those_of_each_object() -> None:
+    fleet = a_fleet(*(a_cluster(f"c{at:02d}", {"cloud": "Amazon" if at % 3 else "Azure"}) for at in range(30)))
+    for at in (0, 7, 8, 29):
+        fleet.remove(f"c{at:02d}")
+    assert selected(fleet, AMAZON) == [f"c{at:02d}" for at in range(30) if at % 3 and at not in (7, 8, 29)]
+    assert fleet.column(label_path("cloud")).codes[:30].tolist().count(-1) == 4
 
 
 def test_a_fleet_grows_beyond_its_first_capacity() -> None:

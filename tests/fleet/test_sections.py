@@ -7,14 +7,15 @@ import json
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from muster.fleet import Fleet
-from muster.fleet.claim_lists import OtherwiseWrittenError, scan
+from muster.fleet.claim_lists import OtherwiseWrittenError, claims_named
 from muster.fleet.sections import DELETION, Sections, find_sections
-from muster.selectors.paths import claim_path, label_path, project
+from muster.selectors.paths import claim_path, key_path, label_path, project
 from muster.values.paths import PRESENT, Path
 from tests.builders import a_cluster
 
@@ -28,7 +29,10 @@ CLAIMS = st.one_of(
 LABELS = st.one_of(st.dictionaries(TEXTS, TEXTS, max_size=4), st.dictionaries(TEXTS, VALUES, max_size=3), VALUES)
 OBJECTS = st.fixed_dictionaries(
     {"metadata": st.fixed_dictionaries({}, optional={"labels": LABELS, "deletionTimestamp": VALUES})},
-    optional={"status": st.one_of(st.fixed_dictionaries({}, optional={"clusterClaims": CLAIMS}), VALUES)},
+    optional={
+        "spec": st.one_of(st.fixed_dictionaries({}, optional={"taints": CLAIMS}), VALUES),
+        "status": st.one_of(st.fixed_dictionaries({}, optional={"clusterClaims": CLAIMS}), VALUES),
+    },
 )
 WRITTEN = st.sampled_from(
     [
@@ -40,6 +44,7 @@ WRITTEN = st.sampled_from(
 )
 PATHS: list[Path] = [
     DELETION,
+    key_path("spec", "taints"),
     label_path("K"),
     label_path(""),
     (*label_path("K"), PRESENT),
@@ -62,8 +67,10 @@ def test_what_is_read_from_sections_is_the_projection_of_the_object(
         if row not in changed:
             sections.put(row, find_sections(each))
     for path in PATHS:
-        found = sections.reader(path)(list(range(len(encoded))), encoded)
+        found = sections.reader(path)(np.arange(len(encoded)), encoded)
         assert found == [project(msgspec.json.decode(each), path) for each in encoded]
+        some = np.arange(0, len(encoded), 2)
+        assert sections.reader(path)(some, encoded) == found[::2]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +91,14 @@ def test_what_is_read_from_sections_is_the_projection_of_the_object(
         '[{"name":"a","value":"v","name":5},{"name":"K","value":"v"}]',
         '[{"name":"a","value":"v"}],"x":[{"name":"K","value":"v"}]',
         '[[{"name":"K","value":"v"}]]',
+        '[{"name":"K"},{"name":"b","value":"v","value":"w"}]',
+        '[{"name":"b","value":"v","value":"w"},{"x":"y"},{"name":"K","value":"v"}]',
+        '[{"name":"b","value":"v","value":"w"},{"name":"K","value":"v"},{"x":"y"}]',
+        '[{"name":"b","value":"v","value":"w","value":"x"},{"name":"c","name":"K"}]',
+        '[{"name":"b","value":"v"},{},{"name":"K","value":"v"}]',
+        '[{"name":"K","value":"}"}]',
+        '[{"name":"K","value":"{"},{"name":"b","value":"},{"}]',
+        '[{"":""}]',
         "[]",
         "null",
         '{"name":"K","value":"v"}',
@@ -96,19 +111,39 @@ def test_claims_in_whatever_form_are_read_as_a_decoder_reads_them(claims: str) -
         sections = Sections()
         for _ in encoded:
             sections.append()
-        found = sections.reader(claim_path("K"))(list(range(len(encoded))), encoded)
+        found = sections.reader(claim_path("K"))(np.arange(len(encoded)), encoded)
         assert found == [project(msgspec.json.decode(each), claim_path("K")) for each in encoded]
 
 
 def test_lists_as_encoders_write_them_are_scanned_at_once() -> None:
     lists = [[{"name": "a", "value": "1"}, {"name": "K", "value": "é"}], [{"name": "b", "value": ""}]]
-    found = scan(b"\n".join(msgspec.json.encode(each) for each in lists), 2)
-    assert found.named(b"K") == ([0], ['{"name":"K","value":"é"}'.encode()])
-    assert found.named(b"b") == ([1], [b'{"name":"b","value":""}'])
-    assert found.named(b"c") == ([], [])
-    for other in (b"", b"[]", b'[{"name":"a","value":1}]', b'[{"name":"a","value":"b"}]\n[]'):
+    written = [msgspec.json.encode(each) for each in lists]
+    assert _named("K", written) == ([0], ['{"name":"K","value":"é"}'.encode()])
+    assert _named("b", written) == ([1], [b'{"name":"b","value":""}'])
+    assert _named("c", written) == _named("", written) == _named("K" * 999, written) == ([], [])
+    plain = b'[{"name":"a","value":"b"}]'
+    for other in ([b""], [b"[]"], [b'[{"name":"a","value":1}]'], [plain, b"[]"], [b"0", plain], [plain, b"0"]):
         with pytest.raises(OtherwiseWrittenError):
-            scan(other, 1)
+            _named("a", other)
+
+
+@given(
+    lists=st.lists(CLAIMS.map(msgspec.json.encode), min_size=1, max_size=4), name=st.sampled_from(["", "K", "a", "é"])
+)
+def test_what_is_scanned_is_what_a_decoder_reads(lists: list[bytes], name: str) -> None:
+    try:
+        numbers, claims = _named(name, lists)
+    except OtherwiseWrittenError:
+        return
+    decoded = [(at, claim) for at, each in enumerate(lists) for claim in msgspec.json.decode(each)]
+    assert [(at, claim) for at, claim in decoded if claim["name"] == name] == [
+        (at, msgspec.json.decode(claim)) for at, claim in zip(numbers, claims, strict=True)
+    ]
+
+
+def _named(name: str, lists: list[bytes]) -> tuple[list[int], list[bytes]]:
+    numbers, claims = claims_named(name.encode(), lists)
+    return numbers.tolist(), claims
 
 
 def test_a_column_that_is_filled_after_changes_sees_them() -> None:

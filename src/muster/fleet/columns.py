@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from muster.fleet.spans import span
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
@@ -16,19 +18,33 @@ _NO_CODE = -1
 _MOST_COMPUTED = 16  # masks, and what is made of them, that a column keeps for those who ask again
 
 
+class _Codes(dict["Hashable", int]):
+    """Numbers values in the order in which they are first asked for, and lists them in that order."""
+
+    def __init__(self, values: list[Hashable]) -> None:
+        super().__init__((value, code) for code, value in enumerate(values))
+        self._values = values
+
+    def __missing__(self, value: Hashable) -> int:
+        code = self[value] = len(self._values)
+        self._values.append(value)
+        return code
+
+
 class Derived:
     """A function of a column's values: computed once per distinct value, with codes of its own."""
 
     def __init__(self, function: Callable[[Hashable], Hashable]) -> None:
         self.values: list[Hashable] = []
         self._function = function
-        self._code_of: dict[Hashable, int] = {}
+        self._code_of = _Codes(self.values)
         self._codes: list[int] = []
         self._array: NDArray[np.int32] = np.array([_NO_CODE], dtype=np.int32)
 
     def copy(self) -> Derived:
         copied = Derived(self._function)
-        copied.values, copied._code_of = list(self.values), dict(self._code_of)
+        copied.values = list(self.values)
+        copied._code_of = _Codes(copied.values)
         copied._codes, copied._array = list(self._codes), self._array
         return copied
 
@@ -36,12 +52,7 @@ class Derived:
         """Take in the values that have come since last time."""
         if len(self._codes) == len(values):
             return
-        for value in values[len(self._codes) :]:
-            result = self._function(value)
-            code = self._code_of.setdefault(result, len(self.values))
-            if code == len(self.values):
-                self.values.append(result)
-            self._codes.append(code)
+        self._codes += [self._code_of[self._function(value)] for value in values[len(self._codes) :]]
         self._array = np.array([*self._codes, _NO_CODE], dtype=np.int32)
 
     @property
@@ -60,14 +71,15 @@ class Column:
     def __init__(self, capacity: int) -> None:
         self.codes: NDArray[np.int32] = np.full(capacity, _NO_CODE, dtype=np.int32)
         self.values: list[Hashable] = []
-        self._code_of: dict[Hashable, int] = {}
+        self._code_of = _Codes(self.values)
         self._derived: dict[Callable[[Hashable], Hashable], Derived] = {}
         self._computed: dict[Hashable, Any] = {}
 
     def copy(self) -> Column:
         """The same values on the same rows, to be changed alone."""
         copied = Column(0)
-        copied.codes, copied.values, copied._code_of = self.codes.copy(), list(self.values), dict(self._code_of)
+        copied.codes, copied.values = self.codes.copy(), list(self.values)
+        copied._code_of = _Codes(copied.values)
         copied._derived = {function: each.copy() for function, each in self._derived.items()}
         return copied
 
@@ -86,21 +98,13 @@ class Column:
 
     def code(self, value: Hashable) -> int:
         """The code of a value, given one now if it is new."""
-        code = self._code_of.get(value)
-        if code is None:
-            code = self._code_of[value] = len(self.values)
-            self.values.append(value)
-        return code
+        return self._code_of[value]
 
-    def codes_of(self, values: list[Hashable]) -> list[int]:
-        """The codes of many values at once."""
-        for value in dict.fromkeys(values):
-            self.code(value)
-        return list(map(self._code_of.__getitem__, values))
-
-    def fill(self, rows: list[int], values: list[Hashable]) -> None:
-        """Set many rows at once."""
-        self.codes[rows] = self.codes_of(values)
+    def fill(self, rows: NDArray[np.intp], values: list[Hashable]) -> None:
+        """Set many rows at once, which are in ascending order."""
+        codes = np.fromiter(map(self._code_of.__getitem__, values), dtype=np.int32, count=len(values))
+        together = span(rows)
+        self.codes[rows if together is None else together] = codes
         self._computed.clear()
 
     def computed(self, key: Hashable, compute: Callable[[], T]) -> T:
@@ -140,7 +144,7 @@ class Column:
         new_codes[used] = np.arange(len(used), dtype=np.int32)
         self.codes = new_codes[self.codes]  # -1 takes the last entry, which stays -1
         self.values = [self.values[code] for code in used]
-        self._code_of = {value: code for code, value in enumerate(self.values)}
+        self._code_of = _Codes(self.values)
         self._derived.clear()
         self._computed.clear()
         return True

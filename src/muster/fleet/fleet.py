@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
-_CHUNK = 1024  # rows of a column that are filled in one step
+_CHUNK = 256  # rows of a column that are filled in one step: what that takes stays in the cache, and with the process
 _CHUNK_BYTES = 2**22  # and of how much JSON
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
 MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
@@ -443,9 +443,9 @@ class Fleet(ObjectRows):
         while start < len(rows):
             end = self._end_of_chunk(rows, start)
             # An object has bytes: to look at how many touches no object, and most of those would not be at hand.
-            chunk: list[int] = rows[start:end][self._sizes[rows[start:end]] > 0].tolist()
+            chunk = rows[start:end][self._sizes[rows[start:end]] > 0]
             if read is None:
-                values = [self.scores.projection(self._names[row], path) for row in chunk]
+                values = [self.scores.projection(self._names[row], path) for row in chunk.tolist()]
             else:
                 values = read(chunk, self._encoded)
             column.fill(chunk, values)

@@ -8,10 +8,11 @@ on its own. Every row has the verdict that evaluating its own object gives.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from muster.fleet.spans import span
 from muster.selectors import Verdict
 from muster.selectors.match import ANY_SIZE
 from muster.values.json import JsonMapping
@@ -128,11 +129,11 @@ class Mask:
         Where that one does not stand for another (it has changed meanwhile, a budget ended it, the other is larger than
         its verdict goes), that one is looked at by itself, at the end.
         """
-        first, inverse = _grouped(columns, rows)
-        by_group = np.zeros(len(first), dtype=np.int8)
-        up_to = np.full(len(first), ANY_SIZE)
+        groups = _grouped(columns, rows)
+        by_group = np.zeros(groups.most, dtype=np.int8)
+        up_to = np.full(groups.most, ANY_SIZE)
         own: dict[int, int] = {}
-        for group, at in enumerate(first.tolist()):
+        for group, at in zip(groups.numbers.tolist(), groups.first.tolist(), strict=True):
             row = int(rows[at])
             if row in self.redo or not holds_object(row):
                 up_to[group] = 0
@@ -144,10 +145,11 @@ class Mask:
                 yield
                 known = self._known.get(codes, _NOTHING_KNOWN)
             by_group[group], up_to[group] = known
-        self.verdicts[rows] = by_group[inverse]
+        together = span(rows)
+        self.verdicts[rows if together is None else together] = by_group[groups.of]
         self._has_errors = None
         if (up_to < ANY_SIZE).any():
-            beyond = rows[self._sizes()[rows] > up_to[inverse]]
+            beyond = rows[self._sizes()[rows] > up_to[groups.of]]
             self.verdicts[beyond] = [own.get(row, Verdict.NO) for row in beyond.tolist()]
             self.redo.update(row for row in beyond.tolist() if row not in own)
 
@@ -228,21 +230,29 @@ def _combinations(columns: list[Column]) -> int:
     return math.prod(max(column.distinct, 1) for column in columns)
 
 
-def _grouped(columns: list[Column], rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The place of the first row of every group, and the group of every row."""
+class _Groups(NamedTuple):
+    """Rows in groups whose numbers are less than `most`; not every number need be that of a group."""
+
+    most: int
+    of: NDArray[np.intp]  # the number of each row's group
+    numbers: NDArray[np.intp]  # those that are of groups
+    first: NDArray[np.intp]  # and where the first row of each is
+
+
+def _grouped(columns: list[Column], rows: NDArray[np.intp]) -> _Groups:
     if (space := _combinations(columns)) > _SMALL:
-        _, first, inverse = np.unique(_combined(columns, rows), return_index=True, return_inverse=True)
-        return first, inverse.reshape(-1)
-    combined: NDArray[np.integer] = columns[0].codes[rows] if columns else np.zeros(len(rows), dtype=np.intp)
-    for column in columns[1:]:
-        combined = combined * np.intp(column.distinct) + column.codes[rows]
+        _, first, of = np.unique(_combined(columns, rows), return_index=True, return_inverse=True)
+        return _Groups(len(first), of.reshape(-1), np.arange(len(first)), first)
+    together = span(rows)
+    of = np.zeros(len(rows), dtype=np.intp)  # of its own: codes may change in the pauses
+    for column in columns:
+        of *= column.distinct
+        of += column.codes[rows if together is None else together]
     # Written from the last row to the first, so that the first one stays. Where no row is, nothing is read.
     first_of = np.full(space, -1, dtype=np.intp)
-    first_of[combined[::-1]] = np.arange(len(rows) - 1, -1, -1, dtype=np.intp)
-    there = np.flatnonzero(first_of >= 0)
-    group_of = np.zeros(space, dtype=np.intp)
-    group_of[there] = np.arange(len(there), dtype=np.intp)
-    return first_of[there], group_of[combined]
+    first_of[of[::-1]] = np.arange(len(rows) - 1, -1, -1, dtype=np.intp)
+    numbers = np.flatnonzero(first_of >= 0)
+    return _Groups(space, of, numbers, first_of[numbers])
 
 
 def _combined(columns: list[Column], rows: NDArray[np.intp]) -> NDArray[np.int64]:

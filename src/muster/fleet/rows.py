@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from itertools import repeat
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
 
@@ -104,9 +103,9 @@ class ObjectRows:
         return changed
 
     def rows(self) -> NDArray[np.intp]:
-        """All rows that hold an object."""
+        """All rows that hold an object, in ascending order."""
         if self._rows is None:
-            self._rows = np.fromiter(self._row_of.values(), dtype=np.intp, count=len(self._row_of))
+            self._rows = np.flatnonzero(self._sizes)  # every object has bytes
         return self._rows
 
     def in_order(self, mask: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -130,8 +129,7 @@ class ObjectRows:
         return self.name_order.ranks
 
     def _by_name(self) -> NDArray[np.intp]:
-        row_of = self._row_of
-        return np.fromiter((row_of[name] for name in self._sorted), dtype=np.intp, count=len(self._sorted))
+        return np.fromiter(map(self._row_of.__getitem__, self._sorted), dtype=np.intp, count=len(self._sorted))
 
     def _holds_object(self, row: int) -> bool:
         return self._encoded[row] is not None
@@ -157,17 +155,42 @@ class ObjectRows:
         self._sizes[row] = len(encoded) if encoded is not None else 0
 
     def _store_many(self, objects: Iterable[bytes]) -> None:
-        named = [(found.name, found, encoded) for encoded in objects for found in (find_sections(encoded),)]
-        if not self._row_of:
-            named.sort(key=itemgetter(0))  # rows in the order of names save sorting later
-        for name, found, encoded in named:
-            row = self._row_of.get(name)
-            if row is None:
-                row = self._new_row(name, in_order=False)
-            self._store(row, encoded)
-            self._sections.put(row, found)
+        if self._names:
+            # All are read before the first is stored: one without a name leaves what was.
+            for found, encoded in [(find_sections(encoded), encoded) for encoded in objects]:
+                row = self._row_of.get(found.name)
+                if row is None:
+                    row = self._new_row(found.name, in_order=False)
+                self._store(row, encoded)
+                self._sections.put(row, found)
+        else:
+            self._store_first(objects)
         self._sorted = sorted(self._row_of)
         self._order = self._rows = None
+
+    def _store_first(self, objects: Iterable[bytes]) -> None:
+        """Fill a fleet that never had a row, all at once, with the rows in the order of names: nothing needs sorting
+        later. One without a name leaves it empty."""
+        row_of: dict[str, int] = {}
+        stored: list[bytes] = []
+        sections = Sections()
+        for encoded in objects:
+            found = find_sections(encoded)
+            row_of[found.name] = len(stored)  # of two objects with one name the last counts
+            stored.append(encoded)
+            sections.append(found)
+        self._names = sorted(row_of)
+        order = [row_of[name] for name in self._names]
+        row_of.update(zip(self._names, range(len(order)), strict=True))
+        self._row_of = row_of
+        self._encoded = [stored[at] for at in order]
+        self._sections = sections.taken(order)
+        self.generation += len(order)
+        while self._capacity < len(order):
+            self._grow()
+        self._sizes[: len(order)] = [len(stored[at]) for at in order]
+        for rows in self._followed:
+            rows.update(range(len(order)))
 
     def _new_row(self, name: str, *, in_order: bool) -> int:
         if self._free:

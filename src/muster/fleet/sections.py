@@ -1,5 +1,5 @@
-"""Where labels, claims and the time of deletion stand in the JSON of each object, so that a column of one label reads
-the labels and not the rest of the object.
+"""Where labels, claims, taints and the time of deletion stand in the JSON of each object, so that a column of one label
+reads the labels and not the rest of the object.
 
 Whoever loads many objects reads their names; this comes out of the same pass. A section is a view of the object's own
 bytes. It is looked up again after a change, when a column is next filled. What is not as expected here (an object
@@ -16,24 +16,29 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from muster.fleet.claim_lists import OtherwiseWrittenError, scan
-from muster.fleet.extraction import Extractor, extractor
-from muster.selectors.paths import LABELS, key_path
+from muster.fleet.claim_lists import OtherwiseWrittenError, claims_named
+from muster.fleet.extraction import extractor
+from muster.fleet.spans import span
+from muster.selectors.paths import GONE_WHEN_EMPTY, LABELS, key_path
 from muster.values.json import Json
 from muster.values.paths import PRESENT, Where, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from muster.selectors.paths import Path
 
 DELETION: Final = key_path("metadata", "deletionTimestamp")
 _LABELS: Final = key_path("metadata", LABELS)
 _CLAIMS: Final = key_path("status", "clusterClaims")
+_TAINTS: Final = key_path("spec", "taints")
 _NO_LABELS: Final = (1,)  # how far the path led, as `project` says it
 _NO_LABEL: Final = (2,)
 _NO_CLAIM: Final = b"[]"
-_NOT_DELETED: Final = (1,)
+_NOT_THERE: Final = (1,)
 _UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
 
 _Section: TypeAlias = Raw | UnsetType | None
@@ -48,12 +53,17 @@ class _Metadata(Struct, gc=False):
     deletion: Raw | UnsetType = msgspec.field(default=UNSET, name="deletionTimestamp")
 
 
+class _Spec(Struct, gc=False):
+    taints: Raw | UnsetType = UNSET
+
+
 class _Status(Struct, gc=False):
     claims: Raw | UnsetType = msgspec.field(default=UNSET, name="clusterClaims")
 
 
 class _Object(Struct, gc=False):
     metadata: _Metadata
+    spec: _Spec | UnsetType = UNSET
     status: _Status | UnsetType = UNSET
 
 
@@ -78,6 +88,7 @@ class Found(Struct, gc=False):
     labels: Raw | UnsetType = UNSET
     claims: Raw | UnsetType = UNSET
     deletion: _Section = None  # None: look at the whole object
+    taints: _Section = None
 
 
 def find_sections(encoded: bytes) -> Found:
@@ -88,7 +99,8 @@ def find_sections(encoded: bytes) -> Found:
         return Found(_NAMED.decode(encoded).metadata.name)
     metadata = found.metadata
     claims = UNSET if found.status is UNSET else found.status.claims
-    return Found(metadata.name, metadata.labels, claims, metadata.deletion)
+    taints = None if found.spec is UNSET else found.spec.taints
+    return Found(metadata.name, metadata.labels, claims, metadata.deletion, taints)
 
 
 class Sections:
@@ -98,49 +110,70 @@ class Sections:
         self._labels: list[_Section] = []
         self._claims: list[_Section] = []
         self._deletion: list[_Section] = []
+        self._taints: list[_Section] = []
 
     def copy(self) -> Sections:
         copied = Sections()
         copied._labels, copied._claims = list(self._labels), list(self._claims)
-        copied._deletion = list(self._deletion)
+        copied._deletion, copied._taints = list(self._deletion), list(self._taints)
         return copied
 
-    def append(self) -> None:
+    def taken(self, rows: list[int]) -> Sections:
+        """Those of some rows, in this order."""
+        taken = Sections()
+        taken._labels, taken._claims = [self._labels[row] for row in rows], [self._claims[row] for row in rows]
+        taken._deletion, taken._taints = [self._deletion[row] for row in rows], [self._taints[row] for row in rows]
+        return taken
+
+    def append(self, found: Found | None = None) -> None:
         """There is one more row."""
-        self._labels.append(None)
-        self._claims.append(None)
-        self._deletion.append(None)
+        self._labels.append(None if found is None else found.labels)
+        self._claims.append(None if found is None else found.claims)
+        self._deletion.append(None if found is None else found.deletion)
+        self._taints.append(None if found is None else found.taints)
 
     def forget(self, row: int) -> None:
         """The object in a row is another one now."""
-        self._labels[row] = self._claims[row] = self._deletion[row] = None
+        self._labels[row] = self._claims[row] = self._deletion[row] = self._taints[row] = None
 
     def put(self, row: int, found: Found) -> None:
-        self._labels[row], self._claims[row], self._deletion[row] = found.labels, found.claims, found.deletion
+        self._labels[row], self._claims[row] = found.labels, found.claims
+        self._deletion[row], self._taints[row] = found.deletion, found.taints
 
-    def reader(self, path: Path) -> Callable[[list[int], Sequence[bytes | None]], list[Hashable]]:
-        """A function from rows, and the objects in all rows, to what a column of the path holds for them."""
+    def reader(self, path: Path) -> Callable[[NDArray[np.intp], Sequence[bytes | None]], list[Hashable]]:
+        """A function from rows, in ascending order, and the objects in all rows to what a column of the path holds for
+        them."""
         whole = extractor(path)
         place, read = _section_reader(path)
         if read is None:
-            return lambda rows, encoded: whole(_there(encoded, rows))
-        missing = _NOT_DELETED if place == DELETION else None
-        sections = {_LABELS: self._labels, _CLAIMS: self._claims, DELETION: self._deletion}[place]
+            return lambda rows, encoded: whole(_there(encoded, rows.tolist()))
+        missing = _NOT_THERE if place in (DELETION, _TAINTS) else None
+        every = {_LABELS: self._labels, _CLAIMS: self._claims, DELETION: self._deletion, _TAINTS: self._taints}
+        sections = every[place]
 
-        def values(rows: list[int], encoded: Sequence[bytes | None]) -> list[Hashable]:
+        def values(rows: NDArray[np.intp], encoded: Sequence[bytes | None]) -> list[Hashable]:
             at_hand = _taken(sections, rows)
             kinds = set(map(type, at_hand))
             if NoneType in kinds:
-                self._look_up([row for row in rows if sections[row] is None], encoded)
+                self._look_up([row for row in rows.tolist() if sections[row] is None], encoded)
                 at_hand = _taken(sections, rows)
+                kinds = set(map(type, at_hand))
+            if kinds == {UnsetType} and missing is not None:
+                return [missing] * len(at_hand)
             raws = at_hand if kinds == {Raw} else [section for section in at_hand if type(section) is Raw]
             try:
-                found = read(raws)  # type: ignore[arg-type]  # that all are Raw is in `kinds`
+                found = read(raws) if raws else []  # type: ignore[arg-type]  # that all are Raw is in `kinds`
             except _UNREADABLE:
-                return whole(_there(encoded, rows))
-            if len(found) == len(rows):
+                return whole(_there(encoded, rows.tolist()))
+            if len(found) == len(at_hand):
                 return found
-            return list(_merged(at_hand, found, missing, whole, [encoded[row] for row in rows]))
+            read_here = iter(found)
+            merged = [next(read_here) if type(section) is Raw else missing for section in at_hand]
+            if missing is None or NoneType in kinds:  # some are not known by their sections
+                unknown = [at for at, each in enumerate(at_hand) if each is None or (each is UNSET and missing is None)]
+                for at, value in zip(unknown, whole(_there(encoded, rows[unknown].tolist())), strict=True):
+                    merged[at] = value
+            return merged
 
         return values
 
@@ -155,31 +188,9 @@ class Sections:
                 self._labels[row] = self._claims[row] = UNSET
 
 
-def _taken(sections: list[_Section], rows: list[int]) -> list[_Section]:
-    if rows and rows[-1] - rows[0] == len(rows) - 1:  # one after the other, as after a load: `rows` has none twice
-        return sections[rows[0] : rows[-1] + 1]
-    return [sections[row] for row in rows]
-
-
-def _merged(
-    sections: list[_Section],
-    found: list[Hashable],
-    missing: Hashable | None,
-    whole: Extractor,
-    encoded: list[bytes | None],
-) -> Iterator[Hashable]:
-    """What was read, in the order of the objects; where there was nothing to read `missing`, or what the whole object
-    says."""
-    known = [type(each) is Raw or (missing is not None and each is UNSET) for each in sections]
-    read = iter(found)
-    others = iter(
-        whole([obj for obj, is_known in zip(encoded, known, strict=True) if not is_known and obj is not None])
-    )
-    for section, is_known in zip(sections, known, strict=True):
-        if not is_known:
-            yield next(others)
-        else:
-            yield next(read) if type(section) is Raw else missing
+def _taken(sections: list[_Section], rows: NDArray[np.intp]) -> list[_Section]:
+    together = span(rows)
+    return sections[together] if together is not None else [sections[row] for row in rows.tolist()]
 
 
 def _there(encoded: Sequence[bytes | None], rows: Iterable[int]) -> list[bytes]:
@@ -189,8 +200,8 @@ def _there(encoded: Sequence[bytes | None], rows: Iterable[int]) -> list[bytes]:
 def _section_reader(path: Path) -> tuple[Path, _Read | None]:
     """Of which section, and how. None: look at whole objects."""
     match path[:2], path[2:]:
-        case (_, ()) if path == DELETION:
-            return DELETION, lambda raws: [_value(_ANY.decode(raw)) for raw in raws]
+        case (_, ()) if path in (DELETION, _TAINTS):
+            return path, _whole_section if path not in GONE_WHEN_EMPTY else _whole_section_unless_empty
         case (place, (str() as key,)) if place == _LABELS:
             return place, _label_reader(key)
         case (place, (str() as key, last)) if place == _LABELS and last is PRESENT:
@@ -198,6 +209,14 @@ def _section_reader(path: Path) -> tuple[Path, _Read | None]:
         case (place, (Where(field="name", value=name),)) if place == _CLAIMS:
             return place, _claim_reader(name)
     return path, None
+
+
+def _whole_section(raws: list[Raw]) -> list[Hashable]:
+    return [_value(_ANY.decode(raw)) for raw in raws]
+
+
+def _whole_section_unless_empty(raws: list[Raw]) -> list[Hashable]:
+    return [_value(value) if (value := _ANY.decode(raw)) else _NOT_THERE for raw in raws]
 
 
 def _value(value: Json) -> Hashable:
@@ -249,16 +268,16 @@ def _claim_reader(name: str) -> _Read | None:
     value_of: dict[bytes, Hashable] = {}
 
     def read(raws: list[Raw]) -> list[Hashable]:
-        numbers, claims = scan(_lines(raws), len(raws)).named(written[1:-1])
+        lists, claims = claims_named(written[1:-1], raws)
+        if (lists[1:] == lists[:-1]).any():
+            raise OtherwiseWrittenError  # several of one name
         for claim in set(claims) - value_of.keys():
             value_of[claim] = frozen([_ANY.decode(claim)])
-        values = [value_of[claim] for claim in claims]
-        if len(numbers) != len(set(numbers)):
-            raise OtherwiseWrittenError  # several of one name
-        if len(numbers) == len(raws):
+        values = list(map(value_of.__getitem__, claims))
+        if len(values) == len(raws):
             return values
         found: list[Hashable] = [_NO_CLAIM] * len(raws)
-        for number, value in zip(numbers, values, strict=True):
+        for number, value in zip(lists.tolist(), values, strict=True):
             found[number] = value
         return found
 

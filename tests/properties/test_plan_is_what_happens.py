@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from muster.cli.inputs.options import with_client
@@ -99,6 +99,14 @@ def placements(draw: st.DrawFn) -> Object:
     return a_placement(draw(st.sampled_from(PLACEMENTS)), **spec)
 
 
+def _with_status_of_others() -> Object:
+    """Its spec is taken, its status refused: the claims are somebody else's."""
+    cluster = a_cluster("a", {}, taints=[a_taint("t", "NoSelect")])
+    cluster["status"] = {**available(cluster), "clusterClaims": [{"name": "gpu", "value": "yes"}]}
+    return cluster
+
+
+STATUS_OF_OTHERS = _with_status_of_others()
 SET_FILES = st.builds(lambda cloud: a_set("tier", {"tier": cloud}), CLOUDS)
 BINDINGS = st.sampled_from([a_binding("global"), a_binding("tier")])
 SCORES = st.builds(
@@ -217,6 +225,7 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(CHANGES, min_size=1, max_size=5))
+@example(changes=[([STATUS_OF_OTHERS], True, False, False)])
 def test_the_plan_is_what_happens(trial: Trial, changes: list[tuple[list[Object], bool, bool, bool]]) -> None:
     trial.begin()
     for objects, with_status, force, delete in changes:

@@ -230,10 +230,11 @@ class _Stage:
             field_manager=self._spec.field_manager, field_validation="Strict", force=self._spec.force_conflicts
         )
         answer = await self._api.patch(_WRITER, target, PatchType.APPLY, body, options)
+        self._keep(target, answer.decoded())  # it stands, though its status may be refused
         if self._spec.with_status and "status" in change.object and target.version.status:
             status = Target(target.resource, target.version, target.namespace, target.name, "status")
             answer = await self._api.patch(_WRITER, status, PatchType.APPLY, body, options)
-        self._keep(target, answer.decoded())
+            self._keep(target, answer.decoded())
 
     async def _replace(self, change: Change) -> None:
         target, obj = change.target, change.object

@@ -55,7 +55,7 @@ _COLD_SECONDS = 300.0
 
 
 @contextmanager
-def _hub(directory: Path) -> Iterator[tuple[Server, subprocess.Popen[str]]]:
+def hub_of(directory: Path) -> Iterator[tuple[Server, subprocess.Popen[str]]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "muster", "hub", "run", "--data", str(directory), "--audit", "off"],
         stdout=subprocess.PIPE,
@@ -176,7 +176,7 @@ async def _place(server: Server) -> None:
     connection.close()
 
 
-async def _idle(server: Server) -> None:
+async def idle(server: Server) -> None:
     connection = await Connection.open(server)
     quiet = 0
     while quiet < 3:
@@ -284,7 +284,7 @@ def _cold_start() -> None:
         for run in range(RUNS):
             directory = shutil.copytree(stored, Path(folder, f"run{run}"))
             started = time.perf_counter()
-            with _hub(directory) as (server, _):
+            with hub_of(directory) as (server, _):
                 used = uvloop.run(_all_decided(server))
                 clock.append(time.perf_counter() - started)
             memory.append(used / 1e9)
@@ -304,9 +304,9 @@ def main() -> None:
 
 
 def _latency_and_storm() -> None:
-    with tempfile.TemporaryDirectory() as directory, _hub(Path(directory)) as (server, _):
+    with tempfile.TemporaryDirectory() as directory, hub_of(Path(directory)) as (server, _):
         uvloop.run(_fill(server, CLUSTERS))
         uvloop.run(_place(server))
-        uvloop.run(_idle(server))
+        uvloop.run(idle(server))
         uvloop.run(_changes(server))
         uvloop.run(_storm(server))

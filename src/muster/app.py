@@ -21,7 +21,7 @@ from muster.controllers.permissions import COLLECTOR, CONTROLLERS, REGISTRAR
 from muster.controllers.questions.asking import CONTROLLERS_ADDRESS, Controllers
 from muster.demo import Fleet, fleet_objects
 from muster.errors import MusterError, StorageError
-from muster.hub import cycles, directory
+from muster.hub import directory
 from muster.hub.access import Access, AccessSettings
 from muster.hub.api import Api
 from muster.hub.auth.bootstrap_tokens import BootstrapTokenCleaner
@@ -40,7 +40,7 @@ from muster.hub.rest.server import serve
 from muster.hub.signing.signer import Signer
 from muster.hub.storage import Store, StoreSettings
 from muster.hub.upgrades import today, upgrade_objects
-from muster.supervision import Vitals, clock, progress_problem
+from muster.supervision import Vitals, clock, cycles, progress_problem
 from muster.values.json import Json, JsonMapping
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml
 

@@ -71,7 +71,10 @@ def running_console(kubeconfig: Path, *options: str) -> Iterator[RunningConsole]
         text=True,
     )
     try:
+        assert process.stdin is not None
         assert process.stdout is not None
+        process.stdin.write("\n")  # as a supervisor whose server is ready
+        process.stdin.flush()
         said = json.loads(process.stdout.readline())
         yield RunningConsole(said["url"], said["link"], process)
     finally:

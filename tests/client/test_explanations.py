@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from muster.api.fleet_explanations import PlacementExplanationSpec
-from muster.client import Client, Connection
+from muster.client import Client, Connection, QuickClient
 from muster.client.explanations import Explainer
 from muster.controllers.placements.keys import Key
 from muster.errors import ApiError
@@ -43,8 +43,10 @@ def ask(
         spec = PlacementExplanationSpec("apps", name, cluster=cluster)
         if placement is not None:
             spec = PlacementExplanationSpec(placement=placement, cluster=cluster)
-        async with Client(connection) as client:
-            return await Explainer(commanding(client), print).placement(spec)
+        async with Client(connection) as whole, QuickClient(connection) as quick:
+            found = await Explainer(commanding(whole), print).placement(spec)
+            assert await Explainer(commanding(quick), print).placement(spec) == found
+            return found
 
     return asyncio.run(asked())
 

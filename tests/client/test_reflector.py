@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from muster.client.reflector import Reflector
+from muster.client.heads import head_of
+from muster.client.reflector import Gathered, Reflector
+from muster.errors import ApiError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from muster.client.reflector import Handler
 
 DEEP = "[" * 5000 + "]" * 5000
 
@@ -50,6 +54,10 @@ class Names:
         self._failing = failing
         self._failures = failures
 
+    def listing(self, revision: str) -> Gathered:
+        assert revision
+        return Gathered(self.replace)
+
     def replace(self, objects: Sequence[bytes], revision: str) -> None:
         assert revision
         if self._failures:
@@ -69,10 +77,10 @@ class Names:
         raise KeyError(encoded)
 
 
-async def reflected(server: Server, handler: Names, revision: str) -> Reflector:
+async def reflected(server: Server | Paged, handler: Handler, revision: str, *others: Handler) -> Reflector:
     resource: Any = SimpleNamespace(path=lambda _: "/x", plural="things")
     client: Any = server
-    reflector = Reflector(client, resource, handler)
+    reflector = Reflector(client, resource, handler, *others)
     task = asyncio.create_task(reflector.run())
     async with asyncio.timeout(10):
         while reflector.revision != revision:
@@ -110,3 +118,74 @@ def test_a_list_that_a_handler_fails_on_is_asked_for_again(caplog: pytest.LogCap
     assert (handler.known, server.lists) == ({"a"}, 3)
     assert reflector.synced.is_set()
     assert "OverflowError" in caplog.text
+
+
+@dataclass
+class Paged:
+    """A server with pages of one object each; it fails on the page that it is told to fail on, once."""
+
+    names: Sequence[str]
+    failing: int = -1
+    asked: list[int] = field(default_factory=list)
+
+    async def request(self, *_: Any, params: Mapping[str, str], **__: Any) -> Any:
+        number = int(params.get("continue", "0"))
+        self.asked.append(number)
+        if number == self.failing:
+            self.failing = -1
+            raise ApiError(410, "Expired", "too old")
+        more = f', "continue": "{number + 1}"' if number + 1 < len(self.names) else ""
+        item = f'{{"metadata": {{"name": "{self.names[number]}", "resourceVersion": "{number}"}}}}'
+        return SimpleNamespace(body=f'{{"metadata": {{"resourceVersion": "5"{more}}}, "items": [{item}]}}'.encode())
+
+    async def watch_lines(self, *_: Any, **__: Any) -> AsyncIterator[bytes]:
+        await asyncio.Event().wait()
+        yield b""
+
+
+class Steps:
+    """A handler that notes what it is told, and what the server had been asked for by then."""
+
+    def __init__(self, server: Paged) -> None:
+        self.told: list[tuple[str, int]] = []
+        self._server = server
+
+    def listing(self, revision: str) -> Steps:
+        self._note(f"list {revision}")
+        return self
+
+    def add(self, objects: Sequence[bytes]) -> None:
+        self._note(" ".join(head_of(each).metadata.name for each in objects))
+
+    def finish(self, revision: str) -> None:
+        self._note(f"all of {revision}")
+
+    def replace(self, objects: Sequence[bytes], revision: str) -> None:
+        raise AssertionError((objects, revision))
+
+    def put(self, encoded: bytes) -> None:
+        raise AssertionError(encoded)
+
+    def remove(self, encoded: bytes) -> None:
+        raise AssertionError(encoded)
+
+    def _note(self, text: str) -> None:
+        self.told.append((text, len(self._server.asked)))
+
+
+def test_pages_are_taken_in_while_the_next_one_is_asked_for() -> None:
+    server = Paged("abc")
+    first, second = Steps(server), Steps(server)
+    asyncio.run(reflected(server, first, "5", second))
+    assert [text for text, _ in first.told] == ["list 5", "a", "b", "c", "all of 5"]
+    assert first.told[-1] == second.told[-1] == ("all of 5", 3)
+    assert ("a", 2) in second.told  # when the second handler gets a page, the server is making the next one
+    assert server.asked == [0, 1, 2]
+
+
+def test_a_list_that_breaks_off_is_told_anew_and_never_finished() -> None:
+    server = Paged("abc", failing=2)
+    steps = Steps(server)
+    asyncio.run(reflected(server, steps, "5"))
+    told = [text for text, _ in steps.told]
+    assert told == ["list 5", "a", "b", "list 5", "a", "b", "c", "all of 5"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from muster.cel.costs.charging import charging_of
 from muster.cel.environments import environment
 from muster.controllers.placements.keys import Key
-from muster.controllers.placements.mirrors import PLACEMENTS
+from muster.controllers.placements.readers import PLACEMENTS
 from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.mirror import Stored
 from muster.selectors.cel import typed_view

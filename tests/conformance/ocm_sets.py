@@ -8,7 +8,7 @@ import msgspec
 
 from muster.controllers.cluster_sets import BUILT_IN, binding_condition, roll_back, set_condition
 from muster.controllers.clusters import CLUSTERS, wanted_taints
-from muster.controllers.placements import mirrors as placement_mirrors
+from muster.controllers.placements import readers
 from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.mirror import Stored
 from muster.errors import InvalidObjectError
@@ -62,7 +62,7 @@ def _membership(case: Mapping[str, Any]) -> Any:
 def _set_status(case: Mapping[str, Any]) -> Any:
     world = PlacementWorld()
     world.fleet.put_many(msgspec.json.encode(each) for each in case["clusters"])
-    world.put_set(Stored.of(placement_mirrors.SETS, case["clusterSet"]))
+    world.put_set(Stored.of(readers.SETS, case["clusterSet"]))
     ((kind, (status, reason, message)),) = set_condition(world, case["clusterSet"]["metadata"]["name"]).items()
     failed = status == "Unknown"
     shown = {"type": kind, "status": status, "reason": reason, "message": message}
@@ -76,7 +76,7 @@ def _members(cluster_set: Any, clusters: Any) -> list[str]:
 
 def _binding_status(case: Mapping[str, Any]) -> Any:
     sets = {each["metadata"]["name"]: each for each in case["clusterSets"]}
-    binding = placement_mirrors.BINDINGS.demanded(case["binding"])
+    binding = readers.BINDINGS.demanded(case["binding"])
     ((kind, (status, reason, message)),) = binding_condition(binding, sets).items()
     return {"condition": {"type": kind, "status": status, "reason": reason, "message": message}}
 
@@ -85,7 +85,7 @@ def _built_in_sets(case: Mapping[str, Any]) -> Any:
     """The sets that are written, as they are afterwards."""
     updated = []
     for each in case["clusterSets"]:
-        patch = roll_back(Stored.of(placement_mirrors.SETS, each)) if each["metadata"]["name"] in BUILT_IN else None
+        patch = roll_back(Stored.of(readers.SETS, each)) if each["metadata"]["name"] in BUILT_IN else None
         if patch is not None:
             updated.append({"name": each["metadata"]["name"], **merge_patched(each, patch)["spec"]})
     return {"updated": updated}

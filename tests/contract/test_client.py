@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from muster.client import Client, ServedResource, UnreachableError
-from muster.client.reflector import Reflector
+from muster.client.reflector import Gathered, Reflector
 from muster.errors import ApiError
 from tests.builders import a_cluster
 
@@ -46,6 +46,10 @@ class Seen:
     def __init__(self) -> None:
         self.objects: dict[str, Any] = {}
         self.lists = 0
+
+    def listing(self, revision: str) -> Gathered:
+        assert revision
+        return Gathered(self.replace)
 
     def replace(self, objects: Sequence[bytes], revision: str) -> None:
         assert revision

@@ -16,9 +16,9 @@ from muster.cli.history import history_lines
 from muster.cli.terminal.paint import Paint
 from muster.controllers.placements.changes import Noted, Pending
 from muster.controllers.placements.drafts import Reasons, _scores_text
-from muster.controllers.placements.mirrors import PLACEMENTS
 from muster.controllers.placements.moves import Basis, Move, MoveReport, examples_of, summary
 from muster.controllers.placements.preview import settle, world_of
+from muster.controllers.placements.readers import PLACEMENTS
 from muster.controllers.questions.answering import QuestionService
 from muster.controllers.questions.kinds import ExplainQuestion, Refusal
 from muster.controllers.runtime.mirror import Stored

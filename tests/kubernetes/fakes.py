@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from muster.client.client import Reply
+from muster.client.replies import Reply
 from muster.errors import ApiError
 
 if TYPE_CHECKING:

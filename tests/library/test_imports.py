@@ -15,6 +15,8 @@ import pytest
 import muster
 import muster.cel
 import muster.jq
+import muster.placement
+from tests.hub.rest.asking import asked_hub
 
 HEAVY = ("numpy", "pysat", "starlette", "uvicorn", "aiohttp", "asyncio", "sqlite3", "ssl", "typer", "rich", "yaml")
 LATER = dict.fromkeys(("muster", "muster.cel", "muster.jq"), (*HEAVY, "msgspec", "re2"))
@@ -64,7 +66,17 @@ def test_importing_cel_takes_less_than_a_tenth_of_a_second(compiled: dict[str, s
 
 
 @pytest.mark.parametrize(
-    "package", ["muster", "muster.admission", "muster.api", "muster.cel", "muster.jq", "muster.supervision"]
+    "package",
+    [
+        "muster",
+        "muster.admission",
+        "muster.api",
+        "muster.cel",
+        "muster.jq",
+        "muster.placement",
+        "muster.selectors",
+        "muster.supervision",
+    ],
 )
 def test_lazy_names_are_those_that_type_checkers_see(package: str) -> None:
     module = import_module(package)
@@ -100,6 +112,11 @@ def test_the_example_of_the_package_runs_before_and_after_anything_else_is_impor
     assert muster.cel.environment("standard").name == "standard"
 
 
+def test_the_folder_of_schedules_does_not_hide_the_function_of_that_name() -> None:
+    import_module("muster.placement.schedule.pipeline")
+    assert callable(muster.placement.schedule)
+
+
 NOT_FOR_EXPLAINING = ("pydantic", "aiohttp", "pysat", "yaml", "prometheus_client", "muster.jq", "muster.resolution")
 
 
@@ -119,3 +136,37 @@ def test_explaining_files_brings_only_what_explaining_takes(compiled: dict[str, 
         )
         _, *modules = imported(call + done, environment)
         assert set(modules) & set(NOT_FOR_EXPLAINING) == set()
+
+
+NOT_FOR_ASKING = (
+    *(each for each in NOT_FOR_EXPLAINING if each != "yaml"),
+    "numpy",
+    "re2",
+    "muster.cel",
+    "muster.controllers",
+    "muster.fleet",
+    "muster.hub",
+    "muster.placement.schedule.cycle",
+)
+
+
+def test_asking_a_hub_brings_neither_a_fleet_nor_a_language_nor_an_http_library(
+    compiled: dict[str, str], tmp_path: Path
+) -> None:
+    without_settings = {name: value for name, value in compiled.items() if name != "MUSTER_CONFIG"}
+    environment = {**without_settings, "XDG_CONFIG_HOME": str(tmp_path), "KUBECONFIG": str(tmp_path / "kubeconfig")}
+    state = tmp_path / "state"
+    state.mkdir()
+    with asked_hub(state) as asker:
+        config = {
+            "current-context": "hub",
+            "contexts": [{"name": "hub", "context": {"cluster": "hub", "user": "me"}}],
+            "clusters": [{"name": "hub", "cluster": {"server": asker.hub.url}}],
+            "users": [{"name": "me", "user": {"token": asker.hub.token}}],
+        }
+        (tmp_path / "kubeconfig").write_text(json.dumps(config), encoding="utf-8")
+        for words in (["cluster", "visible-1"], ["placement", "p1", "-n", "apps"], ["set", "global"]):
+            call = f"import io, sys; from muster.cli.main import run; out = io.StringIO(); args = {words!r}; "
+            done = "assert run(['explain', *args], sys.stdin, out, sys.stderr) == 0; assert out.getvalue()"
+            _, *modules = imported(call + done, environment)
+            assert set(modules) & set(NOT_FOR_ASKING) == set()

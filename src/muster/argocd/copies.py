@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muster.client.heads import Place, head_of
+from muster.client.reflector import Gathered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +18,10 @@ class Copy:
         self.objects: dict[Place, bytes] = {}
         self._changed = changed
 
-    def replace(self, objects: Sequence[bytes], revision: str) -> None:  # noqa: ARG002 - the protocol
+    def listing(self, revision: str) -> Gathered:  # noqa: ARG002 - the protocol
+        return Gathered(self.replace)
+
+    def replace(self, objects: Sequence[bytes], revision: str) -> None:  # noqa: ARG002 - as lists are told
         found = {_place(each): each for each in objects}
         for place, encoded in found.items():
             if self.objects and self.objects.get(place) != encoded:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 import tempfile
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -96,7 +97,7 @@ def command(
         if not no_open and not settings.public:
             _open(ready.link)
 
-    uvloop.run(while_wanted(_served(settings, context, kubeconfig, announce), supervised))
+    uvloop.run(while_wanted(partial(_served, settings, context, kubeconfig, announce), supervised))
 
 
 async def _served(

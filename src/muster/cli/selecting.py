@@ -128,7 +128,7 @@ async def _profiles(asked: Asked, wanted: Wanted) -> Selection:
     place = served(RESOURCES[_PROFILE])
     namespace = _namespace(asked, wanted) if wanted.placement is not None else ""
     if asked.client is not None:
-        async for page in asked.client.pages(place.path(namespace)):
+        async for page in asked.client.whole().pages(place.path(namespace)):
             objects += [{"apiVersion": place.api_version, "kind": _PROFILE, **item} for item in page["items"]]
     if wanted.placement is not None:
         return select(objects, placement=in_namespace(wanted.placement, namespace), kind=_PROFILE)
@@ -153,7 +153,7 @@ async def objects_of(asked: Asked, found: Found) -> dict[str, JsonObject]:
     for resource in {resource: None for resource, _ in found.names}:
         kind = next(kind for kind, each in RESOURCES.items() if each == resource)
         place = served(resource)
-        async for page in asked.client.pages(place.path()):
+        async for page in asked.client.whole().pages(place.path()):
             for item in page["items"]:
                 metadata = item["metadata"]
                 name = f"{metadata['namespace']}/{metadata['name']}" if place.namespaced else metadata["name"]

@@ -166,7 +166,7 @@ def _watch(chosen: _Chosen, context: str | None, kubeconfig: str | None, namespa
         async with telling(listen, lambda: made[0].metrics if made else None):
             await run_sync(await load_connection(context, kubeconfig), options, ready)
 
-    uvloop.run(while_wanted(work(), supervised=False))
+    uvloop.run(while_wanted(work, supervised=False))
 
 
 def _affordable(wanted: int) -> int:

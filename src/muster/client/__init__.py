@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from muster.client.client import Client, Reply, WatchEvent
+    from muster.client.client import Client, WatchEvent
     from muster.client.discovery import Discovery, ServedResource
     from muster.client.errors import CredentialsError, UnreachableError
     from muster.client.fence import Fence, LeadershipLostError
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from muster.client.kubeconfig import Connection, load_connection
     from muster.client.kubeconfig_files import KubeconfigError
     from muster.client.leases import Candidate, Election, Leadership
+    from muster.client.quick import QuickClient
+    from muster.client.replies import Reply
 
 __all__ = [
     "Candidate",
@@ -29,6 +31,7 @@ __all__ = [
     "KubeconfigError",
     "Leadership",
     "LeadershipLostError",
+    "QuickClient",
     "Reply",
     "ServedResource",
     "UnreachableError",
@@ -36,7 +39,7 @@ __all__ = [
     "load_connection",
 ]
 _MODULES = {
-    "client": ("Client", "Reply", "WatchEvent"),
+    "client": ("Client", "WatchEvent"),
     "discovery": ("Discovery", "ServedResource"),
     "errors": ("CredentialsError", "UnreachableError"),
     "fence": ("Fence", "LeadershipLostError"),
@@ -44,6 +47,8 @@ _MODULES = {
     "kubeconfig": ("Connection", "load_connection"),
     "kubeconfig_files": ("KubeconfigError",),
     "leases": ("Candidate", "Election", "Leadership"),
+    "quick": ("QuickClient",),
+    "replies": ("Reply",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

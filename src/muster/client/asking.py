@@ -13,10 +13,14 @@ import msgspec
 from muster.api.fleet_parts import GROUP, VERSION, plural_of
 from muster.errors import ApiError
 from muster.values.api_paths import collection_path
-from muster.values.json import JsonMapping
+from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from muster.client.client import Client
+    from muster.client.kubeconfig import Connection
+    from muster.client.replies import Reply
 
 _NOT_OURS: Final = 502  # of another version, or something in between
 _OTHERWISE: Final = "the server answers in another way than this client knows"
@@ -46,6 +50,28 @@ class Answer(msgspec.Struct, frozen=True):
             raise ApiError(_NOT_OURS, "", f"{_OTHERWISE}: {error}") from None
 
 
+class Requests(Protocol):
+    """What questions need of a client: `Client` and `QuickClient` have it."""
+
+    connection: Connection
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: Json = None,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+        waits_for_others: bool = True,
+    ) -> Reply:
+        """Raises ApiError for a refusal and UnreachableError when no answer comes."""
+
+    def whole(self) -> Client:
+        """The client that can do everything there is."""
+
+
 class Asker(Protocol):
     """Whoever answers questions of `fleet.muster.dev`."""
 
@@ -61,7 +87,7 @@ class Asker(Protocol):
 class ServerAsker:
     """Asks a server that knows the kinds. Any other answers 404."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Requests) -> None:
         self._client = client
 
     async def ask(self, kind: str, spec: msgspec.Struct | JsonMapping) -> Answer:

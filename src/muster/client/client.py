@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -18,6 +17,7 @@ from muster.client.credentials import Credentials
 from muster.client.discovery import Discovery, from_aggregated, from_legacy
 from muster.client.errors import UnreachableError, refusal, retry_after
 from muster.client.kubeconfig import load_pair
+from muster.client.replies import Reply, warnings_in
 from muster.values.api_paths import checked, group_path
 from muster.values.json import Json, JsonMapping, JsonObject
 
@@ -41,18 +41,6 @@ _ATTEMPTS = 4
 _LINE = 16 * 1024 * 1024
 _UNAUTHORIZED, _UNAVAILABLE = 401, 503
 _STATIC = Credentials()
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came back, when it was not a refusal."""
-
-    code: int
-    body: bytes
-    warnings: tuple[str, ...]
-
-    def json(self) -> Json:
-        return msgspec.json.decode(self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +84,10 @@ class Client:
         await self._session.close()
         if self._retired is not None:
             await self._retired.close()
+
+    def whole(self) -> Client:
+        """The client that can do everything there is: this one. (`QuickClient` cannot.)"""
+        return self
 
     async def _credentials(self) -> Credentials:
         """What the connection's user shows now. Raises CredentialsError."""
@@ -170,7 +162,7 @@ class Client:
             await asyncio.sleep(pause)
         if response.status >= 400:
             raise refusal(response.status, content)
-        return Reply(response.status, content, tuple(_warnings(response.headers.getall("Warning", []))))
+        return Reply(response.status, content, warnings_in(response.headers.getall("Warning", [])))
 
     @contextlib.asynccontextmanager
     async def exchange(
@@ -314,18 +306,6 @@ async def _lines(stream: aiohttp.StreamReader) -> AsyncIterator[bytes]:
             parts, size = [following], len(following)
         if size > _LINE:
             raise UnreachableError("the server", f"sent a watch event of more than {_LINE} bytes")
-
-
-def _warnings(headers: list[str]) -> list[str]:
-    """The texts of `299 - "…"` headers."""
-    texts = []
-    for header in headers:
-        _, _, quoted = header.partition(" - ")
-        try:
-            texts.append(json.loads(quoted))
-        except ValueError:
-            texts.append(quoted or header)
-    return texts
 
 
 def _cause(error: BaseException) -> str:

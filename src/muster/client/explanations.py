@@ -27,11 +27,11 @@ from muster.placement.explain.explained import (
     PlacementVerdict,
     RankedCluster,
     ReasonCount,
+    ScorerScore,
     SetExplanation,
     SetMembership,
     ValueCount,
 )
-from muster.placement.explain.ranking import ScorerScore
 from muster.placement.explain.report import PlacementReport
 from muster.reasons import HIDDEN, Code, Reason, Subject, sentence
 from muster.values.api_paths import object_path
@@ -40,8 +40,7 @@ from muster.values.json import JsonMapping
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muster.client.asking import Asker
-    from muster.client.client import Client
+    from muster.client.asking import Asker, Requests
     from muster.placement.explain.explained import ClusterExplanation
 
 _MOST_PAGES: Final = 1000
@@ -128,7 +127,7 @@ class Explainer:
                 self._warn(each)
 
 
-async def by_subresource(client: Client, spec: msgspec.Struct | JsonMapping) -> Answer | None:
+async def by_subresource(client: Requests, spec: msgspec.Struct | JsonMapping) -> Answer | None:
     """The answer of `placements/NAME/explain`, which hubs had before they took questions, and which roles may allow
     where they do not allow the question. None when that is not to be had either. Raises ApiError."""
     asked = spec if isinstance(spec, PlacementExplanationSpec) else msgspec.convert(spec, PlacementExplanationSpec)
@@ -154,7 +153,7 @@ async def by_subresource(client: Client, spec: msgspec.Struct | JsonMapping) -> 
     return Answer(msgspec.Raw(reply.body), reply.warnings)
 
 
-async def _exists(client: Client, namespace: str, name: str) -> bool:
+async def _exists(client: Requests, namespace: str, name: str) -> bool:
     path = object_path("cluster.open-cluster-management.io", "v1beta1", "placements", namespace, name)
     try:
         await client.request("GET", path)

@@ -17,7 +17,7 @@ from muster.values.json import Json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muster.client.client import Reply
+    from muster.client.replies import Reply
 
 
 class _Version(Part, frozen=True):

@@ -33,8 +33,8 @@ from muster.values.json import JsonMapping, JsonObject
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from muster.client.client import Reply
     from muster.client.kubeconfig import Connection
+    from muster.client.replies import Reply
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger(__name__)

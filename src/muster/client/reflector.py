@@ -1,7 +1,8 @@
 """Keeps a copy of a collection true: list once, then watch; list again when the server has forgotten too much.
 
-Objects are handed on as the bytes that the server sent. A connection that breaks is taken up again where it
-broke, with growing pauses; only a revision that the server no longer knows costs a new list.
+Objects are handed on as the bytes that the server sent, and page by page: the server makes the next page while handlers
+take in this one. A connection that breaks is taken up again where it broke, with growing pauses; only a revision that
+the server no longer knows costs a new list.
 
 Nothing that one object holds ends it: handlers contain what they cannot read, and what they let through nevertheless is
 logged with the object's name, and the next one comes.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from contextlib import aclosing
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,7 +26,7 @@ from muster.errors import ApiError
 from muster.values.api_paths import by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
     from muster.client.client import Client
     from muster.client.discovery import ServedResource
@@ -38,17 +40,44 @@ _GONE = 410
 _SHORT = 1.0  # seconds: a watch that ends sooner without an event is a failure
 
 
+class Listing(Protocol):
+    """A list that a handler is being told."""
+
+    def add(self, objects: Sequence[bytes]) -> None:
+        """These are there."""
+
+    def finish(self, revision: str) -> None:
+        """That is all there is now, in this revision of the collection. A list that breaks off is never finished."""
+
+
 class Handler(Protocol):
     """Whoever keeps the copy. All calls come from one task. An object that cannot be read must not keep out others."""
 
+    def listing(self, revision: str) -> Listing:
+        """A list of the collection begins, in this revision."""
+
     def replace(self, objects: Sequence[bytes], revision: str) -> None:
-        """This is all there is now, in this revision of the collection."""
+        """The same of a list that is at hand."""
 
     def put(self, encoded: bytes) -> str | None:
         """An object is new or changed. Its revision, where the handler knows it anyway: then nobody looks again."""
 
     def remove(self, encoded: bytes) -> str | None:
         """An object is gone; this was its last state. The same of its revision."""
+
+
+class Gathered:
+    """A list for a handler that takes it as a whole."""
+
+    def __init__(self, replace: Callable[[Sequence[bytes], str], None]) -> None:
+        self._replace = replace
+        self._objects: list[bytes] = []
+
+    def add(self, objects: Sequence[bytes]) -> None:
+        self._objects += objects
+
+    def finish(self, revision: str) -> None:
+        self._replace(self._objects, revision)
 
 
 class _ListMeta(msgspec.Struct):
@@ -149,9 +178,16 @@ class Reflector:
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that not all come back at once
 
     async def _list(self) -> None:
-        objects, revision = await listed(self._client, self._path, self._narrowed, self._accept_list)
-        for handler in self._handlers:
-            handler.replace(objects, revision)
+        lists: list[Listing] = []
+        revision = ""
+        async with aclosing(_pages(self._client, self._path, self._narrowed, self._accept_list)) as pages:
+            async for objects, revision in pages:
+                lists = lists or [handler.listing(revision) for handler in self._handlers]
+                for each in lists:
+                    each.add(objects)
+                    await asyncio.sleep(0)  # others go on, among them who asks for the next page
+        for each in lists:
+            each.finish(revision)
         self._revision = revision
 
     async def _watch(self) -> None:
@@ -191,13 +227,31 @@ async def listed(
 ) -> tuple[list[bytes], str]:
     """All objects of a collection as the server has them, and its revision. Raises ApiError."""
     objects: list[bytes] = []
+    revision = ""
+    async with aclosing(_pages(client, path, params, accept)) as pages:
+        async for page, revision in pages:  # noqa: B007 - that of the last page counts
+            objects += page
+    return objects, revision
+
+
+async def _pages(
+    client: Client, path: str, params: Mapping[str, str], accept: str
+) -> AsyncGenerator[tuple[list[bytes], str], None]:
+    """The objects of each page, and the revision of the list. The next page is asked for before one is told."""
     wanted = {"limit": str(_PAGE), **params}
-    while True:
-        page = _page_of((await client.request("GET", path, params=wanted, accept=accept)).body)
-        objects += [bytes(item) for item in page.items or ()]
-        if not page.metadata.continue_:
-            return objects, page.metadata.resourceVersion
-        wanted["continue"] = page.metadata.continue_
+    asked = asyncio.create_task(client.request("GET", path, params=wanted, accept=accept))
+    try:
+        while True:
+            page = _page_of((await asked).body)
+            if page.metadata.continue_:
+                following = {**wanted, "continue": page.metadata.continue_}
+                asked = asyncio.create_task(client.request("GET", path, params=following, accept=accept))
+            yield [bytes(item) for item in page.items or ()], page.metadata.resourceVersion
+            if not page.metadata.continue_:
+                return
+    finally:
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
 
 
 def _page_of(body: bytes) -> _Page:

@@ -128,7 +128,7 @@ class Manager:
         self.world = PlacementWorld(self.metrics.observe_plugin, self.quarantine, self.notes, duties)
         self.world.advance(clock())
         self.questions = QuestionService(self.world, clock)
-        self.events = EventRecorder(client, _COMPONENT, clock)
+        self.events = EventRecorder(client, _COMPONENT, clock, lambda: self.placements.queue.has_work)
         self.clusters = ClusterController(self.world, client, clock, self.metrics)
         self.mirrors = PlacementMirrors(self.world, self.clusters, self.wake, self._wake_binding, self.unreadable)
         self.placements = PlacementController(self.world, client, self.events, clock, self.metrics, self.mirrors)

@@ -26,7 +26,7 @@ from muster.placement.explain.report import (
 )
 from muster.reasons import HIDDEN, Reader, Reason, redacted
 from muster.reasons.redaction import names_told, words_of
-from muster.selectors.cel_reasons import Observation
+from muster.selectors.observation import Observation
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:

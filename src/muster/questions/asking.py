@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from muster.client import Client
+    from muster.client.asking import Requests
     from muster.questions.local import Planner
 
 __all__ = ["Answer", "Asker", "ChosenAsker", "ServerAsker", "commanding", "staying"]
@@ -85,7 +86,7 @@ class ChosenAsker:
 class _Server:
     """A server, of whatever age. One that does not take the question may still explain placements as it always did."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Requests) -> None:
         self._client = client
         self._server = ServerAsker(client)
 
@@ -103,7 +104,7 @@ class _Server:
             return answer
 
 
-def commanding(client: Client, planner: Planner | None = None) -> Asker:
+def commanding(client: Requests, planner: Planner | None = None) -> Asker:
     """For commands: an observer, if one is needed, lists what a question needs, once, and watches nothing.
 
     Without a `planner` (`muster.hub.local_plans`) it answers no Plan.
@@ -114,7 +115,7 @@ def commanding(client: Client, planner: Planner | None = None) -> Asker:
         from muster.questions.local_fleet import LocalFleet
         from muster.questions.local_previews import ResolvedHere
 
-        fleet = LocalFleet(client, utc_now)
+        fleet = LocalFleet(client.whole(), utc_now)
         fleet.observer.previews.pool = ResolvedHere()
         return LocalAsker(fleet, planner=planner)
 

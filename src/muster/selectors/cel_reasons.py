@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from muster.cel.reads import show_path
 from muster.cel.syntax.traversal import children
 from muster.cel.syntax.tree import Call, Comprehension, Ident, ListExpr, Literal, MapExpr, Select
 from muster.cel.syntax.unparser import unparse
 from muster.cel.traversals import value_text
 from muster.errors import EvaluationError
+from muster.selectors.observation import TEXT_LITERAL, Observation
 from muster.values.json import JsonMapping
 from muster.values.paths import Where
 
@@ -29,36 +28,12 @@ if TYPE_CHECKING:
     from muster.cel.syntax.tree import Expr
     from muster.cel.values.value import Value
 
-_LONGEST: Final = 80
 _MOST: Final = 12
 _UNKNOWN: Final = object()
 _INDEXING: Final = frozenset({"_[_]", "_[?_]", "_?._"})
-_TEXT_LITERAL: Final = re.compile(r'("(?:[^"\\]|\\.)*")')
 _LONG_FORMS: Final = re.compile(
     r"\bmanagedCluster\.(?:metadata\.(?=labels\b|annotations\b|name\b)|status\.(?=clusterClaims\b))?"
 )
-
-
-class Observation(msgspec.Struct, frozen=True, rename="camel"):
-    """A part of an expression or requirement and what it came to, in CEL's notation; an error is its text.
-
-    `short` is how the part is shown below the ones before it: without what goes without saying. `position` is where
-    in the expression the part stands, in code points; null for what is not written there as it is.
-    """
-
-    text: str
-    value: str
-    short: str = ""
-    is_error: bool = False
-    position: int | None = None
-
-    def __str__(self) -> str:
-        shown = self.short or self.text
-        value = self.value if len(self.value) <= _LONGEST else f"{self.value[: _LONGEST - 1]}…"
-        if self.is_error:
-            return f"{shown} failed: {value}"
-        # `a == b = false` would be read wrongly.
-        return f"{shown} {'is' if ' ' in _TEXT_LITERAL.sub('', shown) else '='} {value}"
 
 
 def observations(program: Program, variables: JsonMapping) -> tuple[Observation, ...]:
@@ -86,7 +61,7 @@ def _is_said(found: Mapping[str, Observation], value: Value) -> bool:
 
 def shortened(text: str) -> str:
     """The text of an expression as people say it: `labels["version"]`. What stands in quotes stays as it is."""
-    parts = _TEXT_LITERAL.split(text)
+    parts = TEXT_LITERAL.split(text)
     return "".join(part if place % 2 else _LONG_FORMS.sub("", part) for place, part in enumerate(parts))
 
 

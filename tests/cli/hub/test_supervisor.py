@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
     from muster.supervision import Suspect
 
+BEGINNING = """
+import sys
+from pathlib import Path
+if sys.stdin.readline():
+    Path({begun!r}).touch()
+sys.stdin.read()
+"""
 READY = "import sys; print('{}', flush=True); sys.stdin.read()"
 
 
@@ -145,9 +152,40 @@ def test_controllers_with_bad_input_are_not(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.e2e
-def test_a_server_that_cannot_start_ends_everything_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_cannot_start_ends_everything_with_its_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     scripted(monkeypatch)
     started: list[str] = []
-    first, second = part("server", ["raise SystemExit(3)"], started), part("controllers", [READY], started)
-    assert asyncio.run(run_until(["server"], started, first, second)) == 3
-    assert started == ["server"]
+    begun = tmp_path / "begun"
+    first = part("server", ["raise SystemExit(3)"], started)
+    second = part("controllers", [BEGINNING.format(begun=str(begun))], started)
+    assert asyncio.run(run_until(["server", "controllers"], started, first, second)) == 3
+    assert not begun.exists()
+
+
+@pytest.mark.e2e
+def test_processes_start_side_by_side_and_begin_when_the_server_is_ready(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    scripted(monkeypatch)
+    begun, may = tmp_path / "begun", tmp_path / "may"
+    waits = f"import time; from pathlib import Path\nwhile not Path({str(may)!r}).exists(): time.sleep(0.02)\n"
+    first = Part("server", lambda: [waits + READY], lambda _: None)
+    second = Part("controllers", lambda: [BEGINNING.format(begun=str(begun))], lambda _: None)
+
+    async def run() -> None:
+        supervising = asyncio.create_task(supervise(first, second))
+        async with asyncio.timeout(60):
+            while second.process is None:  # noqa: ASYNC110 - processes tell no event
+                await asyncio.sleep(0.02)
+            await asyncio.sleep(0.3)
+            assert (first.was_ready, begun.exists()) == (False, False)
+            may.touch()
+            while not begun.exists():  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert (first.was_ready, second.starts) == (True, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert await supervising == 0
+
+    asyncio.run(run())

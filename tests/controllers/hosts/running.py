@@ -22,7 +22,7 @@ from tests.controllers.running import PATIENCE, Driver
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Sequence
 
-    from muster.client.client import Reply
+    from muster.client.replies import Reply
     from tests.hub.rest.running import RunningHub
 
 PREFIX = "inventoryclassification.agent-install.openshift.io/"

@@ -59,6 +59,9 @@ class Controllers:
         command += ["--identity", f"one_{self._number}", "--succeeds", f"one_{self._leader}"]
         with (self._directory / "controllers.log").open("ab") as log:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+        assert self._process.stdin is not None
+        self._process.stdin.write(b"\n")  # as a supervisor whose server is ready
+        self._process.stdin.flush()
 
     async def ready(self) -> None:
         assert self._process is not None

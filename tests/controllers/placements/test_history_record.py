@@ -15,7 +15,7 @@ from muster.controllers.placements.history_record import (
     extended,
     revision_of,
 )
-from muster.controllers.placements.mirrors import PLACEMENTS
+from muster.controllers.placements.readers import PLACEMENTS
 from muster.controllers.runtime.mirror import Stored
 from tests.builders import a_placement
 

@@ -17,7 +17,8 @@ from muster.controllers.cluster_sets import BUILT_IN, roll_back, set_condition
 from muster.controllers.clusters import CLUSTERS, ClusterController, lease_ends
 from muster.controllers.hosts.world import AgentWorld
 from muster.controllers.placements.keys import Key, SetKey
-from muster.controllers.placements.mirrors import SETS, PlacementMirrors
+from muster.controllers.placements.mirrors import PlacementMirrors
+from muster.controllers.placements.readers import SETS
 from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.conditions import merged
 from muster.controllers.runtime.containment import Unreadable

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
 from muster.api.config_map import ConfigMap
@@ -345,3 +347,33 @@ def test_what_a_new_list_has_not_stays_away_though_we_write_it() -> None:
         keeper.mirror.replace([], "3")
         keeper.mirror.put_written(encoded("a", 2))
     assert keeper.kept == {}
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.integers(1, 9)), max_size=6),
+    st.lists(st.tuples(st.sampled_from("abcde"), st.integers(5, 12)), max_size=8),
+    st.integers(1, 4),
+)
+def test_a_list_in_pages_is_the_same_as_one_at_hand(
+    before: list[tuple[str, int]], objects: list[tuple[str, int]], size: int
+) -> None:
+    at_hand, in_pages = Keeper(), Keeper()
+    states = [encoded(name, revision) for name, revision in objects]
+    for keeper in (at_hand, in_pages):
+        for name, revision in before:
+            keeper.mirror.put(encoded(name, revision, {"before": "yes"}))
+    at_hand.mirror.replace(states, "12")
+    listing = in_pages.mirror.listing("12")
+    for start in range(0, len(states), size):
+        listing.add(states[start : start + size])
+    listing.finish("12")
+    assert (in_pages.log, in_pages.kept, in_pages.counts()) == (at_hand.log, at_hand.kept, at_hand.counts())
+
+
+def test_a_list_that_breaks_off_removes_nothing() -> None:
+    keeper = Keeper()
+    keeper.mirror.replace([encoded("a", 1), encoded("b", 2)], "2")
+    keeper.mirror.listing("5").add([encoded("a", 3)])
+    assert set(keeper.kept) == {"a", "b"}
+    keeper.mirror.replace([encoded("a", 3)], "5")
+    assert set(keeper.kept) == {"a"}

@@ -103,6 +103,33 @@ def test_long_work_has_its_turn_when_nothing_else_waits_one_at_a_time() -> None:
     assert asyncio.run(story()) == ["long", "longer", "short", "long", "longer"]
 
 
+def test_the_next_long_key_follows_when_only_waiting_is_left_of_one() -> None:
+    async def story() -> list[str]:
+        queue: WorkQueue[str] = WorkQueue()
+        for key in ("long", "longer"):
+            queue.add(key)
+        for _ in range(2):
+            queue.put_off(key := await queue.get())
+            queue.done(key)
+        assert (len(queue), queue.has_work) == (0, True)
+        first = await queue.get()
+        second = asyncio.create_task(queue.get())
+        await asyncio.sleep(0)
+        queue.let_next("another")  # says nothing of the one that is worked on
+        await asyncio.sleep(0)
+        assert not second.done()
+        queue.let_next(first)
+        order = [first, await second]
+        seen = [(queue.has_work, queue.idle)]
+        for key in order:
+            queue.done(key)
+            seen.append((queue.has_work, queue.idle))
+        assert seen == [(False, False), (False, False), (False, True)]
+        return order
+
+    assert asyncio.run(story()) == ["long", "longer"]
+
+
 class CountedQueue(WorkQueue[int]):
     """Counts how often a worker looks for work."""
 

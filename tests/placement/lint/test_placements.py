@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from muster.controllers.placements.mirrors import BINDINGS, SETS
+from muster.controllers.placements.readers import BINDINGS, SETS
 from muster.controllers.placements.timed_selectors import Tally, timed
 from muster.fleet import Fleet, score_of
 from muster.placement import plan_of, visibility

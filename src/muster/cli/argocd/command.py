@@ -79,7 +79,7 @@ def serve(
             finally:
                 await runner.cleanup()
 
-    asyncio.run(while_wanted(work(), supervised=False))
+    asyncio.run(while_wanted(work, supervised=False))
 
 
 def _token(file: Path) -> str:

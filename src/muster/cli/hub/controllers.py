@@ -66,7 +66,7 @@ def command(
     from muster.hub.directory import CONTROLLERS_KUBECONFIG, default_directory
     from muster.questions.observer import Observer
     from muster.selectors.cel import CEL_LIMITS
-    from muster.supervision import Vitals
+    from muster.supervision import Vitals, cycles
 
     log_to_stderr()
     CEL_LIMITS.value, QUERY_LIMITS.value = limits.expressions, limits.queries
@@ -91,7 +91,11 @@ def command(
         "namespace": lease_namespace,
     }
 
+    running: list[Manager] = []
+
     def ready(manager: Manager) -> None:
+        running[:] = [manager]
+        cycles.freeze_loaded_objects()
         if supervised:
             say_ready(clusters=len(manager.world.fleet))
         else:
@@ -99,6 +103,10 @@ def command(
             sys.stdout.flush()
 
     async def work() -> None:
+        async with cycles.seldom(lambda: any(not each.placements.queue.idle for each in running)):
+            await control()
+
+    async def control() -> None:
         if directory is None:
             # A Kubernetes server collects garbage itself.
             plain = Options(candidate, catalogs=catalogs, **watched)
@@ -128,4 +136,4 @@ def command(
         )
         return None
 
-    uvloop.run(while_wanted(work(), supervised))
+    uvloop.run(while_wanted(work, supervised))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,4 +49,4 @@ def command(
         else:
             Announcement(False, server.port).server_ready(said)
 
-    uvloop.run(while_wanted(run_hub(hub_settings(server, limits, vitals), announce), supervised))
+    uvloop.run(while_wanted(partial(run_hub, hub_settings(server, limits, vitals), announce), supervised))

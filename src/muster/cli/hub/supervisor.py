@@ -1,7 +1,8 @@
 """Keeps processes running: starts them, starts them again when they die, ends them together. It knows no hub.
 
-A child tells that it is ready by one line of JSON on its standard output. Its standard input is a pipe that we hold
-open: when we are gone, however that happened, the child reads its end and stops too.
+All are started at once, so that what they import is imported side by side. A child begins when a line comes on its
+standard input, and tells that it is ready by one line of JSON on its standard output. Its standard input is a pipe that
+we hold open: when we are gone, however that happened, the child reads its end and stops too.
 
 A part that is watched has a memory limit and must show that it makes progress; one that does not is killed. What it was
 evaluating when it died is looked at: an object that is to blame is told to `on_suspect`, before the next start.
@@ -93,7 +94,7 @@ class Part:
 
 
 async def supervise(first: Part, *others: Part) -> int:
-    """Run all until a signal comes; the others start when the first is ready. The result is the exit code.
+    """Run all until a signal comes; the others begin when the first is ready. The result is the exit code.
 
     A part that ends before it was ever ready, and not because it was killed, has said why. Starting the first again
     would not help then; others are only given up when their input was bad, since their server may have been away.
@@ -102,9 +103,15 @@ async def supervise(first: Part, *others: Part) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    first_ready = asyncio.Event()
-    running = asyncio.create_task(_keep_running(first, stop, first_ready, lambda code: code > 0))
-    dependents = [asyncio.create_task(_after(first_ready, each, stop)) for each in others]
+    at_once, first_ready = asyncio.Event(), asyncio.Event()
+    at_once.set()
+    running = asyncio.create_task(_keep_running(first, stop, at_once, first_ready, lambda code: code > 0))
+    dependents = [
+        asyncio.create_task(
+            _keep_running(each, stop, first_ready, asyncio.Event(), lambda code: code == Exit.BAD_INPUT)
+        )
+        for each in others
+    ]
     stopped = asyncio.create_task(stop.wait())
     await asyncio.wait({running, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stop.set()
@@ -118,19 +125,18 @@ async def supervise(first: Part, *others: Part) -> int:
     return code if code is not None and code > 0 and not first.was_ready else 0
 
 
-async def _after(ready: asyncio.Event, part: Part, stop: asyncio.Event) -> None:
-    await ready.wait()
-    await _keep_running(part, stop, asyncio.Event(), lambda code: code == Exit.BAD_INPUT)
-
-
 async def _keep_running(
-    part: Part, stop: asyncio.Event, ready: asyncio.Event, is_hopeless: Callable[[int], bool]
+    part: Part,
+    stop: asyncio.Event,
+    may_begin: asyncio.Event,
+    ready: asyncio.Event,
+    is_hopeless: Callable[[int], bool],
 ) -> None:
     pause = _FIRST_PAUSE
     loop = asyncio.get_running_loop()
     while not stop.is_set():
         started = loop.time()
-        code = await _run_once(part, ready, stop)
+        code = await _run_once(part, may_begin, ready, stop)
         if stop.is_set() or (not part.was_ready and is_hopeless(code)):
             return
         if loop.time() - started > _STEADY:
@@ -140,7 +146,7 @@ async def _keep_running(
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-async def _run_once(part: Part, ready: asyncio.Event, stop: asyncio.Event) -> int:
+async def _run_once(part: Part, may_begin: asyncio.Event, ready: asyncio.Event, stop: asyncio.Event) -> int:
     part.starts += 1
     if part.watch is not None:
         part.watch.begin()
@@ -152,19 +158,27 @@ async def _run_once(part: Part, ready: asyncio.Event, stop: asyncio.Event) -> in
         start_new_session=True,  # Ctrl-C is for us; we tell the children in our order
     )
     watcher = None if part.watch is None else _Watcher(part.name, part.watch, process.pid)
-    watching = None if watcher is None else asyncio.create_task(watcher.run())
+    attending = asyncio.create_task(_attend(process, may_begin, watcher))
     try:
         if process.stdout is not None:
             async for line in process.stdout:
                 _take(part, line, ready)
         code = await process.wait()
     finally:
-        if watching is not None:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+        attending.cancel()
+        await asyncio.gather(attending, return_exceptions=True)
     if part.watch is not None and watcher is not None and not stop.is_set():
         part.watch.end(watcher.death(code))
     return code
+
+
+async def _attend(process: asyncio.subprocess.Process, may_begin: asyncio.Event, watcher: _Watcher | None) -> None:
+    """Let a child begin when what it needs is there. From then on it is watched: until then it has nothing to show."""
+    await may_begin.wait()
+    if process.stdin is not None:
+        process.stdin.write(b"\n")
+    if watcher is not None:
+        await watcher.run()
 
 
 def _take(part: Part, line: bytes, ready: asyncio.Event) -> None:
@@ -206,6 +220,7 @@ class _Watcher:
         self._grown: Counter[bytes] = Counter()  # bytes of memory that came while something was evaluated, by its note
 
     async def run(self) -> None:
+        self._progress = clock()
         while self._kill is Kill.NO:
             due = clock() + _LOOK
             await asyncio.sleep(_LOOK)

@@ -14,15 +14,15 @@ import msgspec
 
 from muster.cli.inputs.documents import Document
 from muster.cli.inputs.fleets import heads, in_namespace, staying
-from muster.cli.inputs.options import with_client
+from muster.cli.inputs.options import with_quick_client
 from muster.errors import ApiError
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from muster.client import Client
-    from muster.client.asking import Asker
+    from muster.client import Client, QuickClient
+    from muster.client.asking import Asker, Requests
     from muster.library.heads import Headed
 
 Result = TypeVar("Result")
@@ -42,7 +42,7 @@ class Asked:
 
     asker: Asker
     namespace: str
-    client: Client | None = None
+    client: Requests | None = None
     objects: Sequence[Headed] = ()  # of files
     is_bare: bool = False  # files without sets: every cluster counts as visible
 
@@ -50,7 +50,7 @@ class Asked:
         """Namespaces and names of what there is, as far as it may be listed: for hints about names that are not."""
         if self.client is None:
             return [(each.namespace, each.name) for each in self.objects if each.kind == _KINDS[resource]]
-        return await _listed(self.client, resource)
+        return await _listed(self.client.whole(), resource)
 
 
 def ask(
@@ -64,15 +64,15 @@ def ask(
     if files:
         return asyncio.run(_ask_files(work, heads(files), unsaved))
 
-    async def from_server(client: Client) -> Result:
+    async def from_server(client: QuickClient) -> Result:
         from muster.questions.asking import commanding
 
         namespace = client.connection.namespace
         others = [in_namespace(dict(each), namespace) for each in unsaved if each["kind"] != "Placement"]
-        asker = await _overlaid(client, others) if others else commanding(client)
+        asker = await _overlaid(client.whole(), others) if others else commanding(client)
         return await work(Asked(asker, namespace, client))
 
-    return with_client(from_server, context, kubeconfig)
+    return with_quick_client(from_server, context, kubeconfig)
 
 
 def warn(sentence: str) -> None:

@@ -17,9 +17,10 @@ from muster.cli.terminal.commands import was_typed
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from muster.client import Client
+    from muster.client import Client, Connection, QuickClient
 
 Result = TypeVar("Result")
+AnyClient = TypeVar("AnyClient", "Client", "QuickClient")
 
 
 class Output(StrEnum):
@@ -110,10 +111,30 @@ ReportFormat = Annotated[
 
 def with_client(work: Callable[[Client], Awaitable[Result]], context: str | None, kubeconfig: str | None) -> Result:
     """Connect as the kubeconfig says, do the work, disconnect."""
-    from muster.client import Client, KubeconfigError, load_connection
+    from muster.client import Client
+
+    return _connected(Client, work, context, kubeconfig)
+
+
+def with_quick_client(
+    work: Callable[[QuickClient], Awaitable[Result]], context: str | None, kubeconfig: str | None
+) -> Result:
+    """The same for work that asks little and changes nothing, and is there sooner."""
+    from muster.client import QuickClient
+
+    return _connected(QuickClient, work, context, kubeconfig)
+
+
+def _connected(
+    client_of: Callable[[Connection], AnyClient],
+    work: Callable[[AnyClient], Awaitable[Result]],
+    context: str | None,
+    kubeconfig: str | None,
+) -> Result:
+    from muster.client import KubeconfigError, load_connection
 
     async def connected() -> Result:
-        async with Client(await load_connection(context, kubeconfig)) as client:
+        async with client_of(await load_connection(context, kubeconfig)) as client:
             return await work(client)
 
     try:

@@ -124,7 +124,7 @@ def run_serving(context: str | None, kubeconfig: str | None, settings: ReplicaSe
     async def work() -> None:
         await run_replica(await connection_of(context, kubeconfig), settings, lambda: say_ready(part=SERVING))
 
-    uvloop.run(while_wanted(work(), supervised))
+    uvloop.run(while_wanted(work, supervised))
 
 
 def run_controlling(context: str | None, kubeconfig: str | None, told: Controlling, supervised: bool) -> None:
@@ -135,12 +135,16 @@ def run_controlling(context: str | None, kubeconfig: str | None, told: Controlli
     from muster.controllers.questions.asking import CONTROLLERS_ADDRESS
     from muster.controllers.runtime.quarantine import read_entries
     from muster.questions.observer import Observer
-    from muster.supervision import Vitals
+    from muster.supervision import Vitals, cycles
 
     candidate = Candidate(told.lease, told.identity or identity(), told.namespace, told.succeeds, *LEASE)
     watched: JsonObject = {"vitals": None if told.vitals is None else Vitals.open(told.vitals)}
 
+    running: list[Manager] = []
+
     def ready(manager: Manager) -> None:
+        running[:] = [manager]
+        cycles.freeze_loaded_objects()
         say_ready(clusters=len(manager.world.fleet))
 
     async def work() -> None:
@@ -155,6 +159,7 @@ def run_controlling(context: str | None, kubeconfig: str | None, told: Controlli
             profiles=told.profiles,
             **watched,
         )
-        await run_controllers(await connection_of(context, kubeconfig), ready, options)
+        async with cycles.seldom(lambda: any(not each.placements.queue.idle for each in running)):
+            await run_controllers(await connection_of(context, kubeconfig), ready, options)
 
-    uvloop.run(while_wanted(work(), supervised))
+    uvloop.run(while_wanted(work, supervised))

@@ -59,4 +59,4 @@ def command(
         async with telling(listen, lambda: made[0] if made else None):
             await run_registration(await connection_of(context, kubeconfig), options)
 
-    uvloop.run(while_wanted(work(), supervised=False))
+    uvloop.run(while_wanted(work, supervised=False))

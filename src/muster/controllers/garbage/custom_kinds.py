@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from muster.api import RESOURCES
 from muster.client.errors import UnreachableError
-from muster.client.reflector import Reflector
+from muster.client.reflector import Gathered, Reflector
 from muster.controllers.garbage.collector import METADATA, METADATA_LIST, collectable
 from muster.errors import ApiError
 
@@ -44,6 +44,9 @@ class CustomKinds:
         self._shown = shown
         self._changed = asyncio.Event()
         self._watched: dict[ServedResource, tuple[asyncio.Task[None], Handler]] = {}
+
+    def listing(self, _revision: str) -> Gathered:
+        return Gathered(self.replace)
 
     def replace(self, _: Sequence[bytes], _revision: str) -> None:
         self._changed.set()

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from muster.placement import ScheduleResult
 
 _MERGE: Final = "application/merge-patch+json"
-_WORKERS: Final = 16  # they wait for the server most of the time, which commits what comes together at once
+_WORKERS: Final = 32  # they wait for the server most of the time, which commits what comes together at once
 _SOMETIMES: Final = (EVALUATED, SETS_USABLE, CONDITION)  # conditions that are there while they have something to say
 _SLICE: Final = 0.01  # seconds of evaluation after which others have their turn
 
@@ -77,7 +77,7 @@ class PlacementController:
         self._decisions = DecisionWriter(world, client, events, metrics, mirrors.decisions)
         self._multicluster = MulticlusterWriter(client)
         self.guards = PlacementGuards(client, world.decisions, clock, self._wake_guarded)
-        self.history = HistoryKeeper(world, client, events, clock, metrics, lambda: bool(len(self.queue)))
+        self.history = HistoryKeeper(world, client, events, clock, metrics, lambda: self.queue.has_work)
 
     def wake(self, keys: Iterable[Key]) -> None:
         for key in keys:
@@ -126,6 +126,7 @@ class PlacementController:
             # Half of the time belongs to others, however many expressions want all of it.
             await asyncio.sleep(time.perf_counter() - started)
             return
+        self.queue.let_next(key)
         # Decide. The clock is asked first, so that nothing expires unnoticed between deciding and waiting.
         now = self._clock()
         with self._metrics.scheduling(), self.world.notes.evaluating(key):

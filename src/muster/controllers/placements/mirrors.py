@@ -7,33 +7,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from muster.api.addon_placement_score import AddOnPlacementScore
 from muster.api.lease import Lease
 from muster.api.managed_cluster import GROUP
-from muster.api.managed_cluster_set import ManagedClusterSet
-from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
-from muster.api.placement import Placement
-from muster.api.placement_decision import PlacementDecision
 from muster.api.reading import Reader
 from muster.client.heads import Place
 from muster.controllers.clusters import HEALTH
 from muster.controllers.placements.keys import Key, SetKey
+from muster.controllers.placements.readers import BINDINGS, DECISIONS, PLACEMENTS, SCORES, SETS
 from muster.controllers.runtime.mirror import Mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from muster.api.addon_placement_score import AddOnPlacementScore
     from muster.api.managed_cluster import ClusterHealth
+    from muster.api.managed_cluster_set import ManagedClusterSet
+    from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
+    from muster.api.placement import Placement
+    from muster.api.placement_decision import PlacementDecision
     from muster.controllers.placements.world import PlacementWorld
     from muster.controllers.runtime.containment import Unreadable
     from muster.controllers.runtime.mirror import AnyMirror, Stored
     from muster.values.faults import Fault
 
-SCORES: Final = Reader(AddOnPlacementScore)
-SETS: Final = Reader(ManagedClusterSet)
-BINDINGS: Final = Reader(ManagedClusterSetBinding)
-DECISIONS: Final = Reader(PlacementDecision)
-PLACEMENTS: Final = Reader(Placement)
 LEASES: Final = Reader(Lease)
 CLUSTER_LEASES: Final = "leases.coordination.k8s.io"  # by which clusters show that they are alive
 

@@ -20,7 +20,7 @@ from muster.api.reading import Reader
 from muster.client.heads import Place
 from muster.controllers.placements.decision_pages import PLACEMENT_LABEL, DecisionPage
 from muster.controllers.placements.keys import Key
-from muster.controllers.placements.mirrors import BINDINGS, DECISIONS, PLACEMENTS, SCORES, SETS
+from muster.controllers.placements.readers import BINDINGS, DECISIONS, PLACEMENTS, SCORES, SETS
 from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.conditions import timestamp
 from muster.controllers.runtime.mirror import Stored

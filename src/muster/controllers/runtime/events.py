@@ -1,4 +1,8 @@
-"""Events: what a controller did, where kubectl describe shows it. Written behind the work, never in its way."""
+"""Events: what a controller did, where kubectl describe shows it. Written behind the work, never in its way.
+
+While work waits, an event waits too, for a moment: after a start a thousand decisions make thousands of events, which
+would take half of the server from them. None waits where there are so many that soon some would be lost.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,10 @@ if TYPE_CHECKING:
     from muster.client import Client
 
 _LOGGER = logging.getLogger(__name__)
-_MOST_WAITING: Final = 2000
+_MOST_WAITING: Final = 8000
+_MANY_WAITING: Final = _MOST_WAITING // 2  # from there on events are written whatever else there is to do
+_LOOK: Final = 0.02  # seconds between looks at whether work still waits
+_LOOKS: Final = 25
 
 
 class About(NamedTuple):
@@ -52,7 +59,15 @@ class About(NamedTuple):
 class EventRecorder:
     """Takes events and writes them when `run` gets to it. One that cannot be written is logged and forgotten."""
 
-    def __init__(self, client: Client, component: str, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        component: str,
+        clock: Callable[[], datetime],
+        is_busy: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`is_busy`: whether there is work that the server had better have time for."""
+        self._is_busy = is_busy
         self._client = client
         self._component = component
         self._clock = clock
@@ -100,6 +115,7 @@ class EventRecorder:
             self._writing = False
             event = await self._waiting.get()
             self._writing = True
+            await self._wait_for_work()
             path = collection_path("", "v1", "events", event["metadata"]["namespace"])
             try:
                 await self._client.request("POST", path, body=event)
@@ -108,3 +124,9 @@ class EventRecorder:
             except (MusterError, ValueError) as error:
                 name = event["involvedObject"]["name"]
                 _LOGGER.warning("event %s about %s was not recorded: %s", event["reason"], name, error)
+
+    async def _wait_for_work(self) -> None:
+        for _ in range(_LOOKS):
+            if not self._is_busy() or self._waiting.qsize() > _MANY_WAITING:
+                break
+            await asyncio.sleep(_LOOK)

@@ -85,6 +85,26 @@ class Stored(msgspec.Struct, Generic[K], frozen=True, gc=False):
         return _PLAIN.decode(self.encoded)
 
 
+class MirrorListing:
+    """A list that a mirror is being told, with what has been there so far."""
+
+    def __init__(
+        self,
+        take: Callable[[Sequence[bytes], set[Place], list[bytes]], None],
+        finish: Callable[[str, set[Place], Sequence[bytes]], None],
+    ) -> None:
+        self._take = take
+        self._finish = finish
+        self._there: set[Place] = set()
+        self._readable: list[bytes] = []
+
+    def add(self, objects: Sequence[bytes]) -> None:
+        self._take(objects, self._there, self._readable)
+
+    def finish(self, revision: str) -> None:
+        self._finish(revision, self._there, self._readable)
+
+
 class Mirror(Generic[K]):
     """Shows one keeper the objects of one kind. A handler of reflectors."""
 
@@ -123,20 +143,29 @@ class Mirror(Generic[K]):
         self._newest = ""  # revision that the watch has told, of any object
         self._held: dict[Place, list[bytes]] = {}  # what the watch has told of objects that we are writing
 
-    def replace(self, objects: Sequence[bytes], revision: str = "") -> None:
-        """A new list is a put for each object, and a remove for each that is missing."""
+    def listing(self, revision: str = "") -> MirrorListing:
+        """A new list is a put for each object, and in the end a remove for each that is missing."""
         if revision and not is_newer(revision, self._newest) and revision != self._newest:
             # The server has gone back, to a copy of itself: what was newer there is not newer here.
             self._known = dict.fromkeys(self._known, "")
         for held in self._held.values():
             held.clear()  # the list is newer
-        there: set[Place] = set()
-        readable: list[bytes] = []
+        return MirrorListing(self._take_listed, self._finish_list)
+
+    def replace(self, objects: Sequence[bytes], revision: str = "") -> None:
+        """A list that is at hand."""
+        listing = self.listing(revision)
+        listing.add(objects)
+        listing.finish(revision)
+
+    def _take_listed(self, objects: Sequence[bytes], there: set[Place], readable: list[bytes]) -> None:
         for encoded in objects:
             place, is_readable, _ = self._take(encoded, self._put_listed)
             there.add(place)
             if is_readable and self._listed is not None:
                 readable.append(encoded)
+
+    def _finish_list(self, revision: str, there: set[Place], readable: Sequence[bytes]) -> None:
         known = self._known if self._places is None else self._places()
         for place in {*known, *self.unreadable.places()} - there:
             self._drop(place)

@@ -1,7 +1,7 @@
 """The work queue: keys, each at most once, some later, some again after a failure with growing pauses.
 
-Work that takes long is put off: it is done a bit at a time, one key at a time, when nothing else waits. Of many workers
-that wait, each key wakes one.
+Work that takes long is put off: it is done a bit at a time, one key at a time, when nothing else waits; when the long
+part of a key is done, the next one follows. Of many workers that wait, each key wakes one.
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ class WorkQueue(Generic[Key]):
         return len(self._waiting)
 
     @property
+    def has_work(self) -> bool:
+        """Whether some keys wait for their turn, long ones among them."""
+        return bool(self._waiting or self._long)
+
+    @property
     def idle(self) -> bool:
         """Nothing to do now, and nothing being done."""
         return not self._waiting and not self._working and not self._long
@@ -79,6 +84,13 @@ class WorkQueue(Generic[Key]):
     def put_off(self, key: Key) -> None:
         """The key that is worked on is not finished: it goes on when nothing else waits."""
         self._unfinished.add(key)
+
+    def let_next(self, key: Key) -> None:
+        """What takes long of the key that is worked on is done. The rest waits for others, as a server: meanwhile the
+        next long one has its turn."""
+        if key == self._long_key:
+            self._long_key = None
+            self._wake_one()
 
     def add_failed(self, key: Key) -> None:
         """Add it again after a pause that doubles with every failure in a row."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from muster.client.heads import head_of
+from muster.client.reflector import Gathered
 from muster.hub import status
 from muster.hub.storage import Key, Record
 
@@ -76,7 +77,10 @@ class Feed:
         self._resource = resource
         self._changed = changed
 
-    def replace(self, objects: Sequence[bytes], revision: str) -> None:  # noqa: ARG002 - the protocol
+    def listing(self, revision: str) -> Gathered:  # noqa: ARG002 - the protocol
+        return Gathered(self.replace)
+
+    def replace(self, objects: Sequence[bytes], revision: str) -> None:  # noqa: ARG002 - as lists are told
         records = (self._record(each) for each in objects)
         self._objects.replace(self._resource, {(each.key.namespace, each.key.name): each for each in records})
         self._changed()

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from muster.placement.explain.ranking import ScorerScore  # noqa: TC001 - msgspec reads annotations at run time
 from muster.placement.explain.tables import Table, Tabular
 from muster.reasons import Reader, Reason, redacted, sentence
-from muster.selectors.cel_reasons import Observation  # noqa: TC001
+from muster.selectors.observation import Observation  # noqa: TC001 - msgspec reads annotations at run time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +37,14 @@ class WordedPart(Part, frozen=True):
     def sentences(self) -> Iterator[tuple[str, Reason | None]]:
         """The fields that have sentences, and the reasons they are made of."""
         yield "reason", getattr(self, "why", None)
+
+
+class ScorerScore(Part, frozen=True):
+    """What one scorer gave a cluster, before its weight."""
+
+    scorer: str
+    weight: int
+    score: int
 
 
 class ValueCount(Part, frozen=True):

@@ -20,10 +20,11 @@ from muster.placement.explain.explained import (
     PlacementExplanation,
     RankedCluster,
     ReasonCount,
+    ScorerScore,
 )
 from muster.placement.explain.funnel import PICK, SETS, funnel, stage_names
 from muster.placement.explain.near_misses import near_misses
-from muster.placement.explain.ranking import ScorerScore, left_out, standing
+from muster.placement.explain.ranking import left_out, standing
 from muster.placement.schedule.filters import FILTERS, not_tolerated
 from muster.placement.schedule.pipeline import STANDARD, objection, reason_against
 from muster.placement.schedule.taints import TAINTS
@@ -31,9 +32,10 @@ from muster.placement.schedule.tolerations import taints_of, tolerance
 from muster.reasons import Code, Reason, Subject
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector
-from muster.selectors.cel_reasons import Observation, observations
+from muster.selectors.cel_reasons import observations
 from muster.selectors.labels import LabelSelector, requirement_fails
 from muster.selectors.match import unwrapped
+from muster.selectors.observation import Observation
 from muster.values.json import JsonMapping
 from muster.values.quoting import go_quote
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from muster.placement.explain.explained import ScorerScore
 from muster.placement.schedule.spread import with_topology
 from muster.reasons import Code, Reason
 from muster.selectors.paths import describe
@@ -17,14 +18,6 @@ if TYPE_CHECKING:
     from muster.placement.schedule.result import ScheduleResult
     from muster.placement.schedule.spread import SpreadConstraint
     from muster.reasons import Parameter
-
-
-class ScorerScore(msgspec.Struct, frozen=True, rename="camel"):
-    """What one scorer gave a cluster, before its weight."""
-
-    scorer: str
-    weight: int
-    score: int
 
 
 class Standing(msgspec.Struct, frozen=True):

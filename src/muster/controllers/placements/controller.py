@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from muster.placement import ScheduleResult
 
 _MERGE: Final = "application/merge-patch+json"
-_WORKERS: Final = 32  # they wait for the server most of the time, which commits what comes together at once
+_WORKERS: Final = 16
 _SOMETIMES: Final = (EVALUATED, SETS_USABLE, CONDITION)  # conditions that are there while they have something to say
 _SLICE: Final = 0.01  # seconds of evaluation after which others have their turn
 

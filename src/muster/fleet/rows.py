@@ -5,6 +5,7 @@ A row keeps its number as long as its object is there; the numbers of those that
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, insort
 from itertools import repeat
 from typing import TYPE_CHECKING, Final
@@ -172,7 +173,7 @@ class ObjectRows:
         """Fill a fleet that never had a row, all at once, with the rows in the order of names: nothing needs sorting
         later. One without a name leaves it empty."""
         row_of: dict[str, int] = {}
-        stored: list[bytes] = []
+        stored: list[bytes | None] = []
         sections = Sections()
         for encoded in objects:
             found = find_sections(encoded)
@@ -180,17 +181,21 @@ class ObjectRows:
             stored.append(encoded)
             sections.append(found)
         self._names = sorted(row_of)
-        order = [row_of[name] for name in self._names]
-        row_of.update(zip(self._names, range(len(order)), strict=True))
+        count = len(self._names)
+        if len(stored) != count or self._names != list(row_of):  # a server lists them in this order
+            order = array("q", map(row_of.__getitem__, self._names))  # numbers of Python would take four times the room
+            row_of.update(zip(self._names, range(count), strict=True))
+            stored = [stored[at] for at in order]
+            sections.rearrange(order)
         self._row_of = row_of
-        self._encoded = [stored[at] for at in order]
-        self._sections = sections.taken(order)
-        self.generation += len(order)
-        while self._capacity < len(order):
+        self._encoded = stored
+        self._sections = sections
+        self.generation += count
+        while self._capacity < count:
             self._grow()
-        self._sizes[: len(order)] = [len(stored[at]) for at in order]
+        self._sizes[:count] = np.fromiter((len(each or b"") for each in stored), np.int64, count)
         for rows in self._followed:
-            rows.update(range(len(order)))
+            rows.update(range(count))
 
     def _new_row(self, name: str, *, in_order: bool) -> int:
         if self._free:

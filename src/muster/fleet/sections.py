@@ -118,12 +118,10 @@ class Sections:
         copied._deletion, copied._taints = list(self._deletion), list(self._taints)
         return copied
 
-    def taken(self, rows: list[int]) -> Sections:
-        """Those of some rows, in this order."""
-        taken = Sections()
-        taken._labels, taken._claims = [self._labels[row] for row in rows], [self._claims[row] for row in rows]
-        taken._deletion, taken._taints = [self._deletion[row] for row in rows], [self._taints[row] for row in rows]
-        return taken
+    def rearrange(self, order: Sequence[int]) -> None:
+        """Only these rows, in this order. One list after the other: of a million rows each is large."""
+        for sections in (self._labels, self._claims, self._deletion, self._taints):
+            sections[:] = [sections[row] for row in order]
 
     def append(self, found: Found | None = None) -> None:
         """There is one more row."""

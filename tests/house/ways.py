@@ -98,7 +98,7 @@ EXPRESSION: Final = Way(
         Step("cel/costs/estimate.py", "estimate_cost", "tree", "what it may cost, before it runs"),
         Step("cel/reads.py", "reads_of", "plan", "what it can see of a cluster, as paths"),
         Step("fleet/fleet.py", "Fleet.subscribe", "selectors", "columns for those paths, a mask for the verdicts"),
-        Step("fleet/columns.py", "Column.fill", "value", "equal values share a number"),
+        Step("fleet/columns.py", "Column.fill", "values", "equal values share a number"),
         Step("fleet/masks.py", "Mask.fill", "rows", "one evaluation for all clusters that look the same"),
         Step("selectors/cel.py", "CelSelector.match", "obj", "yes, no or error; the reason is made when asked"),
     ),

@@ -253,9 +253,24 @@ class WatchEvent:
 
 
 class Served(Protocol):
-    """What has something to send, and waits for its turn."""
+    """What has something to send to many, and waits for its turn. Times are those of `time.perf_counter`."""
 
-    def serve(self) -> None: ...
+    @property
+    def due(self) -> float:
+        """When its turn should be, at the earliest."""
+
+    def serve(self, until: float) -> bool:
+        """Send until all have got it, or until that time; whether some have not."""
+
+
+class Chunks(Protocol):
+    """How the events of a watch go out: made once for all watches that share it and are shown the same."""
+
+    def chunk(self, events: Sequence[WatchEvent]) -> bytes | None:
+        """None if they are too much to be written at once."""
+
+    def sent(self, events: int) -> None:
+        """So many have been written, each counted for every watch that it went to."""
 
 
 class WatchStream(Protocol):
@@ -270,10 +285,11 @@ class WatchStream(Protocol):
 
     def __aiter__(self) -> AsyncIterator[Sequence[WatchEvent]]: ...
 
-    def divert(self, take: Callable[[Sequence[WatchEvent]], bool], join: Callable[[Served], None]) -> None:
-        """While its reader waits, events go to `take` and wake nobody; what that refuses is for the reader.
+    def divert(self, chunks: Chunks, write: Callable[[bytes], bool], join: Callable[[Served], None]) -> None:
+        """While its reader waits, events are written and wake nobody; what cannot be written is for the reader.
 
-        `join` is told when there is something to take, and whoever is told has it served when it is its turn.
+        Streams that are shown the same and have the same `chunks` share what these make. `join` is told when there is
+        something to write, and whoever is told sees to it.
         """
 
     def close(self) -> None: ...

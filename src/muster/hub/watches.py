@@ -17,14 +17,14 @@ from muster.hub.objects import encode, shown, with_revision
 from muster.hub.pace import Pace, turn
 from muster.hub.requests import WatchEvent
 from muster.hub.selection import selection
-from muster.hub.storage import CompactedError, EventType, WatchOverflowError
+from muster.hub.storage import CompactedError, EventType, Rendered, WatchOverflowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from muster.api.resource import Version
     from muster.hub.custom.live import Kinds
-    from muster.hub.requests import Served, Target, WatchOptions
+    from muster.hub.requests import Chunks, Served, Target, WatchOptions
     from muster.hub.selection import Selection
     from muster.hub.storage import Event, Record, Store, Watch
 
@@ -141,6 +141,11 @@ class View:
         self._target = target
         self._selected = selected
 
+    @property
+    def whole(self) -> Version | None:
+        """The version in which everything is shown; None with selectors."""
+        return self._target.version if self._selected.everything else None
+
     def initial(self, records: Iterable[Record]) -> Iterator[WatchEvent | None]:
         """What exists, as additions; None for what the selectors do not show."""
         target = self._target
@@ -175,6 +180,25 @@ class View:
             metadata["annotations"] = annotations
         obj = {"kind": self._target.resource.kind, "apiVersion": self._target.api_version, "metadata": metadata}
         return WatchEvent("BOOKMARK", encode(obj), revision)
+
+
+class _Shown:
+    """What a watch is shown, as it goes out. Watches without selectors are shown the same."""
+
+    __slots__ = ("_chunks", "_view", "key")
+
+    def __init__(self, view: View, chunks: Chunks) -> None:
+        self._view = view
+        self._chunks = chunks
+        self.key: Hashable = (view.whole or view, chunks)
+
+    def render(self, happened: Sequence[Event]) -> Rendered | None:
+        events = self._view.events(happened)
+        data = self._chunks.chunk(events) if events else b""
+        return None if data is None else Rendered(data, len(events))
+
+    def sent(self, events: int) -> None:
+        self._chunks.sent(events)
 
 
 class Stream:
@@ -223,16 +247,10 @@ class Stream:
         if self._timer is not None:
             self._timer.cancel()
 
-    def divert(self, take: Callable[[Sequence[WatchEvent]], bool], join: Callable[[Served], None]) -> None:
-        """Events go to `take` while the reader waits: see `requests.WatchStream`."""
-        view = self._view
-
-        def seen(happened: Sequence[Event]) -> bool:
-            events = view.events(happened)
-            return not events or take(events)
-
+    def divert(self, chunks: Chunks, write: Callable[[bytes], bool], join: Callable[[Served], None]) -> None:
+        """Events are written while the reader waits: see `requests.WatchStream`."""
         if self._watch is not None:
-            self._watch.divert(seen, join)
+            self._watch.divert(_Shown(self._view, chunks), write, join)
 
     def finish(self) -> None:
         """Tell what has happened until now, and end."""

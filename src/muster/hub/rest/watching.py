@@ -13,10 +13,10 @@ import contextlib
 import time
 from collections import deque
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from starlette.websockets import WebSocketDisconnect
 
-from muster.hub.pace import SLICE
 from muster.hub.rest.answers import audit_id, warning_headers
 from muster.hub.rest.bodies import JSON, PROTOBUF
 from muster.hub.rest.parts import PART, packed
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from prometheus_client import Counter
     from starlette.websockets import WebSocket
 
+    from muster.api.resource import Version
     from muster.hub.requests import Served, Target, WatchEvent, WatchStream
     from muster.hub.rest.answers import Send
     from muster.hub.rest.bodies import Receive
@@ -48,6 +49,8 @@ BASE64 = "base64.binary.k8s.io"
 BINARY = "binary.k8s.io"
 PROTOCOLS = (BASE64, BINARY)
 _COUNTED_AT_ONCE = 64
+# Seconds of sending between two turns for everybody else. A write takes several turns, and its events come after them.
+_SLICE = 0.001
 
 
 def too_many_watches(limit: int) -> StatusError:
@@ -74,30 +77,50 @@ class _Tally:
         self._uncounted = 0
 
 
-class Rounds:
-    """Watches that have something to send, served one after the other, with a turn for everybody else after each slice.
+class _Chunks:
+    """Events in one form, as chunks of an answer. Shared by all watches of a kind that have this form."""
 
-    What happens while a watch waits for its turn goes out with what it waited with: the more watchers there are, and
-    the more happens, the more events one send carries.
-    """
+    def __init__(self, line: Line, counter: Counter) -> None:
+        self._line = line
+        self._counter = counter
+
+    def chunk(self, events: Sequence[WatchEvent]) -> bytes | None:
+        line = self._line
+        pieces = [piece for event in events for piece in line(event)]
+        size = sum(map(len, pieces))
+        return None if size > PART else b"".join((b"%x\r\n" % size, *pieces, b"\r\n"))
+
+    def sent(self, events: int) -> None:
+        self._counter.inc(events)
+
+
+class Rounds:
+    """Those who have something to send to many watches, served with a turn for everybody else after each slice."""
 
     def __init__(self) -> None:
         self._waiting: deque[Served] = deque()
         self._is_under_way = False
 
-    def join(self, watch: Served) -> None:
-        self._waiting.append(watch)
+    def join(self, served: Served) -> None:
+        pause = served.due - time.perf_counter()
+        if pause > 0:
+            asyncio.get_running_loop().call_later(pause, self._begin, served)
+        else:
+            self._begin(served)
+
+    def _begin(self, served: Served) -> None:
+        self._waiting.append(served)
         if not self._is_under_way:
             self._is_under_way = True
             asyncio.get_running_loop().call_soon(self._serve)
 
     def _serve(self) -> None:
-        until = time.perf_counter() + SLICE
+        until = time.perf_counter() + _SLICE
         try:
-            while self._waiting:
-                self._waiting.popleft().serve()
-                if time.perf_counter() > until:
-                    break
+            while self._waiting and time.perf_counter() < until:
+                served = self._waiting.popleft()
+                if served.serve(until):
+                    self._waiting.append(served)
         finally:
             if self._waiting:
                 asyncio.get_running_loop().call_soon(self._serve)
@@ -114,7 +137,7 @@ class Watches:
         self._tables = tables
         self._open: set[WatchStream] = set()
         self._rounds = Rounds()
-        self._framed: tuple[Sequence[WatchEvent], bytes] = ((), b"")
+        self._plain: WeakValueDictionary[Version, _Chunks] = WeakValueDictionary()
         self._pending = 0
         self.stopping = False
 
@@ -178,12 +201,13 @@ class Watches:
         if target.version.deprecated:
             headers.extend(warning_headers((target.version.deprecated,)))
         line = self._tables.lines(target, form, include)
-        sent = _Tally(self._metrics.watch_events.labels(*_counted(target)))
+        counter = self._metrics.watch_events.labels(*_counted(target))
+        sent = _Tally(counter)
         with self._running(stream, target):
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             await send({"type": "http.response.body", "body": b"", "more_body": True})
             if write is not None and not form.table:  # the first line of a table is another than those that follow
-                stream.divert(self._direct(line, write, sent), self._rounds.join)
+                stream.divert(self._chunks(line, target, counter), write, self._rounds.join)
             leaving = asyncio.create_task(_close_when_gone(stream, receive))
             try:
                 async for batch in stream:
@@ -199,26 +223,13 @@ class Watches:
                 sent.count()
                 leaving.cancel()
 
-    def _direct(self, line: Line, write: Write, sent: _Tally) -> Callable[[Sequence[WatchEvent]], bool]:
-        """What sends events at once, or says that it cannot: too many, or the client has not read the last ones."""
-
-        def take(events: Sequence[WatchEvent]) -> bool:
-            if line is plain_line and events == self._framed[0]:  # those that the watcher before this one got
-                chunk = self._framed[1]
-            else:
-                pieces = [piece for event in events for piece in line(event)]
-                size = sum(map(len, pieces))
-                if size > PART:
-                    return False
-                chunk = b"".join((b"%x\r\n" % size, *pieces, b"\r\n"))
-                if line is plain_line:
-                    self._framed = (events, chunk)
-            if not write(chunk):
-                return False
-            sent.add(len(events))
-            return True
-
-        return take
+    def _chunks(self, line: Line, target: Target, counter: Counter) -> _Chunks:
+        if line is not plain_line:
+            return _Chunks(line, counter)
+        chunks = self._plain.get(target.version)
+        if chunks is None:
+            chunks = self._plain[target.version] = _Chunks(line, counter)
+        return chunks
 
     async def websocket(
         self,

@@ -1,11 +1,13 @@
 """The SQLite store of the hub: every change in an append-only log, current objects in memory, watches.
 
 `Store` is what others use. `store` wires the parts: `database` opens files, `writer` and `plan` write, `log` and
-`readers` read, `collection` and `watch` hold what is in memory, `maintenance` keeps the file small, `mark` and
-`completeness` notice what has been lost, `sources` reads where nothing can be written, `scratch` has no file at all.
+`readers` read, `collection` holds what is in memory, `watch` and `audience` tell of it, `maintenance` keeps the file
+small, `mark` and `completeness` notice what has been lost, `sources` reads where nothing can be written, `scratch` has
+no file at all.
 Knows keys and bytes; has never heard of Kubernetes objects or HTTP.
 """
 
+from muster.hub.storage.audience import Audience, Rendered, Rendering
 from muster.hub.storage.backup import Restored, accept_loss, back_up, restore
 from muster.hub.storage.errors import (
     BackupError,
@@ -30,6 +32,7 @@ from muster.hub.storage.store import Statistics, Store
 from muster.hub.storage.watch import Watch
 
 __all__ = [
+    "Audience",
     "BackupError",
     "Change",
     "CompactedError",
@@ -49,6 +52,8 @@ __all__ = [
     "NewerSchemaError",
     "Put",
     "Record",
+    "Rendered",
+    "Rendering",
     "Restored",
     "ScratchStore",
     "Statistics",

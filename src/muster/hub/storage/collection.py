@@ -13,11 +13,13 @@ from itertools import chain, takewhile
 from operator import attrgetter
 from typing import TYPE_CHECKING, overload
 
+from muster.hub.storage.audience import Audience
 from muster.hub.storage.records import Event, EventType, Key, Record, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from muster.hub.storage.audience import Join
     from muster.hub.storage.settings import StoreSettings
     from muster.hub.storage.watch import Watch
 
@@ -67,6 +69,7 @@ class Collection:
         "_history_limit",
         "_rows",
         "_rows_are_shared",
+        "audiences",
         "floor",
         "resource",
         "watches",
@@ -76,8 +79,9 @@ class Collection:
         self.resource = resource
         #: Every event after this revision is in memory.
         self.floor = floor
-        #: Watches by namespace; None holds those of all namespaces.
+        #: Watches by namespace; None holds those of all namespaces. Those that rest are in the audience there.
         self.watches: dict[str | None, set[Watch]] = {}
+        self.audiences: dict[str | None, Audience] = {}
         self._rows = sorted(records, key=_BY_KEY)
         self._rows_are_shared = False
         self._bytes: dict[str, int] = {}  # of the objects, by namespace
@@ -165,6 +169,8 @@ class Collection:
         # Readers further back would keep what has just been let go.
         for watch in tuple(chain.from_iterable(self.watches.values())):
             watch.cut_off_behind(self.floor)
+        for audience in tuple(self.audiences.values()):
+            audience.cut_off_behind(self.floor)
 
     def _forget_oldest(self) -> None:
         oldest = self._history.popleft()
@@ -183,21 +189,23 @@ class Collection:
 
     def notify(self, events: Sequence[Event]) -> None:
         """Hand events to those who watch here. An event is one object, however many receive it."""
-        if not self.watches:
-            return
-        everywhere = tuple(self.watches.get(None, ()))
-        size = size_of(events) if everywhere else 0
-        for watch in everywhere:
-            watch.offer(events, size)
+        if None in self.watches or None in self.audiences:
+            self._tell(None, events)
         by_namespace: dict[str, list[Event]] = {}
         for event in events:
             namespace = event.record.key.namespace
-            if namespace in self.watches:
+            if namespace in self.watches or namespace in self.audiences:
                 by_namespace.setdefault(namespace, []).append(event)
         for namespace, their_events in by_namespace.items():
-            size = size_of(their_events)
-            for watch in tuple(self.watches.get(namespace, ())):
-                watch.offer(their_events, size)
+            self._tell(namespace, their_events)
+
+    def _tell(self, namespace: str | None, events: Sequence[Event]) -> None:
+        if audience := self.audiences.get(namespace):
+            audience.offer(events)
+        if watches := self.watches.get(namespace):
+            size = size_of(events)
+            for watch in tuple(watches):
+                watch.offer(events, size)
 
     def add_watch(self, watch: Watch) -> None:
         """From now on this watch receives events."""
@@ -211,11 +219,35 @@ class Collection:
             if not watches:
                 del self.watches[watch.namespace]
 
+    def rest(self, watch: Watch, join: Join) -> None:
+        """From now on the audience tells this watch what happens."""
+        self.remove_watch(watch)
+        audience = self.audiences.get(watch.namespace)
+        if audience is None:
+            audience = self.audiences[watch.namespace] = Audience()
+        audience.add(watch, watch.rendering, join)
+        watch.audience = audience
+
+    def rise(self, watch: Watch) -> list[Event]:
+        """From now on this watch receives events itself; gives what the audience has yet to tell it."""
+        audience = watch.audience
+        if audience is None:
+            return []
+        watch.audience = None
+        untold = audience.remove(watch, watch.rendering)
+        if not audience:
+            self.audiences.pop(watch.namespace, None)
+        self.add_watch(watch)
+        return untold
+
+    def _all_watches(self) -> tuple[Watch, ...]:
+        return (*chain.from_iterable(self.watches.values()), *chain.from_iterable(self.audiences.values()))
+
     def watch_count(self) -> int:
         """How many watch here."""
-        return sum(map(len, self.watches.values()))
+        return sum(map(len, self.watches.values())) + sum(map(len, self.audiences.values()))
 
     def close_watches(self) -> None:
         """End the iteration of everybody who watches here."""
-        for watch in tuple(chain.from_iterable(self.watches.values())):
+        for watch in self._all_watches():
             watch.close()

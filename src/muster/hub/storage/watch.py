@@ -7,7 +7,6 @@ reads the log until it has reached that history. Events are shared: a watch keep
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from typing import TYPE_CHECKING, Self
 
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from muster.errors import StorageError
+    from muster.hub.storage.audience import Audience, Join, Rendering
     from muster.hub.storage.collection import Collection
     from muster.hub.storage.records import Event
 
     #: Reads events after a revision from the log; also tells up to which revision it has looked.
     ReadLog = Callable[[str, str | None, int], Awaitable[tuple[list[Event], int]]]
 
-_LOGGER = logging.getLogger(__name__)
 # Handed out at once: what a reader holds while it sends can no longer be taken from it.
 _BATCH_EVENTS, _BATCH_BYTES = 256, 64 * 1024
 
@@ -35,21 +34,25 @@ class Watch:
     __slots__ = (
         "__weakref__",
         "_attached",
-        "_buffer",
-        "_buffer_bytes",
         "_closed",
         "_collection",
         "_failure",
-        "_is_due",
         "_join",
         "_pending",
         "_pending_bytes",
-        "_position",
         "_read_log",
-        "_take",
         "_waiter",
+        "audience",
+        "most",
+        "most_bytes",
         "namespace",
+        "position",
+        "rendering",
+        "write",
     )
+
+    rendering: Rendering
+    write: Callable[[bytes], bool]
 
     def __init__(
         self,
@@ -61,10 +64,11 @@ class Watch:
         read_log: ReadLog,
     ) -> None:
         self.namespace = namespace
+        self.position = after  # everything up to here has been queued, or handed over
+        self.most, self.most_bytes = buffer, buffer_bytes  # that may wait for the reader
+        #: Where it waits for what its reader is not woken for.
+        self.audience: Audience | None = None
         self._collection = collection
-        self._position = after  # everything up to here has been queued
-        self._buffer = buffer
-        self._buffer_bytes = buffer_bytes
         self._read_log = read_log
         self._pending: deque[Event] = deque()
         self._pending_bytes = 0
@@ -72,9 +76,7 @@ class Watch:
         self._failure: StorageError | None = None
         self._closed = False
         self._attached = False
-        self._take: Callable[[Sequence[Event]], bool] | None = None
-        self._join: Callable[[Watch], None] | None = None
-        self._is_due = False  # whether it waits for its turn
+        self._join: Join | None = None
         self._attach()
 
     def __aiter__(self) -> Self:
@@ -95,9 +97,6 @@ class Watch:
         """The events that wait, at least one and not too many. Raises StopAsyncIteration once the watch is closed."""
         if not self._pending:
             await self._fill()
-        return self._taken()
-
-    def _taken(self) -> Sequence[Event]:
         if len(self._pending) <= _BATCH_EVENTS and self._pending_bytes <= _BATCH_BYTES:
             events = tuple(self._pending)
             self._pending.clear()
@@ -112,32 +111,12 @@ class Watch:
         self._pending_bytes -= size
         return taken
 
-    def divert(self, take: Callable[[Sequence[Event]], bool], join: Callable[[Watch], None]) -> None:
-        """Hand events to `take` while the reader waits for some, instead of waking it: thousands of readers that are
-        woken for one event cost more than what they send. `join` is called when there are some; whoever it tells calls
-        `serve` when it is the watch's turn. What `take` does not take is for the reader.
+    def divert(self, rendering: Rendering, write: Callable[[bytes], bool], join: Join) -> None:
+        """Have events written while the reader of batches waits for some, instead of waking it: thousands of readers
+        that are woken for one event cost more than what they send. `join` is called when somebody has to see to it.
+        What cannot be written is for the reader.
         """
-        self._take, self._join = take, join
-
-    def serve(self) -> None:
-        """It is this watch's turn: hand over what waits, unless its reader is at it."""
-        self._is_due = False
-        waiter, take = self._waiter, self._take
-        if waiter is None or waiter.done() or take is None or not self._pending:
-            return
-        events = self._taken()
-        try:
-            is_taken = take(events)
-        except Exception:
-            _LOGGER.exception("events could not be handed over; the watch's reader gets them")
-            is_taken = False
-        if not is_taken:
-            self._pending.extendleft(reversed(events))
-            self._pending_bytes += size_of(events)
-            if not waiter.done():
-                waiter.set_result(None)
-        elif self._pending:
-            self._wake_or_join()
+        self.rendering, self.write, self._join = rendering, write, join
 
     @property
     def caught_up(self) -> bool:
@@ -151,62 +130,71 @@ class Watch:
             if self._closed:
                 raise StopAsyncIteration
             if self._attached:
-                self._waiter = asyncio.get_running_loop().create_future()
-                await self._waiter
+                await self._next()
             else:
                 await self._catch_up()
 
+    async def _next(self) -> None:
+        """Wait until there is something for the reader."""
+        self._waiter = asyncio.get_running_loop().create_future()
+        if self._join is None:
+            await self._waiter
+            return
+        self._collection.rest(self, self._join)
+        try:
+            await self._waiter
+        finally:
+            self.leave()
+
+    def leave(self) -> None:
+        """No longer be told by the audience: what it has yet to tell is for the reader."""
+        if self.audience is not None:
+            self._queue(self._collection.rise(self))
+            self._wake()
+
     async def _catch_up(self) -> None:
         try:
-            events, position = await self._read_log(self._collection.resource, self.namespace, self._position)
+            events, position = await self._read_log(self._collection.resource, self.namespace, self.position)
         except CompactedError as error:
-            self._fail(error)
+            self.fail(error)
             return
         if not self._closed:
-            self._queue(events, size_of(events))
-            self._position = position
+            self._queue(events)
+            self.position = max(self.position, position)
             self._attach()
 
     def _attach(self) -> None:
         """Join the live feed if the history in memory goes back far enough."""
-        if self._position >= self._collection.floor:
-            missed = self._collection.events_after(self._position, self.namespace)
-            self._queue(missed, size_of(missed))
+        if self.position >= self._collection.floor:
+            self._queue(self._collection.events_after(self.position, self.namespace))
             self._collection.add_watch(self)
             self._attached = True
 
     def offer(self, events: Sequence[Event], size: int) -> None:
         """Queue events that have just been published. Cuts the watch off if its reader is too far behind."""
-        if events[0].record.revision <= self._position:  # a watch may start at a revision that is yet to come
-            events = [event for event in events if event.record.revision > self._position]
+        if events[0].record.revision <= self.position:  # a watch may start at a revision that is yet to come
+            events = [event for event in events if event.record.revision > self.position]
             size = size_of(events)
         if self._pending:  # else its reader has taken everything so far, and gets these whatever their size
-            if len(self._pending) + len(events) > self._buffer:
-                self._fail(WatchOverflowError(f"more than {self._buffer} events were waiting"))
+            if len(self._pending) + len(events) > self.most:
+                self.fail(WatchOverflowError(f"more than {self.most} events were waiting"))
                 return
-            if self._pending_bytes + size > self._buffer_bytes:
-                self._fail(WatchOverflowError(f"more than {self._buffer_bytes} bytes of events were waiting"))
+            if self._pending_bytes + size > self.most_bytes:
+                self.fail(WatchOverflowError(f"more than {self.most_bytes} bytes of events were waiting"))
                 return
         self._queue(events, size)
-        self._wake_or_join()
+        self._wake()
 
-    def _wake_or_join(self) -> None:
-        if self._waiter is None or self._waiter.done():
-            return
-        if self._join is None:
-            self._waiter.set_result(None)
-        elif not self._is_due:
-            self._is_due = True
-            self._join(self)
-
-    def _queue(self, events: Sequence[Event], size: int) -> None:
-        self._pending.extend(events)
-        self._pending_bytes += size
+    def _queue(self, events: Sequence[Event], size: int | None = None) -> None:
+        if events:
+            self._pending.extend(events)
+            self._pending_bytes += size_of(events) if size is None else size
+            self.position = events[-1].record.revision
 
     def cut_off_behind(self, floor: int) -> None:
         """Let go of a reader that still holds events which the history in memory has dropped for their size."""
         if self._attached and self._pending and self._pending[0].record.revision <= floor:
-            self._fail(WatchOverflowError("the events that were waiting were too large to keep"))
+            self.fail(WatchOverflowError("the events that were waiting were too large to keep"))
 
     def close(self) -> None:
         """End the iteration. May be called at any time, more than once."""
@@ -216,15 +204,18 @@ class Watch:
     def finish(self) -> None:
         """End the iteration after what waits already."""
         self._closed = True
+        self.leave()
         self._collection.remove_watch(self)
         self._attached = False
         self._wake()
 
-    def _fail(self, error: StorageError) -> None:
+    def fail(self, error: StorageError) -> None:
+        """End the iteration with an error, whatever waits."""
         self._failure = error
         self._detach()
 
     def _detach(self) -> None:
+        self.leave()
         self._collection.remove_watch(self)
         self._attached = False
         self._pending.clear()

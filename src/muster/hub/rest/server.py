@@ -23,6 +23,7 @@ from muster.hub.auth.authentication import PEER
 from muster.hub.auth.peers import peer_of
 from muster.hub.rest.connections import ANSWER, CLOSED, WRITE, SlowReaders
 from muster.hub.rest.parts import PART
+from muster.hub.rest.tls_sockets import TlsListener
 from muster.values.json import Json
 
 if TYPE_CHECKING:
@@ -245,9 +246,17 @@ class _Server(uvicorn.Server):
         return contextlib.nullcontext()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        context = self.config.ssl
+        if context is None or not sockets:
+            await super().startup(sockets)
+        else:
+            self.servers = [TlsListener(each, context, self._protocol) for each in sockets]  # type: ignore[misc]
+            self.started = True
         if self.started:
             self._on_ready()
+
+    def _protocol(self) -> asyncio.Protocol:
+        return BoundedProtocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.watches.close_all()
@@ -269,6 +278,7 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise AddressInUseError(f"cannot listen on {host}:{port}: {error.strerror}; choose another port") from None
+    listener.listen(_BACKLOG)
     listener.setblocking(False)
     return listener
 

@@ -185,7 +185,7 @@ async def test_who_was_cut_off_from_the_events_reads_everything_anew() -> None:
         await hub.create(a_role("reader"))
         watches = authorizer._watches
         for resource in watches:
-            watches[resource]._fail(WatchOverflowError("too slow"))
+            watches[resource].fail(WatchOverflowError("too slow"))
         await hub.create(a_binding("reader", "reader"))
         assert (await authorizer.authorize(ALICE, GET)).allowed
         await hub.delete(f"clusterrolebindings.{RBAC}", "reader")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import SELECT
+from muster.cel.generating.support import follow, walk
 from muster.cel.generating.writer import Function, Val, Writer
 from muster.cel.running import plan as p
 
@@ -84,8 +86,8 @@ class AttributeWriter:
             writer.line(f"{target} = v[{key}]{path}")
         writer.line("except LOOKUP:")
         if fields:
-            keys = self.constants.add(tuple(fields))
-            writer.line(f" {target}, c = follow(c, v, {key}, {keys}, {self.strict})")
+            following = self.constants.add(partial(follow, name, tuple(fields), self.strict))
+            writer.line(f" {target}, c = {following}(c, v)")
         else:
             writer.line(f" {target} = missing_variable({key})")
         writer.charge(SELECT * len(fields))
@@ -98,11 +100,11 @@ class AttributeWriter:
         base = self.named(start)
         target = writer.temporary()
         path = "".join(f"[{self.constants.add(field)}]" for field in fields)
-        keys = self.constants.add(tuple(fields))
+        walking = self.constants.add(partial(walk, tuple(fields), self.strict))
         writer.line("try:")
         writer.line(f" {target} = {base}{path}")
         writer.line("except LOOKUP:")
-        writer.line(f" {target}, c = walk(c, {base}, {keys}, {self.strict})")
+        writer.line(f" {target}, c = {walking}(c, {base})")
         writer.charge(SELECT * len(fields))
         return Val(target)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.checking.types import Kind
@@ -9,6 +10,7 @@ from muster.cel.costs.meter import PARSING, PARSING_UNITS, new_meter
 from muster.cel.costs.runtime import EQUALITY, LIST
 from muster.cel.generating.comparisons import ComparisonWriter, is_small, is_surely
 from muster.cel.generating.memos import MEMO_TEXT, QUICK_TEXT, Question, costs_by_length, memo_of, quick_of
+from muster.cel.generating.support import call
 from muster.cel.generating.writer import Val
 from muster.cel.running import plan as p
 from muster.cel.values import type_of
@@ -74,6 +76,7 @@ _ANYTHING = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
 _NAMED = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.TIMESTAMP, Kind.DURATION})
 _SCALARS = frozenset({Kind.BOOL, Kind.INT})
 _SIZED = frozenset({Kind.STRING, Kind.BYTES, Kind.LIST, Kind.MAP})
+_CLASSES = {Kind.BOOL: "bool", Kind.BYTES: "bytes", Kind.DOUBLE: "float", Kind.INT: "int", Kind.STRING: "str"}
 _RESULT_KINDS = {Kind.BOOL: "bool", Kind.INT: "int", Kind.STRING: "str", Kind.DOUBLE: "float"}
 
 
@@ -244,8 +247,8 @@ class CallWriter(ComparisonWriter):
             arguments = (writer.meter, *codes) if overload.metered else codes
             writer.line("try:")
             writer.line(f" {target} = {implementation}({', '.join(arguments)})")
-            writer.line("except E as error:")
-            writer.line(f" {target} = fail(error)")
+            writer.line("except E:")
+            writer.line(f" {target} = failed()")
             if node.cost.needs_result:
                 price = f"{self.constants.add(node.cost)}({writer.meter}, ({', '.join(codes)},), {target})"
                 writer.charge_now(node.cost.inline.format(*codes, result=target, otherwise=price) or price)
@@ -304,11 +307,10 @@ class CallWriter(ComparisonWriter):
 
     def _slow_call(self, node: p.Invoke, values: list[Val], target: str) -> None:
         writer = self.writer
-        invocation = self.constants.add(node.invocation)
-        price = self.constants.add(node.cost)
-        codes = "".join(f"{value.code}, " for value in values)
+        calling = self.constants.add(partial(call, node.invocation, node.cost))
+        codes = "".join([f"{value.code}, " for value in values])
         cost = writer.cost_so_far()
-        writer.line(f"{target}, c = call({invocation}, {price}, ({codes}), {cost}, limit, {writer.meter})")
+        writer.line(f"{target}, c = {calling}(({codes}), {cost}, limit, {writer.meter})")
 
     def _only_overload(self, node: p.Invoke) -> Overload | None:
         wanted = node.invocation.overload_id
@@ -471,13 +473,7 @@ def _guards(values: list[Val], classes: tuple[str, ...]) -> list[str]:
 
 
 def _class_of(kind: Kind) -> str | None:
-    return {
-        Kind.BOOL: "bool",
-        Kind.BYTES: "bytes",
-        Kind.DOUBLE: "float",
-        Kind.INT: "int",
-        Kind.STRING: "str",
-    }.get(kind)
+    return _CLASSES.get(kind)
 
 
 def _result_kind(overload: Overload | None) -> str | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import traversal
+from muster.cel.generating.support import equal
 from muster.cel.generating.writer import Val
 from muster.cel.running import plan as p
 
@@ -96,9 +98,9 @@ class ComparisonWriter:
 
     def slow_equality(self, node: p.Equality, left: str, right: str, target: str) -> None:
         writer = self.writer
-        price = self.constants.add(node.cost)
+        comparing = self.constants.add(partial(equal, node.negated, node.cost))
         cost = writer.cost_so_far()
-        writer.line(f"{target}, c = equal({left}, {right}, {node.negated}, {price}, {cost}, limit, {writer.meter})")
+        writer.line(f"{target}, c = {comparing}({left}, {right}, {cost}, limit, {writer.meter})")
 
 
 def is_small(node: p.Node) -> bool:

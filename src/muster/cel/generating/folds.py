@@ -44,17 +44,19 @@ class FoldWriter:
             writer.line(f"w = w or {new_meter}")  # not again and again in the loop
         over = self.named((yield self.node(node.range)))
         iterator = writer.temporary()
-        target = writer.temporary()
         if node.second is None:
             writer.line(f"{iterator} = iter({over}) if {over}.__class__ is list else iterate({over})")
         else:
             writer.line(f"{iterator} = iter(enumerate({over})) if {over}.__class__ is list else iterate_pairs({over})")
+        writer.flush()
+        # Where the accumulator is the result, it is so under its own name.
+        target = f"s{node.accumulator}" if _reads(node.result, node.accumulator) else writer.temporary()
         with writer.block(f"if {iterator}.__class__ is E:"):
             writer.line(f"{target} = {iterator}")
         with writer.block("else:"):
             quantifier = _quantifier(node)
             if quantifier is not None:
-                yield self._quantified(node, quantifier, iterator, target)
+                yield self._quantified(node, quantifier, iterator)
             else:
                 yield self._general_fold(node, iterator, target)
         writer.joined()
@@ -62,29 +64,25 @@ class FoldWriter:
         return Val(target)
 
     def _enter(self, node: p.Fold) -> None:
-        slots = [node.accumulator, node.first] + ([node.second] if node.second is not None else [])
-        self.scope.extend(f"s{slot}" for slot in slots)
-        self.steady.update(slots[1:])
+        variables = [node.first] if node.second is None else [node.first, node.second]
+        self.scope += [f"s{slot}" for slot in (node.accumulator, *variables)]
+        self.steady.update(variables)
 
-    def _leave(self, node: p.Fold) -> None:
-        for _ in range(3 if node.second is not None else 2):
-            self.scope.pop()
+    def _leave_turn(self, node: p.Fold) -> None:
+        """Behind the loop there is the accumulator and no element, as there may have been none."""
+        del self.scope[-1 if node.second is None else -2 :]
 
     def _loop_head(self, node: p.Fold, iterator: str) -> str:
         names = f"s{node.first}" if node.second is None else f"s{node.first}, s{node.second}"
         return f"for {names} in {iterator}:"
 
-    def _quantified(self, node: p.Fold, quantifier: tuple[p.Node, bool, int], iterator: str, target: str) -> Walk[None]:
+    def _quantified(self, node: p.Fold, quantifier: tuple[p.Node, bool, int], iterator: str) -> Walk[None]:
         """all() and exists(): the loop ends on the deciding element, and an error counts only if none decides."""
         predicate, decisive, condition_cost = quantifier
         writer = self.writer
         accumulator = f"s{node.accumulator}"
         writer.line(f"{accumulator} = {not decisive}")
-        for slot in (node.first, node.second):
-            if slot is not None:
-                writer.line(f"s{slot} = None")
         self._enter(node)
-        writer.flush()
         with writer.block(self._loop_head(node, iterator)):
             writer.loops += 1
             writer.charge(condition_cost + SELECT)
@@ -96,18 +94,16 @@ class FoldWriter:
             writer.line(f" if {name} is {decisive}:")
             writer.line(f"  {accumulator} = {decisive}")
             # cel-go sees that it is decided only when it looks at the next element, if there is one.
-            writer.line(f"  {self._loop_head(node, iterator)}")
-            writer.line(f"   c += {condition_cost}")
-            writer.line("   break")
+            writer.line(f"  if next({iterator}, UNSET) is not UNSET: c += {condition_cost}")
             writer.line("  break")
             if value.fails or value.kind != "bool":
                 writer.line(f" if {accumulator} is {not decisive}: {accumulator} = bool_error({name})")
             writer.line("if c > limit: raise Limit")
             writer.loops -= 1
         writer.pending = 0
-        self._leave(node)
+        self._leave_turn(node)
+        self.scope.pop()
         writer.charge(SELECT)
-        writer.line(f"{target} = {accumulator}")
 
     def _predicate(self, predicate: p.Node, decisive: bool) -> Walk[Val]:
         """The predicate of a loop. `a && b` under exists() goes on to the next element as soon as `a` is false."""
@@ -165,9 +161,6 @@ class FoldWriter:
         else:
             init = yield self.node(node.init)
             writer.line(f"{accumulator} = {init.code}")
-        for slot in (node.first, node.second):
-            if slot is not None:
-                writer.line(f"s{slot} = None")
         self._enter(node)
         writer.flush()
         with writer.block(self._loop_head(node, iterator)):
@@ -181,9 +174,11 @@ class FoldWriter:
             writer.line("if c > limit: raise Limit")
             writer.loops -= 1
         writer.pending = 0
+        self._leave_turn(node)
         result = yield self.node(node.result)
-        writer.line(f"{target} = {result.code}")
-        self._leave(node)
+        if result.code != target:
+            writer.line(f"{target} = {result.code}")
+        self.scope.pop()
 
     def _accumulated(self, step: p.Node, accumulator: str) -> Walk[None]:
         """The next value of the accumulator. A choice that leaves it as it is, as filter() does, assigns nothing."""

@@ -20,7 +20,7 @@ from muster.cel.generating.folds import FoldWriter
 from muster.cel.generating.support import NAMESPACE
 from muster.cel.generating.writer import Constants, Function, Val, Writer
 from muster.cel.running import plan as p
-from muster.cel.syntax.walking import Walk, run
+from muster.cel.syntax.walking import Walk, finished, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -104,7 +104,7 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         writer.line("if c > limit: raise Limit")
         writer.line(f"return {result.code}, c")
         head = ["def run(v, limit):", " c = 0", " w = None", " try:"]
-        tail = [" except Budget as spent:", "  return spent, limit + 1"]
+        tail = [" except Budget:", "  return over_budget(limit)"]
         last = "\n".join((*head, *writer.function.lines, *tail))
         texts = [
             "\n".join((f"def {function.name}({', '.join(function.parameters)}):", *function.lines))
@@ -117,37 +117,43 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         if not isinstance(node, p.Const) and (
             writer.indent > MAX_INDENT or writer.loops > MAX_LOOPS or len(writer.function.lines) > MAX_LINES
         ):
-            return (yield from self.outlined(node))
+            return self.outlined(node)
         match node:
             case p.Const():
-                return self.constant(node.value)
+                return finished(self.constant(node.value))
             case p.Attribute():
-                return (yield from self.attribute(node))
+                return self.attribute(node)
             case p.Logic():
-                return (yield from self._logic(node))
+                return self._logic(node)
             case p.Equality():
-                return (yield from self.equality(node))
+                return self.equality(node)
             case p.Invoke():
-                return (yield from self.invoke(node))
+                return self.invoke(node)
             case p.NotFalse():
-                arg = yield self.node(node.arg)
-                writer.charge(node.cost)
-                return Val(f"({arg.code} is not False)", "bool", fails=False)
+                return self._not_false(node)
             case p.OptionalElse():
-                return (yield from self._optional_else(node))
+                return self._optional_else(node)
             case p.Membership():
-                return (yield from self._membership(node))
+                return self._membership(node)
             case p.MakeList():
-                return (yield from self._make_list(node))
+                return self._make_list(node)
             case p.MakeMap():
-                return (yield from self._make_map(node))
+                return self._make_map(node)
             case p.Fold():
-                return (yield from self.fold(node))
+                return self.fold(node)
             case p.Block():
-                for slot, part in node.slots:
-                    yield self.deferred(slot, part)
-                result: Val = yield self.node(node.result)
-                return result
+                return self._block(node)
+
+    def _not_false(self, node: p.NotFalse) -> Walk[Val]:
+        arg = yield self.node(node.arg)
+        self.writer.charge(node.cost)
+        return Val(f"({arg.code} is not False)", "bool", fails=False)
+
+    def _block(self, node: p.Block) -> Walk[Val]:
+        for slot, part in node.slots:
+            yield self.deferred(slot, part)
+        result: Val = yield self.node(node.result)
+        return result
 
     def constant(self, value: Value) -> Val:
         if value is True or value is False or value is None:

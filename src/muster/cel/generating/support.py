@@ -1,5 +1,8 @@
 """What generated code calls when the straight way does not do: exact, slower paths with cel-go's errors.
 
+What is known of a place when it is written comes first in such a function, and is bound to it there: CPython takes
+longer to read arguments than to call with them.
+
 Generated functions see exactly the names in NAMESPACE, the constants of their own expression and nothing else; there
 are no builtins beyond the few listed here. Errors are values of class EvaluationError throughout.
 """
@@ -7,6 +10,7 @@ are no builtins beyond the few listed here. Errors are values of class Evaluatio
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -49,17 +53,17 @@ def missing_variable(name: str) -> EvaluationError:
 
 
 def follow(
-    cost: int, variables: Mapping[str, Value], name: str, keys: Sequence[str], strict: bool
+    name: str, keys: Sequence[str], strict: bool, cost: int, variables: Mapping[str, Value]
 ) -> tuple[Value, int]:
     """A variable and the fields behind it, and the cost so far without the steps that are not to be charged."""
     try:
         value = variables[name]
     except KeyError:
         return missing_variable(name), cost - len(keys)
-    return walk(cost, value, keys, strict)
+    return walk(keys, strict, cost, value)
 
 
-def walk(cost: int, value: Value, keys: Sequence[str], strict: bool) -> tuple[Value, int]:
+def walk(keys: Sequence[str], strict: bool, cost: int, value: Value) -> tuple[Value, int]:
     """The fields behind a value; see follow."""
     if value.__class__ is EvaluationError:
         return value, cost - len(keys)
@@ -138,7 +142,7 @@ def opt_presence(value: Value, key: Value, strict: bool = False) -> Value:
 
 
 def equal(
-    left: Value, right: Value, negated: bool, price: Price, cost: int, limit: int, meter: Meter
+    negated: bool, price: Price, left: Value, right: Value, cost: int, limit: int, meter: Meter
 ) -> tuple[Value, int]:
     """Equality of any two operands, and the cost so far."""
     result: Value
@@ -176,6 +180,18 @@ def call(
         if cost > limit:
             raise LimitReached
     return result, cost
+
+
+def failed() -> EvaluationError:
+    """The error of an implementation that is being handled, as a value."""
+    error = sys.exception()
+    assert isinstance(error, EvaluationError)  # noqa: S101 - it is called where such a one was caught
+    return as_value(error)
+
+
+def over_budget(limit: int) -> tuple[Value, int]:
+    """What an evaluation gives that has spent a budget: the error that is being handled, and more than the limit."""
+    return sys.exception(), limit + 1
 
 
 def iterate(over: Value) -> Value:
@@ -249,13 +265,10 @@ NAMESPACE: dict[str, Value] = {
     "list": list,
     "str": str,
     "bool_error": bool_error,
-    "call": call,
     "ceil": math.ceil,
     "dynamic_step": dynamic_step,
-    "equal": equal,
     "exceeded": exceeded,
-    "fail": as_value,
-    "follow": follow,
+    "failed": failed,
     "insert": insert,
     "is_member": is_member,
     "iterate": iterate,
@@ -263,14 +276,15 @@ NAMESPACE: dict[str, Value] = {
     "missing_variable": missing_variable,
     "new_map": new_map,
     "new_message": new_message,
+    "next": next,
     "no_such_key": no_such_key,
     "opt_presence": opt_presence,
     "opt_step": opt_step,
     "optional": optional,
     "optional_element": optional_element,
     "optional_entry": optional_entry,
+    "over_budget": over_budget,
     "presence": presence,
     "spend_on_call": spend_on_call,
     "step": step,
-    "walk": walk,
 }

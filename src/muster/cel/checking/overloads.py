@@ -5,7 +5,9 @@ Called by the checker for every call. Several overloads fit when arguments are d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from muster.cel.checking.types import DYN
 from muster.cel.checking.unification import is_dyn, renamed
@@ -28,7 +30,7 @@ CROSS_TYPE_COMPARISONS = frozenset(
 )
 
 
-class Resolution(NamedTuple):
+class Resolution(Struct, frozen=True):
     """The overloads that fit, and the type of the call: dyn when they disagree."""
 
     type: Type

@@ -307,10 +307,9 @@ class CallWriter(ComparisonWriter):
 
     def _slow_call(self, node: p.Invoke, values: list[Val], target: str) -> None:
         writer = self.writer
-        calling = self.constants.add(partial(call, node.invocation, node.cost))
-        codes = "".join([f"{value.code}, " for value in values])
-        cost = writer.cost_so_far()
-        writer.line(f"{target}, c = {calling}(({codes}), {cost}, limit, {writer.meter})")
+        calling = self.constants.add(partial(call, node.invocation, node.cost, writer.taken()))
+        codes = ", ".join(["c", "limit", writer.meter, *[value.code for value in values]])
+        writer.line(f"{target}, c = {calling}({codes})")
 
     def _only_overload(self, node: p.Invoke) -> Overload | None:
         wanted = node.invocation.overload_id

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import traversal
-from muster.cel.generating.support import equal
+from muster.cel.generating.support import equal, equal_to
 from muster.cel.generating.writer import Val
 from muster.cel.running import plan as p
 
@@ -98,9 +98,13 @@ class ComparisonWriter:
 
     def slow_equality(self, node: p.Equality, left: str, right: str, target: str) -> None:
         writer = self.writer
-        comparing = self.constants.add(partial(equal, node.negated, node.cost))
-        cost = writer.cost_so_far()
-        writer.line(f"{target}, c = {comparing}({left}, {right}, {cost}, limit, {writer.meter})")
+        if isinstance(node.right, p.Const):
+            comparing = partial(equal_to, node.negated, node.cost, writer.taken(), node.right.value)
+            operands = left
+        else:
+            comparing = partial(equal, node.negated, node.cost, writer.taken())
+            operands = f"{left}, {right}"
+        writer.line(f"{target}, c = {self.constants.add(comparing)}(c, limit, {writer.meter}, {operands})")
 
 
 def is_small(node: p.Node) -> bool:

@@ -85,6 +85,7 @@ class FoldWriter:
         self._enter(node)
         with writer.block(self._loop_head(node, iterator)):
             writer.loops += 1
+            writer.line("if c > limit: raise Limit")
             writer.charge(condition_cost + SELECT)
             value = yield self._predicate(predicate, decisive)
             name = self.named(value)
@@ -98,7 +99,6 @@ class FoldWriter:
             writer.line("  break")
             if value.fails or value.kind != "bool":
                 writer.line(f" if {accumulator} is {not decisive}: {accumulator} = bool_error({name})")
-            writer.line("if c > limit: raise Limit")
             writer.loops -= 1
         writer.pending = 0
         self._leave_turn(node)
@@ -129,14 +129,12 @@ class FoldWriter:
         One of the form `e.field == "text"` is what most elements fail, so that has code of its own.
         """
         writer = self.writer
-        skipping = (" if c > limit: raise Limit", " continue")
         text = _compared_text(node) if isinstance(node, p.Equality) and node.negated is not decisive else None
         if text is None or not isinstance(node, p.Equality):
             value: Val = yield self.node(node)
             name = self.named(value)
             writer.flush()
-            for line in (f"if {name} is {not decisive}:", *skipping):
-                writer.line(line)
+            writer.line(f"if {name} is {not decisive}: continue")
             return Val(name, value.kind, value.fails)
         operand: Val = yield self.node(node.left)
         name, constant = self.named(operand), self.constant(text)
@@ -144,8 +142,8 @@ class FoldWriter:
         with writer.block(f"if {name}.__class__ is str:"):
             self.charge_comparison("str", node.left, node.right, name, constant.code)
             writer.flush()
-            for line in (f"if {name} != {constant.code}:", *skipping, f"{target} = {decisive}"):
-                writer.line(line)
+            writer.line(f"if {name} != {constant.code}: continue")
+            writer.line(f"{target} = {decisive}")
         with writer.block("else:"):
             self.slow_equality(node, name, constant.code, target)
             writer.line(f"if {target} is {not decisive}: continue")
@@ -165,13 +163,13 @@ class FoldWriter:
         writer.flush()
         with writer.block(self._loop_head(node, iterator)):
             writer.loops += 1
+            writer.line("if c > limit: raise Limit")
             condition = yield self.node(node.condition)
             if condition.code != "True":
                 writer.flush()
                 writer.line(f"if {condition.code} is False: break")
             yield self._accumulated(node.step, accumulator)
             writer.flush()
-            writer.line("if c > limit: raise Limit")
             writer.loops -= 1
         writer.pending = 0
         self._leave_turn(node)
@@ -189,7 +187,8 @@ class FoldWriter:
                 for head, branch in ((f"if {condition} is True:", truthy), (f"elif {condition} is False:", falsy)):
                     with writer.block(head):
                         yield self._assigned(branch, accumulator)
-                with writer.block("else:"):
+                otherwise = f"elif {condition} is not False:" if writer.drop_empty_block() else "else:"
+                with writer.block(otherwise):
                     writer.line(f"{accumulator} = bool_error({condition})")
                 writer.joined()
                 writer.charge(step.charge)

@@ -142,9 +142,9 @@ def opt_presence(value: Value, key: Value, strict: bool = False) -> Value:
 
 
 def equal(
-    negated: bool, price: Price, left: Value, right: Value, cost: int, limit: int, meter: Meter
+    negated: bool, price: Price, pending: int, cost: int, limit: int, meter: Meter, left: Value, right: Value
 ) -> tuple[Value, int]:
-    """Equality of any two operands, and the cost so far."""
+    """Equality of any two operands, and the cost so far with what was pending."""
     result: Value
     if left.__class__ is EvaluationError:
         result = left
@@ -154,16 +154,24 @@ def equal(
         result = call_safely(equals, (meter, left, right))
         if negated:
             result = result is not True
-    cost += price(meter, (left, right), result)
+    cost += pending + price(meter, (left, right), result)
     if cost > limit:
         raise LimitReached
     return result, cost
 
 
-def call(
-    invocation: Invocation, price: Price, args: Sequence[Value], cost: int, limit: int, meter: Meter
+def equal_to(
+    negated: bool, price: Price, pending: int, right: Value, cost: int, limit: int, meter: Meter, left: Value
 ) -> tuple[Value, int]:
-    """Any call with any arguments; the result or its error, and the cost so far."""
+    """The same with a constant on the right."""
+    return equal(negated, price, pending, cost, limit, meter, left, right)
+
+
+def call(
+    invocation: Invocation, price: Price, pending: int, cost: int, limit: int, meter: Meter, *args: Value
+) -> tuple[Value, int]:
+    """Any call with any arguments; the result or its error, and the cost so far with what was pending."""
+    cost += pending
     spend_on_call(meter, invocation.function, args)  # first: to price a call may mean to walk over its arguments
     if not price.needs_result:
         cost += price(meter, args, None)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from muster.cel.costs.compile_budget import PER_LINE, CompileBudgetSpentError
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from muster.cel.values.value import Value
 
 
-class Val(NamedTuple):
+class Val(Struct, frozen=True):
     """Where a value is (a name or a short expression), its Python class if that is certain, and whether it may fail."""
 
     code: str
@@ -90,10 +92,10 @@ class Writer:
             self.line(f"c += {self.pending}")
             self.pending = 0
 
-    def cost_so_far(self) -> str:
-        """The cost with what is pending, for a call that gives it back."""
+    def taken(self) -> int:
+        """What is pending, for a call that adds it."""
         pending, self.pending = self.pending, 0
-        return f"c + {pending}" if pending else "c"
+        return pending
 
     def spend(self, units: int) -> None:
         """Work known now."""
@@ -111,6 +113,14 @@ class Writer:
         self.line(head)
         self.indent += 1
         return Block(self)
+
+    def drop_empty_block(self) -> bool:
+        """Take back the last block, if nothing came into it."""
+        lines = self.function.lines
+        if lines[-1].strip() != "pass":
+            return False
+        del lines[-2:]
+        return True
 
     def joined(self) -> None:
         """After the last of the blocks that all paths go through: what was pending before has been written in each."""

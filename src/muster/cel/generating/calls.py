@@ -245,10 +245,8 @@ class CallWriter(ComparisonWriter):
             if not node.cost.needs_result:
                 self._charge_before(node, codes)
             arguments = (writer.meter, *codes) if overload.metered else codes
-            writer.line("try:")
-            writer.line(f" {target} = {implementation}({', '.join(arguments)})")
-            writer.line("except E:")
-            writer.line(f" {target} = failed()")
+            writer.line(f"try: {target} = {implementation}({', '.join(arguments)})")
+            writer.line(f"except E: {target} = failed()")
             if node.cost.needs_result:
                 price = f"{self.constants.add(node.cost)}({writer.meter}, ({', '.join(codes)},), {target})"
                 writer.charge_now(node.cost.inline.format(*codes, result=target, otherwise=price) or price)

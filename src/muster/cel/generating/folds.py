@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import LIST, MAP, SELECT
-from muster.cel.generating.writer import Val
+from muster.cel.generating.support import note
+from muster.cel.generating.writer import OUTERMOST, Val
 from muster.cel.running import plan as p
 
 if TYPE_CHECKING:
-    from muster.cel.generating.writer import Writer
+    from muster.cel.generating.writer import Constants, Writer
     from muster.cel.syntax.walking import Walk
     from muster.cel.values.value import Value
 
@@ -18,6 +20,7 @@ class FoldWriter:
     """The part of the generator that writes loops and bound variables."""
 
     writer: Writer
+    constants: Constants
     scope: list[str]
     growing: set[int]
     steady: set[int]
@@ -40,8 +43,11 @@ class FoldWriter:
             return (yield from self._bind(node))
         writer = self.writer
         new_meter, writer.new_meter = writer.new_meter, ""
-        if new_meter:
-            writer.line(f"w = w or {new_meter}")  # not again and again in the loop
+        if new_meter:  # not again and again in the loop
+            if writer.indent > OUTERMOST:
+                writer.line(f"w = w or {new_meter}")
+            else:
+                writer.begins_with_meter = True
         over = self.named((yield self.node(node.range)))
         iterator = writer.temporary()
         if node.second is None:
@@ -51,8 +57,7 @@ class FoldWriter:
         writer.flush()
         # Where the accumulator is the result, it is so under its own name.
         target = f"s{node.accumulator}" if _reads(node.result, node.accumulator) else writer.temporary()
-        with writer.block(f"if {iterator}.__class__ is E:"):
-            writer.line(f"{target} = {iterator}")
+        writer.line(f"if {iterator}.__class__ is E: {target} = {iterator}")
         with writer.block("else:"):
             quantifier = _quantifier(node)
             if quantifier is not None:
@@ -91,14 +96,10 @@ class FoldWriter:
             name = self.named(value)
             writer.flush()
             # Most elements decide nothing, so that is what is looked at first.
+            noted = self.constants.add(partial(note, decisive, condition_cost))
             writer.line(f"if {name} is not {not decisive}:")
-            writer.line(f" if {name} is {decisive}:")
-            writer.line(f"  {accumulator} = {decisive}")
-            # cel-go sees that it is decided only when it looks at the next element, if there is one.
-            writer.line(f"  if next({iterator}, UNSET) is not UNSET: c += {condition_cost}")
-            writer.line("  break")
-            if value.fails or value.kind != "bool":
-                writer.line(f" if {accumulator} is {not decisive}: {accumulator} = bool_error({name})")
+            writer.line(f" {accumulator}, c = {noted}(c, {accumulator}, {name}, {iterator})")
+            writer.line(f" if {accumulator} is {decisive}: break")
             writer.loops -= 1
         writer.pending = 0
         self._leave_turn(node)

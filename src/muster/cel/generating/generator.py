@@ -18,7 +18,7 @@ from muster.cel.generating.attributes import AttributeWriter
 from muster.cel.generating.calls import CallWriter
 from muster.cel.generating.folds import FoldWriter
 from muster.cel.generating.support import NAMESPACE
-from muster.cel.generating.writer import Constants, Function, Val, Writer
+from muster.cel.generating.writer import OUTERMOST, Constants, Function, Val, Writer, constant_names
 from muster.cel.running import plan as p
 from muster.cel.syntax.walking import Walk, finished, run
 
@@ -51,8 +51,7 @@ def generate(
 ) -> Callable[[Mapping[str, Value], int], tuple[Value, int]]:
     """A function of the variables and the cost limit, giving the value (or the error, as a value) and the cost."""
     functions, constants = functions_of(plan, types, work_limit, budget)
-    namespace = dict(NAMESPACE)
-    namespace.update((f"k{index}", value) for index, value in enumerate(constants))
+    namespace = {**NAMESPACE, **dict(zip(constant_names(len(constants)), constants, strict=True))}
     for text in functions:  # one by one: compiling a big text as a whole takes far more memory
         # Written by this package from fixed pieces; nothing in it comes from the expression.
         exec(_kept_code(text) if len(text) <= _LONGEST_KEPT else _code(text), namespace)  # noqa: S102
@@ -98,13 +97,14 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
 
     def program(self, plan: p.Plan) -> tuple[list[str], list[Value]]:
         writer = self.writer
-        writer.indent = 2
+        writer.indent = OUTERMOST
         result = run(self.node(plan.node))
         writer.flush()
         writer.line("if c > limit: raise Limit")
         writer.line(f"return {result.code}, c")
-        head = ["def run(v, limit):", " c = 0", " w = None", " try:"]
-        tail = [" except Budget:", "  return over_budget(limit)"]
+        meter = writer.new_meter if writer.begins_with_meter else "None"
+        head = ["def run(v, limit):", " c = 0", f" w = {meter}", " try:"]
+        tail = [" except Budget: return over_budget(limit)"]
         last = "\n".join((*head, *writer.function.lines, *tail))
         texts = [
             "\n".join((f"def {function.name}({', '.join(function.parameters)}):", *function.lines))

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from muster.cel.values.value import Value
 
 
+_UNSET = object()
+
+
 class LimitReached(BudgetExceededError):  # noqa: N818 - raised in every loop of generated code: short on purpose
     """The cost limit."""
 
@@ -202,6 +205,18 @@ def over_budget(limit: int) -> tuple[Value, int]:
     return sys.exception(), limit + 1
 
 
+def note(
+    decisive: bool, looking: int, cost: int, accumulator: Value, value: Value, iterator: Iterator[Value]
+) -> tuple[Value, int]:
+    """What all() or exists() has found with an element that does not leave it as it is, and the cost so far.
+
+    cel-go sees that it is decided only when it looks at the next element, if there is one.
+    """
+    if value is decisive:
+        return decisive, cost if next(iterator, _UNSET) is _UNSET else cost + looking
+    return bool_error(value) if accumulator is not decisive and accumulator.__class__ is bool else accumulator, cost
+
+
 def iterate(over: Value) -> Value:
     """An iterator over elements or keys, or an error."""
     if over.__class__ is EvaluationError:
@@ -257,7 +272,7 @@ NAMESPACE: dict[str, Value] = {
     "LOOKUP": (KeyError, TypeError, IndexError),
     "MISSING": MISSING,
     "NONE": OPTIONAL_NONE,
-    "UNSET": object(),
+    "UNSET": _UNSET,
     "TOO_MUCH": TOO_MUCH,
     "NOT_REMEMBERED": (TOO_MUCH, 0),
     "KeyError": KeyError,
@@ -284,7 +299,6 @@ NAMESPACE: dict[str, Value] = {
     "missing_variable": missing_variable,
     "new_map": new_map,
     "new_message": new_message,
-    "next": next,
     "no_such_key": no_such_key,
     "opt_presence": opt_presence,
     "opt_step": opt_step,

@@ -15,8 +15,13 @@ from msgspec import Struct
 from muster.cel.costs.compile_budget import PER_LINE, CompileBudgetSpentError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muster.cel.costs.compile_budget import CompileBudget
     from muster.cel.values.value import Value
+
+
+OUTERMOST = 2  # what the body of an evaluation is indented by
 
 
 class Val(Struct, frozen=True):
@@ -26,6 +31,14 @@ class Val(Struct, frozen=True):
     kind: str | None = None
     fails: bool = True
     constant: bool = False
+
+
+_NAMES = tuple([f"k{number}" for number in range(100)])
+
+
+def constant_names(count: int) -> Sequence[str]:
+    """What so many constants are called."""
+    return _NAMES[:count] if count <= len(_NAMES) else [f"k{number}" for number in range(count)]
 
 
 class Constants:
@@ -60,6 +73,7 @@ class Writer:
 
     def __init__(self, function: Function, budget: CompileBudget, new_meter: str = "") -> None:
         self.function = function
+        self.begins_with_meter = False
         self.new_meter = new_meter  # how it is made, where the meter of the evaluation may not be there yet
         self.budget = budget
         self.indent = 1

@@ -35,13 +35,14 @@ class Quick(NamedTuple):
     """The same, and so quick that to remember what it gave would take longer.
 
     `code` is how it is asked in Python, {0} being the text, {1} the function and what follows the constants; the name n
-    is free. None means that it has no answer to this text.
+    is free. None means that it has no answer to this text. With `where`, a condition, it has one wherever that is true.
     """
 
     function: Callable[..., Any]
     longest: int
     code: str
     constants: tuple[Any, ...] = ()
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

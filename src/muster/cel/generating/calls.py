@@ -377,21 +377,29 @@ class CallWriter(ComparisonWriter):
         constants = [arg.value for arg in read.args[1:] if isinstance(arg, p.Const)]
         target = writer.temporary()
         is_text = f"{text}.__class__ is str and len({text})"
+        asking, pending = "", 0  # what is asked where it is certain to be answered; what the cost has in it
         quick = quick_of(overload, read.cost, constants, question)
         if quick is not None:
             longest = min(quick.longest, QUICK_TEXT)
-            costs = self.constants.add(costs_by_length(read.cost, constants, question, longest))
+            pending, writer.pending = writer.pending, 0
+            table = tuple([pending + cost for cost in costs_by_length(read.cost, constants, question, longest)])
             asked = quick.code.format(text, *map(self.constants.add, (quick.function, *quick.constants)))
-            writer.line(f"{target} = {asked} if {is_text} <= {longest} else None")
-            answered, cost = f"{target} is not None", f"{costs}[len({text})]"
+            answered, cost = f"{target} is not None", f"{self.constants.add(table)}[len({text})]"
+            if quick.where:
+                answered, asking = f"{is_text} <= {longest} and {quick.where.format(text)}", f"{target} = {asked}"
+            else:
+                writer.line(f"{target} = {asked} if {is_text} <= {longest} else None")
         else:
             memo = memo_of(overload, read.cost, constants, question)
             pair = f"{self.constants.add(memo.known)}({text}) or {self.constants.add(memo.learn)}({text})"
             writer.line(f"{target}, n = {pair} if {is_text} < {MEMO_TEXT} else NOT_REMEMBERED")
             answered, cost = f"{target} is not TOO_MUCH", "n"
         with writer.block(f"if {answered}:"):
+            if asking:
+                writer.line(asking)
             self._spend_on_parsing(read)
             writer.charge_now(cost)
+        writer.pending += pending
         with writer.block("else:"):
             self._slow_call(read, [Val(text), *map(self.constant, constants)], target)
             if question is not None:

@@ -101,7 +101,7 @@ def test_messages_write_types_their_own_way(shown: Type, text: str) -> None:
 
 def test_a_kind_is_the_same_one_in_a_copy_and_in_another_process() -> None:
     made = list_of(map_of(STRING, INT))
-    for copied in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):  # noqa: S301 - our own bytes
+    for copied in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert copied == made
         assert copied.kind is Kind.LIST
     assert repr(Kind.LIST) == "Kind.LIST"

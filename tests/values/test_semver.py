@@ -13,6 +13,7 @@ from muster.values.semver import (
     LEADING_V,
     NUMBERS,
     InvalidVersionError,
+    distances,
     is_version,
     parse,
     parse_normalized,
@@ -154,3 +155,37 @@ def test_plain_numbers_are_three_small_numbers_and_nothing_else(text: str) -> No
     wanted = None if found is None else tuple(map(int, found.groups()[1:]))
     assert plain_numbers(text, LEADING_V) == wanted
     assert plain_numbers(text, NUMBERS) == (None if text.startswith("v") else wanted)
+
+
+@given(
+    wanted=st.tuples(st.integers(0, 12), st.integers(0, 1002), st.integers(0, 10**11)),
+    texts=st.lists(
+        st.from_regex(r"v?[0-2]?[0-9]\.(?:[0-9]{1,2}|999|1000|x)\.[0-9]{1,11}(?:-rc)?", fullmatch=True), max_size=8
+    ),
+    majors=st.sampled_from([NUMBERS, LEADING_V]),
+)
+def test_a_distance_says_how_two_versions_compare_and_says_nothing_of_other_texts(
+    wanted: tuple[int, int, int], texts: list[str], majors: dict[str, int]
+) -> None:
+    distance = distances(wanted, majors)
+    if distance is None:
+        assert wanted[2] >= 10**10
+        return
+    for text in [*texts, *texts, "", "1", "1.2", ".1.2", "1..2", "1.2.", "1.2.3.4", "1.2.٣٣٣٣", "1.2.+333", "1.2.0001"]:
+        found = distance(text)
+        plain = plain_numbers(text, majors)
+        if found is None:
+            assert plain is None or plain[2] >= 10**9
+        else:
+            assert plain is not None
+            assert ((found > 0) - (found < 0)) == ((plain > wanted) - (plain < wanted))
+
+
+def test_distances_forget_beginnings_when_there_are_too_many() -> None:
+    distance = distances((1, 30, 0))
+    assert distance is not None
+    for minor in [*range(1000), *range(1000)]:
+        for major in (0, 1, 2):
+            found = distance(f"{major}.{minor}.7")
+            assert found is not None
+            assert (found > 0) == ((major, minor, 7) > (1, 30, 0))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from muster.cel.checking.types import has_parameters
+from muster.cel.checking.types import parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,13 +35,14 @@ class Quick(NamedTuple):
     """The same, and so quick that to remember what it gave would take longer.
 
     `code` is how it is asked in Python, {0} being the text, {1} the function and what follows the constants; the name n
-    is free. None means that it has no answer to this text.
+    is free. None means that it has no answer to this text. With `where`, a condition, it has one wherever that is true.
     """
 
     function: Callable[..., Any]
     longest: int
     code: str
     constants: tuple[Any, ...] = ()
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,10 @@ class Overload:
     asked: Callable[[Prepared, tuple[Value, ...], tuple[Value, ...]], Quick | None] | None = None
     lenient: bool = False  # dispatch looks at the number of arguments only; `impl` refuses what it cannot take
     charges: Mapping[Tariff, Charge] = field(default_factory=dict)
-    is_generic: bool = field(init=False, repr=False, compare=False)  # told once: the checker asks at every call
+    parameters: tuple[str, ...] = field(init=False, repr=False, compare=False)  # of its types: the checker asks often
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "is_generic", any(map(has_parameters, (*self.args, self.result))))
+        object.__setattr__(self, "parameters", tuple(parameters_of(*self.args, self.result)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from muster.values.quoting import go_quote
 from muster.values.remembering import remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 MAX_UINT64 = 2**64 - 1
 _NUMBER = re.compile("[0-9]*")
@@ -97,6 +97,53 @@ def plain_numbers(text: str, majors: Mapping[str, int] = NUMBERS) -> tuple[int, 
     except KeyError:
         pass
     return None
+
+
+_KNOWN_BEGINNINGS = 1024
+_FAR = 10**10  # more than the last number of a version that is told by its beginning
+_LONGEST_PATCH = 9  # digits
+
+
+def distances(wanted: tuple[int, int, int], majors: Mapping[str, int] = NUMBERS) -> Callable[[str], int | None] | None:
+    """How far a version of three plain numbers is from the wanted one: 0 if it is that, and less if it comes before.
+
+    Many versions have few beginnings, so the two numbers of one are compared once. None for all other texts.
+
+    >>> distance = distances((1, 30, 0))
+    >>> distance("1.30.2"), distance("1.29.9") < 0, distance("1.30.0-rc.1"), distance("01.30.2")
+    (2, True, None, None)
+    """
+    *beginning, patch = wanted
+    if patch >= _FAR:
+        return None
+    known: dict[str, int] = {}
+
+    def compared(head: str) -> int | None:
+        major, dot, minor = head.partition(".")
+        numbers = [majors.get(major), NUMBERS.get(minor)]
+        if not dot or None in numbers:
+            return None
+        if len(known) >= _KNOWN_BEGINNINGS:
+            known.clear()
+        far = 0 if numbers == beginning else _FAR if numbers > beginning else -_FAR  # type: ignore[operator]
+        known[head] = far - patch
+        return far - patch
+
+    def distance(text: str) -> int | None:
+        head, _, last = text.rpartition(".")
+        base = known.get(head)
+        if base is None:
+            base = compared(head)
+            if base is None:
+                return None
+        number = NUMBERS.get(last)
+        if number is None:  # some count their builds in it
+            if not (3 < len(last) <= _LONGEST_PATCH and last.isdecimal() and last.isascii() and last[0] != "0"):
+                return None
+            number = int(last)
+        return base + number
+
+    return distance
 
 
 @remembered(8192)

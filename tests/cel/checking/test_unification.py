@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 
 from muster.cel.checking import types
@@ -16,6 +19,7 @@ from muster.cel.checking.types import (
     STRING,
     TIMESTAMP,
     TYPE,
+    Kind,
     Type,
     list_of,
     map_of,
@@ -93,3 +97,19 @@ def test_the_more_general_type_wins() -> None:
 )
 def test_messages_write_types_their_own_way(shown: Type, text: str) -> None:
     assert displayed(shown) == text
+
+
+def test_a_kind_is_the_same_one_in_a_copy_and_in_another_process() -> None:
+    made = list_of(map_of(STRING, INT))
+    for copied in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert copied == made
+        assert copied.kind is Kind.LIST
+    assert repr(Kind.LIST) == "Kind.LIST"
+
+
+@pytest.mark.parametrize("given", [kind for kind in vars(types).values() if isinstance(kind, Type)], ids=str)
+def test_many_types_fit_as_each_of_them_does(given: Type) -> None:
+    others = [kind for kind in vars(types).values() if isinstance(kind, Type)]
+    for wanted in [*others, wrapper(INT), list_of(INT), list_of(DYN), optional_of(STRING), T]:
+        assert Substitution().all_assignable([given], [wanted]) == Substitution().assignable(given, wanted)
+        assert Substitution().all_assignable([given, INT], [wanted, INT]) == Substitution().assignable(given, wanted)

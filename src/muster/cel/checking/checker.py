@@ -102,8 +102,11 @@ class _Checker:
         self._hide_cross_type = not env.options.cross_type_comparisons
 
     def final_types(self) -> dict[int, Type]:
-        apply = self._substitution.apply
-        return {node_id: apply(found, unbound_to_dyn=True) for node_id, found in self._types.items()}
+        apply, parameter = self._substitution.apply, Kind.TYPE_PARAM
+        return {
+            node_id: apply(found, unbound_to_dyn=True) if found.params or found.kind is parameter else found
+            for node_id, found in self._types.items()
+        }
 
     def _error(self, node_id: int, message: str) -> None:
         self.diagnostics.append(Diagnostic(message, self._tree.offsets.get(node_id, 0)))
@@ -118,7 +121,7 @@ class _Checker:
     def fresh_variable(self) -> Type:
         number = self._variables
         self._variables += 1
-        return types.type_param(f"_var{number}")
+        return Type(Kind.TYPE_PARAM, f"_var{number}")
 
     def walk(self, node: Expr) -> Walk[Expr]:
         match node:

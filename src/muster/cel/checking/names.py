@@ -5,7 +5,9 @@ The checker asks; the rules are cel-go's. A leading dot means the outermost name
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from muster.cel.checking.types import Kind, type_of_type
 from muster.cel.syntax.tree import Ident, Reference, Select
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from muster.cel.syntax.tree import Expr
 
 
-class Meaning(NamedTuple):
+class Meaning(Struct, frozen=True):
     """The type of what was found, and how the back ends refer to it."""
 
     type: Type

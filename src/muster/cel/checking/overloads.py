@@ -5,14 +5,16 @@ Called by the checker for every call. Several overloads fit when arguments are d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from muster.cel.checking.types import DYN, Kind
+from msgspec import Struct
+
+from muster.cel.checking.types import DYN
 from muster.cel.checking.unification import is_dyn, renamed
 from muster.cel.costs.compile_budget import PER_OVERLOAD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from muster.cel.checking.types import Type
     from muster.cel.checking.unification import Substitution
@@ -28,29 +30,17 @@ CROSS_TYPE_COMPARISONS = frozenset(
 )
 
 
-class Resolution(NamedTuple):
+class Resolution(Struct, frozen=True):
     """The overloads that fit, and the type of the call: dyn when they disagree."""
 
     type: Type
     overload_ids: tuple[str, ...]
 
 
-def _parameters(overload: Overload) -> Iterator[str]:
-    """The names of the type parameters, each once, in the order of their appearance."""
-    seen: set[str] = set()
-    waiting = [overload.result, *reversed(overload.args)]
-    while waiting:
-        found = waiting.pop()
-        if found.kind is Kind.TYPE_PARAM and found.name not in seen:
-            seen.add(found.name)
-            yield found.name
-        waiting.extend(reversed(found.params))
-
-
 def _instance(overload: Overload, fresh_variable: Callable[[], Type]) -> tuple[tuple[Type, ...], Type]:
     """The signature of a generic overload with type variables of its own."""
-    names = {name: fresh_variable() for name in _parameters(overload)}
-    return tuple(renamed(argument, names) for argument in overload.args), renamed(overload.result, names)
+    names = {name: fresh_variable() for name in overload.parameters}
+    return tuple([renamed(argument, names) for argument in overload.args]), renamed(overload.result, names)
 
 
 def resolved(
@@ -64,18 +54,18 @@ def resolved(
 ) -> Resolution | None:
     """What a call with these arguments means, or None when no overload fits."""
     result: Type | None = None
+    spend, assignable = substitution.budget.spend, substitution.all_assignable
     overload_ids: list[str] = []
     for overload in function.overloads:
         if overload.member is not member or (hide_cross_type and overload.id in CROSS_TYPE_COMPARISONS):
             continue
-        substitution.budget.spend(PER_OVERLOAD)
-        wanted, returned = (
-            _instance(overload, fresh_variable) if overload.is_generic else (overload.args, overload.result)
-        )
-        if not substitution.all_assignable(given, wanted):
+        spend(PER_OVERLOAD)
+        generic = overload.parameters
+        wanted, returned = _instance(overload, fresh_variable) if generic else (overload.args, overload.result)
+        if not assignable(given, wanted):
             continue
         overload_ids.append(overload.id)
-        if overload.is_generic:
+        if generic:
             returned = substitution.apply(returned)
         if result is None:
             result = returned

@@ -15,8 +15,12 @@ from muster.values.arguments import expected
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_PARAMETER = Kind.TYPE_PARAM
 _WILDCARDS = frozenset((Kind.DYN, Kind.ANY, Kind.ERROR))
 _DYNAMIC = frozenset((Kind.DYN, Kind.ANY))
+_PLAIN = frozenset(
+    (Kind.BOOL, Kind.BYTES, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.STRING, Kind.TIMESTAMP, Kind.UINT)
+)
 _PARAMETRIC = frozenset((Kind.OPAQUE, Kind.LIST, Kind.MAP, Kind.TYPE))
 _CONTAINERS = frozenset((Kind.OPAQUE, Kind.LIST, Kind.MAP))
 _NULLABLE = frozenset((Kind.NULL, Kind.OPAQUE, Kind.STRUCT, Kind.DURATION, Kind.TIMESTAMP, Kind.WRAPPER))
@@ -47,11 +51,11 @@ def displayed(shown: Type) -> str:
 
 def renamed(candidate: Type, names: dict[str, Type]) -> Type:
     """The type with its parameters replaced by others."""
-    if candidate.kind is Kind.TYPE_PARAM:
+    if candidate.kind is _PARAMETER:
         return names.get(candidate.name, candidate)
     if not candidate.params:
         return candidate
-    return Type(candidate.kind, candidate.name, tuple(renamed(parameter, names) for parameter in candidate.params))
+    return Type(candidate.kind, candidate.name, tuple([renamed(parameter, names) for parameter in candidate.params]))
 
 
 def _is_equal_or_less_specific(first: Type, second: Type) -> bool:
@@ -98,7 +102,21 @@ class Substitution:
         return self._kept(self._fits(given, wanted))
 
     def all_assignable(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
-        return len(given) == len(wanted) and self._kept(all(map(self._fits, given, wanted)))
+        if len(given) != len(wanted):
+            return False
+        for one, other in zip(given, wanted, strict=True):
+            kind, wanted_kind = one.kind, other.kind
+            if wanted_kind in _PLAIN and (kind in _PLAIN or kind in _WILDCARDS):  # as most are
+                self._visits += 1
+                if self._visits == TYPES_PER_UNIT:
+                    self._visits = 0
+                    self.budget.spend(1)
+                fits = kind is wanted_kind or kind in _WILDCARDS
+            else:
+                fits = self._fits(one, other)
+            if not fits:
+                return self._kept(fits=False) if self._undo else False
+        return self._kept(fits=True) if self._undo else True
 
     def _kept(self, fits: bool) -> bool:
         if not fits:
@@ -116,7 +134,7 @@ class Substitution:
 
     def apply(self, to: Type, *, unbound_to_dyn: bool = False) -> Type:
         """The type with every parameter replaced by what it stands for."""
-        while to.kind is Kind.TYPE_PARAM:
+        while to.kind is _PARAMETER:
             meaning = self._meaning.get(to.name)
             if meaning is None:
                 return DYN if unbound_to_dyn else to
@@ -140,15 +158,20 @@ class Substitution:
             self.budget.spend(1)
 
     def _fits(self, given: Type, wanted: Type) -> bool:
-        self._visit()
+        self._visits += 1  # as _visit does: this is asked most of all
+        if self._visits == TYPES_PER_UNIT:
+            self._visits = 0
+            self.budget.spend(1)
         given_kind, wanted_kind = given.kind, wanted.kind
-        if wanted_kind is Kind.TYPE_PARAM:
+        if wanted_kind is _PARAMETER:
             fits, known = self._fits_parameter(given, wanted)
             if fits or known:
                 return fits
-        if given_kind is Kind.TYPE_PARAM:
+        if given_kind is _PARAMETER:
             return self._fits_parameter(wanted, given)[0]
         if given_kind in _WILDCARDS or wanted_kind in _WILDCARDS:
+            return True
+        if given is wanted and not given.params:
             return True
         if given.kind is Kind.NULL:
             return wanted.kind in _NULLABLE
@@ -169,11 +192,11 @@ class Substitution:
 
     def _fits_parameter(self, other: Type, parameter: Type) -> tuple[bool, bool]:
         """Whether the parameter can stand for the other type, and whether it already stood for one."""
-        if other.kind is Kind.TYPE_PARAM and other.name == parameter.name:
+        if other.kind is _PARAMETER and other.name == parameter.name:
             return True, True
         meaning = self._meaning.get(parameter.name)
         if meaning is not None:
-            if other == meaning:
+            if other is meaning or other == meaning:
                 return True, True
             if not self._fits(other, meaning):
                 return False, True
@@ -188,7 +211,7 @@ class Substitution:
 
     def _occurs(self, parameter: Type, within: Type) -> bool:
         self._visit()
-        if within.kind is Kind.TYPE_PARAM:
+        if within.kind is _PARAMETER:
             if within.name == parameter.name:
                 return True
             meaning = self._meaning.get(within.name)

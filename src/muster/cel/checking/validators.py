@@ -44,6 +44,13 @@ _FORMATTED = frozenset(
 )
 
 
+def _is_called(name: str, checked: CheckedTree, env: Env) -> bool:
+    """Whether an overload of the function is called at all: this is told sooner than by looking at every node."""
+    function = env.functions.get(name)
+    known = () if function is None else {overload.id for overload in function.overloads}
+    return any(not known.isdisjoint(found.overload_ids) for found in checked.references.values()) if known else False
+
+
 def _literal_arguments(checked: CheckedTree, function: str) -> Iterator[tuple[Call, Literal]]:
     """The calls of a function whose first argument is a literal."""
     for node in descendants(checked.expr):
@@ -190,7 +197,8 @@ def format_literals(
     """
 
     def validate(checked: CheckedTree, env: Env) -> Iterator[Diagnostic]:
-        del env
+        if not _is_called("format", checked, env):
+            return
         for node in descendants(checked.expr):
             if not isinstance(node, Call) or node.function != "format":
                 continue

@@ -9,7 +9,6 @@ A unit is about 10 microseconds, whichever stage takes it: reading, checking, pl
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.meter import new_meter
@@ -18,8 +17,6 @@ from muster.source import Diagnostic
 from muster.values.arguments import expected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from muster.cel.costs.meter import Meter
     from muster.source import Source
 
@@ -70,17 +67,28 @@ def budget_of(given: CompileBudget | None) -> CompileBudget:
     return expected(given, CompileBudget, "budget", "a CompileBudget")
 
 
-@contextmanager
-def limited(budget: CompileBudget, source: Source) -> Iterator[None]:
+class limited:  # noqa: N801 - used as a function, and quicker than a generator that is one
     """Tells a spent budget as what is wrong with the expression."""
-    try:
-        yield
-    except (CompileBudgetSpentError, BudgetExceededError):
-        message = (
-            f"compiling takes more than the {budget.limit} steps that the expressions of one object may take together: "
-            "shorten it, chain fewer optMap() and optFlatMap(), or use smaller patterns"
-        )
-        raise InvalidExpressionError(source, (Diagnostic(message),)) from None
-    except RecursionError:
-        message = "the expression or the types in it nest too deeply"
-        raise InvalidExpressionError(source, (Diagnostic(message),)) from None
+
+    __slots__ = ("_budget", "_source")
+
+    def __init__(self, budget: CompileBudget, source: Source) -> None:
+        self._budget = budget
+        self._source = source
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        if failed is None:
+            return
+        if issubclass(failed, (CompileBudgetSpentError, BudgetExceededError)):
+            message = (
+                f"compiling takes more than the {self._budget.limit} steps that the expressions of one object may take "
+                "together: shorten it, chain fewer optMap() and optFlatMap(), or use smaller patterns"
+            )
+        elif issubclass(failed, RecursionError):
+            message = "the expression or the types in it nest too deeply"
+        else:
+            return
+        raise InvalidExpressionError(self._source, (Diagnostic(message),)) from None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import SELECT
+from muster.cel.generating.support import follow, walk
 from muster.cel.generating.writer import Function, Val, Writer
 from muster.cel.running import plan as p
 
@@ -79,15 +81,12 @@ class AttributeWriter:
         target = writer.temporary()
         key = self.constants.add(name)
         path = "".join(f"[{self.constants.add(field)}]" for field in fields)
-        with writer.block("try:"):
-            writer.pending = 0
-            writer.line(f"{target} = v[{key}]{path}")
-        writer.line("except LOOKUP:")
+        writer.line(f"try: {target} = v[{key}]{path}")
         if fields:
-            keys = self.constants.add(tuple(fields))
-            writer.line(f" {target}, c = follow(c, v, {key}, {keys}, {self.strict})")
+            following = self.constants.add(partial(follow, name, tuple(fields), self.strict))
+            writer.line(f"except LOOKUP: {target}, c = {following}(c, v)")
         else:
-            writer.line(f" {target} = missing_variable({key})")
+            writer.line(f"except LOOKUP: {target} = missing_variable({key})")
         writer.charge(SELECT * len(fields))
         return Val(target)
 
@@ -98,11 +97,9 @@ class AttributeWriter:
         base = self.named(start)
         target = writer.temporary()
         path = "".join(f"[{self.constants.add(field)}]" for field in fields)
-        keys = self.constants.add(tuple(fields))
-        writer.line("try:")
-        writer.line(f" {target} = {base}{path}")
-        writer.line("except LOOKUP:")
-        writer.line(f" {target}, c = walk(c, {base}, {keys}, {self.strict})")
+        walking = self.constants.add(partial(walk, tuple(fields), self.strict))
+        writer.line(f"try: {target} = {base}{path}")
+        writer.line(f"except LOOKUP: {target}, c = {walking}(c, {base})")
         writer.charge(SELECT * len(fields))
         return Val(target)
 
@@ -224,11 +221,8 @@ class AttributeWriter:
         writer = self.writer
         key = self._key(value)
         if type(value) is str:
-            writer.line("try:")
-            writer.line(f" {target} = {target}[{key}]")
-            writer.line("except LOOKUP:")
-            writer.line(f" {target}, n = step({target}, {key}, {self.strict})")
-            writer.line(" c += n")
+            writer.line(f"try: {target} = {target}[{key}]")
+            writer.line(f"except LOOKUP: {target}, n = step({target}, {key}, {self.strict}); c += n")
         elif type(value) is int and value >= 0:
             fast = f"{target} = {target}[{key}]"
             self._adjusted(target, f"list and len({target}) > {key}", fast, f"step({target}, {key}, {self.strict})")

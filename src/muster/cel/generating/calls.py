@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.checking.types import Kind
@@ -9,6 +10,7 @@ from muster.cel.costs.meter import PARSING, PARSING_UNITS, new_meter
 from muster.cel.costs.runtime import EQUALITY, LIST
 from muster.cel.generating.comparisons import ComparisonWriter, is_small, is_surely
 from muster.cel.generating.memos import MEMO_TEXT, QUICK_TEXT, Question, costs_by_length, memo_of, quick_of
+from muster.cel.generating.support import call
 from muster.cel.generating.writer import Val
 from muster.cel.running import plan as p
 from muster.cel.values import type_of
@@ -74,6 +76,7 @@ _ANYTHING = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
 _NAMED = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.TIMESTAMP, Kind.DURATION})
 _SCALARS = frozenset({Kind.BOOL, Kind.INT})
 _SIZED = frozenset({Kind.STRING, Kind.BYTES, Kind.LIST, Kind.MAP})
+_CLASSES = {Kind.BOOL: "bool", Kind.BYTES: "bytes", Kind.DOUBLE: "float", Kind.INT: "int", Kind.STRING: "str"}
 _RESULT_KINDS = {Kind.BOOL: "bool", Kind.INT: "int", Kind.STRING: "str", Kind.DOUBLE: "float"}
 
 
@@ -242,10 +245,8 @@ class CallWriter(ComparisonWriter):
             if not node.cost.needs_result:
                 self._charge_before(node, codes)
             arguments = (writer.meter, *codes) if overload.metered else codes
-            writer.line("try:")
-            writer.line(f" {target} = {implementation}({', '.join(arguments)})")
-            writer.line("except E as error:")
-            writer.line(f" {target} = fail(error)")
+            writer.line(f"try: {target} = {implementation}({', '.join(arguments)})")
+            writer.line(f"except E: {target} = failed()")
             if node.cost.needs_result:
                 price = f"{self.constants.add(node.cost)}({writer.meter}, ({', '.join(codes)},), {target})"
                 writer.charge_now(node.cost.inline.format(*codes, result=target, otherwise=price) or price)
@@ -304,11 +305,9 @@ class CallWriter(ComparisonWriter):
 
     def _slow_call(self, node: p.Invoke, values: list[Val], target: str) -> None:
         writer = self.writer
-        invocation = self.constants.add(node.invocation)
-        price = self.constants.add(node.cost)
-        codes = "".join(f"{value.code}, " for value in values)
-        cost = writer.cost_so_far()
-        writer.line(f"{target}, c = call({invocation}, {price}, ({codes}), {cost}, limit, {writer.meter})")
+        calling = self.constants.add(partial(call, node.invocation, node.cost, writer.taken()))
+        codes = ", ".join(["c", "limit", writer.meter, *[value.code for value in values]])
+        writer.line(f"{target}, c = {calling}({codes})")
 
     def _only_overload(self, node: p.Invoke) -> Overload | None:
         wanted = node.invocation.overload_id
@@ -378,21 +377,29 @@ class CallWriter(ComparisonWriter):
         constants = [arg.value for arg in read.args[1:] if isinstance(arg, p.Const)]
         target = writer.temporary()
         is_text = f"{text}.__class__ is str and len({text})"
+        asking, pending = "", 0  # what is asked where it is certain to be answered; what the cost has in it
         quick = quick_of(overload, read.cost, constants, question)
         if quick is not None:
             longest = min(quick.longest, QUICK_TEXT)
-            costs = self.constants.add(costs_by_length(read.cost, constants, question, longest))
+            pending, writer.pending = writer.pending, 0
+            table = tuple([pending + cost for cost in costs_by_length(read.cost, constants, question, longest)])
             asked = quick.code.format(text, *map(self.constants.add, (quick.function, *quick.constants)))
-            writer.line(f"{target} = {asked} if {is_text} <= {longest} else None")
-            answered, cost = f"{target} is not None", f"{costs}[len({text})]"
+            answered, cost = f"{target} is not None", f"{self.constants.add(table)}[len({text})]"
+            if quick.where:
+                answered, asking = f"{is_text} <= {longest} and {quick.where.format(text)}", f"{target} = {asked}"
+            else:
+                writer.line(f"{target} = {asked} if {is_text} <= {longest} else None")
         else:
             memo = memo_of(overload, read.cost, constants, question)
             pair = f"{self.constants.add(memo.known)}({text}) or {self.constants.add(memo.learn)}({text})"
             writer.line(f"{target}, n = {pair} if {is_text} < {MEMO_TEXT} else NOT_REMEMBERED")
             answered, cost = f"{target} is not TOO_MUCH", "n"
         with writer.block(f"if {answered}:"):
+            if asking:
+                writer.line(asking)
             self._spend_on_parsing(read)
             writer.charge_now(cost)
+        writer.pending += pending
         with writer.block("else:"):
             self._slow_call(read, [Val(text), *map(self.constant, constants)], target)
             if question is not None:
@@ -471,13 +478,7 @@ def _guards(values: list[Val], classes: tuple[str, ...]) -> list[str]:
 
 
 def _class_of(kind: Kind) -> str | None:
-    return {
-        Kind.BOOL: "bool",
-        Kind.BYTES: "bytes",
-        Kind.DOUBLE: "float",
-        Kind.INT: "int",
-        Kind.STRING: "str",
-    }.get(kind)
+    return _CLASSES.get(kind)
 
 
 def _result_kind(overload: Overload | None) -> str | None:

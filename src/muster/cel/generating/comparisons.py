@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import traversal
+from muster.cel.generating.support import equal, equal_to
 from muster.cel.generating.writer import Val
 from muster.cel.running import plan as p
 
@@ -96,9 +98,13 @@ class ComparisonWriter:
 
     def slow_equality(self, node: p.Equality, left: str, right: str, target: str) -> None:
         writer = self.writer
-        price = self.constants.add(node.cost)
-        cost = writer.cost_so_far()
-        writer.line(f"{target}, c = equal({left}, {right}, {node.negated}, {price}, {cost}, limit, {writer.meter})")
+        if isinstance(node.right, p.Const):
+            comparing = partial(equal_to, node.negated, node.cost, writer.taken(), node.right.value)
+            operands = left
+        else:
+            comparing = partial(equal, node.negated, node.cost, writer.taken())
+            operands = f"{left}, {right}"
+        writer.line(f"{target}, c = {self.constants.add(comparing)}(c, limit, {writer.meter}, {operands})")
 
 
 def is_small(node: p.Node) -> bool:

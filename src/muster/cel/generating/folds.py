@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.runtime import LIST, MAP, SELECT
-from muster.cel.generating.writer import Val
+from muster.cel.generating.support import note
+from muster.cel.generating.writer import OUTERMOST, Val
 from muster.cel.running import plan as p
 
 if TYPE_CHECKING:
-    from muster.cel.generating.writer import Writer
+    from muster.cel.generating.writer import Constants, Writer
     from muster.cel.syntax.walking import Walk
     from muster.cel.values.value import Value
 
@@ -18,6 +20,7 @@ class FoldWriter:
     """The part of the generator that writes loops and bound variables."""
 
     writer: Writer
+    constants: Constants
     scope: list[str]
     growing: set[int]
     steady: set[int]
@@ -40,21 +43,25 @@ class FoldWriter:
             return (yield from self._bind(node))
         writer = self.writer
         new_meter, writer.new_meter = writer.new_meter, ""
-        if new_meter:
-            writer.line(f"w = w or {new_meter}")  # not again and again in the loop
+        if new_meter:  # not again and again in the loop
+            if writer.indent > OUTERMOST:
+                writer.line(f"w = w or {new_meter}")
+            else:
+                writer.begins_with_meter = True
         over = self.named((yield self.node(node.range)))
         iterator = writer.temporary()
-        target = writer.temporary()
         if node.second is None:
             writer.line(f"{iterator} = iter({over}) if {over}.__class__ is list else iterate({over})")
         else:
             writer.line(f"{iterator} = iter(enumerate({over})) if {over}.__class__ is list else iterate_pairs({over})")
-        with writer.block(f"if {iterator}.__class__ is E:"):
-            writer.line(f"{target} = {iterator}")
+        writer.flush()
+        # Where the accumulator is the result, it is so under its own name.
+        target = f"s{node.accumulator}" if _reads(node.result, node.accumulator) else writer.temporary()
+        writer.line(f"if {iterator}.__class__ is E: {target} = {iterator}")
         with writer.block("else:"):
             quantifier = _quantifier(node)
             if quantifier is not None:
-                yield self._quantified(node, quantifier, iterator, target)
+                yield self._quantified(node, quantifier, iterator)
             else:
                 yield self._general_fold(node, iterator, target)
         writer.joined()
@@ -62,52 +69,42 @@ class FoldWriter:
         return Val(target)
 
     def _enter(self, node: p.Fold) -> None:
-        slots = [node.accumulator, node.first] + ([node.second] if node.second is not None else [])
-        self.scope.extend(f"s{slot}" for slot in slots)
-        self.steady.update(slots[1:])
+        variables = [node.first] if node.second is None else [node.first, node.second]
+        self.scope += [f"s{slot}" for slot in (node.accumulator, *variables)]
+        self.steady.update(variables)
 
-    def _leave(self, node: p.Fold) -> None:
-        for _ in range(3 if node.second is not None else 2):
-            self.scope.pop()
+    def _leave_turn(self, node: p.Fold) -> None:
+        """Behind the loop there is the accumulator and no element, as there may have been none."""
+        del self.scope[-1 if node.second is None else -2 :]
 
     def _loop_head(self, node: p.Fold, iterator: str) -> str:
         names = f"s{node.first}" if node.second is None else f"s{node.first}, s{node.second}"
         return f"for {names} in {iterator}:"
 
-    def _quantified(self, node: p.Fold, quantifier: tuple[p.Node, bool, int], iterator: str, target: str) -> Walk[None]:
+    def _quantified(self, node: p.Fold, quantifier: tuple[p.Node, bool, int], iterator: str) -> Walk[None]:
         """all() and exists(): the loop ends on the deciding element, and an error counts only if none decides."""
         predicate, decisive, condition_cost = quantifier
         writer = self.writer
         accumulator = f"s{node.accumulator}"
         writer.line(f"{accumulator} = {not decisive}")
-        for slot in (node.first, node.second):
-            if slot is not None:
-                writer.line(f"s{slot} = None")
         self._enter(node)
-        writer.flush()
         with writer.block(self._loop_head(node, iterator)):
             writer.loops += 1
+            writer.line("if c > limit: raise Limit")
             writer.charge(condition_cost + SELECT)
             value = yield self._predicate(predicate, decisive)
             name = self.named(value)
             writer.flush()
             # Most elements decide nothing, so that is what is looked at first.
+            noted = self.constants.add(partial(note, decisive, condition_cost))
             writer.line(f"if {name} is not {not decisive}:")
-            writer.line(f" if {name} is {decisive}:")
-            writer.line(f"  {accumulator} = {decisive}")
-            # cel-go sees that it is decided only when it looks at the next element, if there is one.
-            writer.line(f"  {self._loop_head(node, iterator)}")
-            writer.line(f"   c += {condition_cost}")
-            writer.line("   break")
-            writer.line("  break")
-            if value.fails or value.kind != "bool":
-                writer.line(f" if {accumulator} is {not decisive}: {accumulator} = bool_error({name})")
-            writer.line("if c > limit: raise Limit")
+            writer.line(f" {accumulator}, c = {noted}(c, {accumulator}, {name}, {iterator})")
+            writer.line(f" if {accumulator} is {decisive}: break")
             writer.loops -= 1
         writer.pending = 0
-        self._leave(node)
+        self._leave_turn(node)
+        self.scope.pop()
         writer.charge(SELECT)
-        writer.line(f"{target} = {accumulator}")
 
     def _predicate(self, predicate: p.Node, decisive: bool) -> Walk[Val]:
         """The predicate of a loop. `a && b` under exists() goes on to the next element as soon as `a` is false."""
@@ -133,14 +130,12 @@ class FoldWriter:
         One of the form `e.field == "text"` is what most elements fail, so that has code of its own.
         """
         writer = self.writer
-        skipping = (" if c > limit: raise Limit", " continue")
         text = _compared_text(node) if isinstance(node, p.Equality) and node.negated is not decisive else None
         if text is None or not isinstance(node, p.Equality):
             value: Val = yield self.node(node)
             name = self.named(value)
             writer.flush()
-            for line in (f"if {name} is {not decisive}:", *skipping):
-                writer.line(line)
+            writer.line(f"if {name} is {not decisive}: continue")
             return Val(name, value.kind, value.fails)
         operand: Val = yield self.node(node.left)
         name, constant = self.named(operand), self.constant(text)
@@ -148,8 +143,8 @@ class FoldWriter:
         with writer.block(f"if {name}.__class__ is str:"):
             self.charge_comparison("str", node.left, node.right, name, constant.code)
             writer.flush()
-            for line in (f"if {name} != {constant.code}:", *skipping, f"{target} = {decisive}"):
-                writer.line(line)
+            writer.line(f"if {name} != {constant.code}: continue")
+            writer.line(f"{target} = {decisive}")
         with writer.block("else:"):
             self.slow_equality(node, name, constant.code, target)
             writer.line(f"if {target} is {not decisive}: continue")
@@ -165,25 +160,24 @@ class FoldWriter:
         else:
             init = yield self.node(node.init)
             writer.line(f"{accumulator} = {init.code}")
-        for slot in (node.first, node.second):
-            if slot is not None:
-                writer.line(f"s{slot} = None")
         self._enter(node)
         writer.flush()
         with writer.block(self._loop_head(node, iterator)):
             writer.loops += 1
+            writer.line("if c > limit: raise Limit")
             condition = yield self.node(node.condition)
             if condition.code != "True":
                 writer.flush()
                 writer.line(f"if {condition.code} is False: break")
             yield self._accumulated(node.step, accumulator)
             writer.flush()
-            writer.line("if c > limit: raise Limit")
             writer.loops -= 1
         writer.pending = 0
+        self._leave_turn(node)
         result = yield self.node(node.result)
-        writer.line(f"{target} = {result.code}")
-        self._leave(node)
+        if result.code != target:
+            writer.line(f"{target} = {result.code}")
+        self.scope.pop()
 
     def _accumulated(self, step: p.Node, accumulator: str) -> Walk[None]:
         """The next value of the accumulator. A choice that leaves it as it is, as filter() does, assigns nothing."""
@@ -194,7 +188,8 @@ class FoldWriter:
                 for head, branch in ((f"if {condition} is True:", truthy), (f"elif {condition} is False:", falsy)):
                     with writer.block(head):
                         yield self._assigned(branch, accumulator)
-                with writer.block("else:"):
+                otherwise = f"elif {condition} is not False:" if writer.drop_empty_block() else "else:"
+                with writer.block(otherwise):
                     writer.line(f"{accumulator} = bool_error({condition})")
                 writer.joined()
                 writer.charge(step.charge)

@@ -18,9 +18,9 @@ from muster.cel.generating.attributes import AttributeWriter
 from muster.cel.generating.calls import CallWriter
 from muster.cel.generating.folds import FoldWriter
 from muster.cel.generating.support import NAMESPACE
-from muster.cel.generating.writer import Constants, Function, Val, Writer
+from muster.cel.generating.writer import OUTERMOST, Constants, Function, Val, Writer, constant_names
 from muster.cel.running import plan as p
-from muster.cel.syntax.walking import Walk, run
+from muster.cel.syntax.walking import Walk, finished, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,8 +51,7 @@ def generate(
 ) -> Callable[[Mapping[str, Value], int], tuple[Value, int]]:
     """A function of the variables and the cost limit, giving the value (or the error, as a value) and the cost."""
     functions, constants = functions_of(plan, types, work_limit, budget)
-    namespace = dict(NAMESPACE)
-    namespace.update((f"k{index}", value) for index, value in enumerate(constants))
+    namespace = {**NAMESPACE, **dict(zip(constant_names(len(constants)), constants, strict=True))}
     for text in functions:  # one by one: compiling a big text as a whole takes far more memory
         # Written by this package from fixed pieces; nothing in it comes from the expression.
         exec(_kept_code(text) if len(text) <= _LONGEST_KEPT else _code(text), namespace)  # noqa: S102
@@ -98,13 +97,14 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
 
     def program(self, plan: p.Plan) -> tuple[list[str], list[Value]]:
         writer = self.writer
-        writer.indent = 2
+        writer.indent = OUTERMOST
         result = run(self.node(plan.node))
         writer.flush()
         writer.line("if c > limit: raise Limit")
         writer.line(f"return {result.code}, c")
-        head = ["def run(v, limit):", " c = 0", " w = None", " try:"]
-        tail = [" except Budget as spent:", "  return spent, limit + 1"]
+        meter = writer.new_meter if writer.begins_with_meter else "None"
+        head = ["def run(v, limit):", " c = 0", f" w = {meter}", " try:"]
+        tail = [" except Budget: return over_budget(limit)"]
         last = "\n".join((*head, *writer.function.lines, *tail))
         texts = [
             "\n".join((f"def {function.name}({', '.join(function.parameters)}):", *function.lines))
@@ -117,37 +117,43 @@ class Generator(AttributeWriter, CallWriter, FoldWriter):
         if not isinstance(node, p.Const) and (
             writer.indent > MAX_INDENT or writer.loops > MAX_LOOPS or len(writer.function.lines) > MAX_LINES
         ):
-            return (yield from self.outlined(node))
+            return self.outlined(node)
         match node:
             case p.Const():
-                return self.constant(node.value)
+                return finished(self.constant(node.value))
             case p.Attribute():
-                return (yield from self.attribute(node))
+                return self.attribute(node)
             case p.Logic():
-                return (yield from self._logic(node))
+                return self._logic(node)
             case p.Equality():
-                return (yield from self.equality(node))
+                return self.equality(node)
             case p.Invoke():
-                return (yield from self.invoke(node))
+                return self.invoke(node)
             case p.NotFalse():
-                arg = yield self.node(node.arg)
-                writer.charge(node.cost)
-                return Val(f"({arg.code} is not False)", "bool", fails=False)
+                return self._not_false(node)
             case p.OptionalElse():
-                return (yield from self._optional_else(node))
+                return self._optional_else(node)
             case p.Membership():
-                return (yield from self._membership(node))
+                return self._membership(node)
             case p.MakeList():
-                return (yield from self._make_list(node))
+                return self._make_list(node)
             case p.MakeMap():
-                return (yield from self._make_map(node))
+                return self._make_map(node)
             case p.Fold():
-                return (yield from self.fold(node))
+                return self.fold(node)
             case p.Block():
-                for slot, part in node.slots:
-                    yield self.deferred(slot, part)
-                result: Val = yield self.node(node.result)
-                return result
+                return self._block(node)
+
+    def _not_false(self, node: p.NotFalse) -> Walk[Val]:
+        arg = yield self.node(node.arg)
+        self.writer.charge(node.cost)
+        return Val(f"({arg.code} is not False)", "bool", fails=False)
+
+    def _block(self, node: p.Block) -> Walk[Val]:
+        for slot, part in node.slots:
+            yield self.deferred(slot, part)
+        result: Val = yield self.node(node.result)
+        return result
 
     def constant(self, value: Value) -> Val:
         if value is True or value is False or value is None:

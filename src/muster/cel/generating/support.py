@@ -1,5 +1,8 @@
 """What generated code calls when the straight way does not do: exact, slower paths with cel-go's errors.
 
+What is known of a place when it is written comes first in such a function, and is bound to it there: CPython takes
+longer to read arguments than to call with them.
+
 Generated functions see exactly the names in NAMESPACE, the constants of their own expression and nothing else; there
 are no builtins beyond the few listed here. Errors are values of class EvaluationError throughout.
 """
@@ -7,6 +10,7 @@ are no builtins beyond the few listed here. Errors are values of class Evaluatio
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
     from muster.cel.running import plan as p
     from muster.cel.values.value import Value
+
+
+_UNSET = object()
 
 
 class LimitReached(BudgetExceededError):  # noqa: N818 - raised in every loop of generated code: short on purpose
@@ -49,17 +56,17 @@ def missing_variable(name: str) -> EvaluationError:
 
 
 def follow(
-    cost: int, variables: Mapping[str, Value], name: str, keys: Sequence[str], strict: bool
+    name: str, keys: Sequence[str], strict: bool, cost: int, variables: Mapping[str, Value]
 ) -> tuple[Value, int]:
     """A variable and the fields behind it, and the cost so far without the steps that are not to be charged."""
     try:
         value = variables[name]
     except KeyError:
         return missing_variable(name), cost - len(keys)
-    return walk(cost, value, keys, strict)
+    return walk(keys, strict, cost, value)
 
 
-def walk(cost: int, value: Value, keys: Sequence[str], strict: bool) -> tuple[Value, int]:
+def walk(keys: Sequence[str], strict: bool, cost: int, value: Value) -> tuple[Value, int]:
     """The fields behind a value; see follow."""
     if value.__class__ is EvaluationError:
         return value, cost - len(keys)
@@ -138,9 +145,9 @@ def opt_presence(value: Value, key: Value, strict: bool = False) -> Value:
 
 
 def equal(
-    left: Value, right: Value, negated: bool, price: Price, cost: int, limit: int, meter: Meter
+    negated: bool, price: Price, pending: int, cost: int, limit: int, meter: Meter, left: Value, right: Value
 ) -> tuple[Value, int]:
-    """Equality of any two operands, and the cost so far."""
+    """Equality of any two operands, and the cost so far with what was pending."""
     result: Value
     if left.__class__ is EvaluationError:
         result = left
@@ -150,16 +157,24 @@ def equal(
         result = call_safely(equals, (meter, left, right))
         if negated:
             result = result is not True
-    cost += price(meter, (left, right), result)
+    cost += pending + price(meter, (left, right), result)
     if cost > limit:
         raise LimitReached
     return result, cost
 
 
-def call(
-    invocation: Invocation, price: Price, args: Sequence[Value], cost: int, limit: int, meter: Meter
+def equal_to(
+    negated: bool, price: Price, pending: int, right: Value, cost: int, limit: int, meter: Meter, left: Value
 ) -> tuple[Value, int]:
-    """Any call with any arguments; the result or its error, and the cost so far."""
+    """The same with a constant on the right."""
+    return equal(negated, price, pending, cost, limit, meter, left, right)
+
+
+def call(
+    invocation: Invocation, price: Price, pending: int, cost: int, limit: int, meter: Meter, *args: Value
+) -> tuple[Value, int]:
+    """Any call with any arguments; the result or its error, and the cost so far with what was pending."""
+    cost += pending
     spend_on_call(meter, invocation.function, args)  # first: to price a call may mean to walk over its arguments
     if not price.needs_result:
         cost += price(meter, args, None)
@@ -176,6 +191,30 @@ def call(
         if cost > limit:
             raise LimitReached
     return result, cost
+
+
+def failed() -> EvaluationError:
+    """The error of an implementation that is being handled, as a value."""
+    error = sys.exception()
+    assert isinstance(error, EvaluationError)  # noqa: S101 - it is called where such a one was caught
+    return as_value(error)
+
+
+def over_budget(limit: int) -> tuple[Value, int]:
+    """What an evaluation gives that has spent a budget: the error that is being handled, and more than the limit."""
+    return sys.exception(), limit + 1
+
+
+def note(
+    decisive: bool, looking: int, cost: int, accumulator: Value, value: Value, iterator: Iterator[Value]
+) -> tuple[Value, int]:
+    """What all() or exists() has found with an element that does not leave it as it is, and the cost so far.
+
+    cel-go sees that it is decided only when it looks at the next element, if there is one.
+    """
+    if value is decisive:
+        return decisive, cost if next(iterator, _UNSET) is _UNSET else cost + looking
+    return bool_error(value) if accumulator is not decisive and accumulator.__class__ is bool else accumulator, cost
 
 
 def iterate(over: Value) -> Value:
@@ -233,7 +272,7 @@ NAMESPACE: dict[str, Value] = {
     "LOOKUP": (KeyError, TypeError, IndexError),
     "MISSING": MISSING,
     "NONE": OPTIONAL_NONE,
-    "UNSET": object(),
+    "UNSET": _UNSET,
     "TOO_MUCH": TOO_MUCH,
     "NOT_REMEMBERED": (TOO_MUCH, 0),
     "KeyError": KeyError,
@@ -249,13 +288,10 @@ NAMESPACE: dict[str, Value] = {
     "list": list,
     "str": str,
     "bool_error": bool_error,
-    "call": call,
     "ceil": math.ceil,
     "dynamic_step": dynamic_step,
-    "equal": equal,
     "exceeded": exceeded,
-    "fail": as_value,
-    "follow": follow,
+    "failed": failed,
     "insert": insert,
     "is_member": is_member,
     "iterate": iterate,
@@ -269,8 +305,8 @@ NAMESPACE: dict[str, Value] = {
     "optional": optional,
     "optional_element": optional_element,
     "optional_entry": optional_entry,
+    "over_budget": over_budget,
     "presence": presence,
     "spend_on_call": spend_on_call,
     "step": step,
-    "walk": walk,
 }

@@ -8,22 +8,37 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from muster.cel.costs.compile_budget import PER_LINE, CompileBudgetSpentError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muster.cel.costs.compile_budget import CompileBudget
     from muster.cel.values.value import Value
 
 
-class Val(NamedTuple):
+OUTERMOST = 2  # what the body of an evaluation is indented by
+
+
+class Val(Struct, frozen=True):
     """Where a value is (a name or a short expression), its Python class if that is certain, and whether it may fail."""
 
     code: str
     kind: str | None = None
     fails: bool = True
     constant: bool = False
+
+
+_NAMES = tuple([f"k{number}" for number in range(100)])
+
+
+def constant_names(count: int) -> Sequence[str]:
+    """What so many constants are called."""
+    return _NAMES[:count] if count <= len(_NAMES) else [f"k{number}" for number in range(count)]
 
 
 class Constants:
@@ -58,6 +73,7 @@ class Writer:
 
     def __init__(self, function: Function, budget: CompileBudget, new_meter: str = "") -> None:
         self.function = function
+        self.begins_with_meter = False
         self.new_meter = new_meter  # how it is made, where the meter of the evaluation may not be there yet
         self.budget = budget
         self.indent = 1
@@ -90,10 +106,10 @@ class Writer:
             self.line(f"c += {self.pending}")
             self.pending = 0
 
-    def cost_so_far(self) -> str:
-        """The cost with what is pending, for a call that gives it back."""
+    def taken(self) -> int:
+        """What is pending, for a call that adds it."""
         pending, self.pending = self.pending, 0
-        return f"c + {pending}" if pending else "c"
+        return pending
 
     def spend(self, units: int) -> None:
         """Work known now."""
@@ -111,6 +127,14 @@ class Writer:
         self.line(head)
         self.indent += 1
         return Block(self)
+
+    def drop_empty_block(self) -> bool:
+        """Take back the last block, if nothing came into it."""
+        lines = self.function.lines
+        if lines[-1].strip() != "pass":
+            return False
+        del lines[-2:]
+        return True
 
     def joined(self) -> None:
         """After the last of the blocks that all paths go through: what was pending before has been written in each."""

@@ -51,7 +51,7 @@ def fault_of(text: str) -> str:
 
 def decode_json(text: str) -> Value:
     """The value; raises InvalidJsonError for what JSON itself would allow, BrokenJsonError for what it would not."""
-    if _nests_too_deeply(text):
+    if len(text) > MAX_DEPTH and _nests_too_deeply(text):
         raise InvalidJsonError("exceeded max depth")
     if "-0" not in text:  # which would lose its sign
         try:

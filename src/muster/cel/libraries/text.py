@@ -35,7 +35,7 @@ def matching_with(units: int, pattern: str) -> Prepared | Quick | None:
     longest = longest_text(found, units)
     if found.ascii_match is None:
         return Prepared(found.found_in, longest)
-    return Quick(found.ascii_match, longest, "({1}({0}) is not None if {0}.isascii() else None)")
+    return Quick(found.ascii_match, longest, "{1}({0}) is not None", where="{0}.isascii()")
 
 
 def contains_text(text: str, part: str) -> bool:

@@ -6,8 +6,9 @@ as values, since CEL's logical operators may still absorb them. Running out of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from muster.cel.checking.types import Kind, Type
 from muster.cel.values import Duration, Timestamp, Uint, compare, format_double, no_such_overload, type_of
@@ -97,8 +98,7 @@ def as_value(error: EvaluationError) -> EvaluationError:
     return error if type(error) is EvaluationError else EvaluationError(str(error), error.kind, error.about)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Invocation:
+class Invocation(Struct, frozen=True, eq=False):
     """A call, bound: `overload_id` is empty when several overloads are possible.
 
     With `until_error` the arguments are evaluated one after the other and the first error ends it, otherwise all of
@@ -112,7 +112,7 @@ class Invocation:
     until_error: bool = False
     strict: bool = True
     terse: bool = False
-    _chosen: dict[tuple[type, ...], Overload] = field(default_factory=dict, init=False, repr=False)
+    _chosen: dict[tuple[type, ...], Overload] = field(default_factory=dict)
 
     def __call__(self, meter: Meter, args: Sequence[Value]) -> Value:
         """The result for the values, or an error as a value."""

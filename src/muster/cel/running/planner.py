@@ -28,7 +28,7 @@ from muster.cel.syntax.tree import (
     StructExpr,
     Tree,
 )
-from muster.cel.syntax.walking import Walk, run
+from muster.cel.syntax.walking import Walk, finished, run
 from muster.cel.values import make_map
 from muster.cel.values.go_types import go_type
 from muster.cel.values.messages import MESSAGES
@@ -132,21 +132,21 @@ class _Planner:
     def node(self, expr: Expr) -> Walk[p.Node]:
         match expr:
             case Literal():
-                return p.Const(expr.id, expr.value)
+                return finished(p.Const(expr.id, expr.value))
             case Ident():
-                return self._ident(expr)
+                return finished(self._ident(expr))
             case Select():
-                return (yield from self._select(expr))
+                return self._select(expr)
             case Call():
-                return (yield from self._call(expr))
+                return self._call(expr)
             case ListExpr():
-                return (yield from self._list(expr))
+                return self._list(expr)
             case MapExpr():
-                return (yield from self._map(expr))
+                return self._map(expr)
             case StructExpr():
-                return (yield from self._message(expr))
+                return self._message(expr)
             case Comprehension():
-                return (yield from self._comprehension(expr))
+                return self._comprehension(expr)
 
     def _nodes(self, exprs: Iterable[Expr]) -> Walk[tuple[p.Node, ...]]:
         nodes: list[p.Node] = []

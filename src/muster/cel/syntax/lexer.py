@@ -6,7 +6,10 @@ Called by the parser. Knows nothing of grammar, literal values or escapes' meani
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # The kinds of tokens, numbered as in cel-go's grammar: error messages list expected tokens in this order.
 EOF = 0
@@ -128,6 +131,7 @@ def tokenize(text: str) -> tuple[list[Token], list[Unrecognized]]:
     position = 0
     end = len(text)
     match_at = _TOKEN.match
+    made: Callable[..., Token] = tuple.__new__  # what Token(…) does, without a call of Python's between
     while position < end:
         found = match_at(text, position)
         if found is None:
@@ -139,11 +143,11 @@ def tokenize(text: str) -> tuple[list[Token], list[Unrecognized]]:
         group = found.lastgroup
         lexeme = found.group()
         if group == "identifier":
-            tokens.append(Token(KEYWORDS.get(lexeme, IDENTIFIER), lexeme, position))
+            tokens.append(made(Token, (KEYWORDS.get(lexeme, IDENTIFIER), lexeme, position)))
         elif group == "symbol":
-            tokens.append(Token(SYMBOLS[lexeme], lexeme, position))
+            tokens.append(made(Token, (SYMBOLS[lexeme], lexeme, position)))
         elif group is not None and group != "hidden":
-            tokens.append(Token(_KINDS[group], lexeme, position))
+            tokens.append(made(Token, (_KINDS[group], lexeme, position)))
         position = found.end()
     tokens.append(Token(EOF, "<EOF>", end))
     return tokens, unrecognized

@@ -49,12 +49,15 @@ def json_tree(meter: Meter, value: Value) -> int:
     containers = [value]
     for item in containers:
         kind = item.__class__
-        if kind is dict or (kind is not list and isinstance(item, Mapping)):  # an abstract class is slow to ask
+        if kind is dict:
             total += MAP
             items = item.values()
-        elif isinstance(item, (list, tuple)):
+        elif kind is list or isinstance(item, (list, tuple)):
             total += LIST
             items = item
+        elif isinstance(item, Mapping):  # an abstract class is slow to ask
+            total += MAP
+            items = item.values()
         else:
             continue
         meter[0] -= len(items)  # each of them is a visit, also those that are not worth a place in the queue

@@ -19,10 +19,10 @@ from muster.values.semver import (
     NUMBERS,
     InvalidVersionError,
     Version,
+    distances,
     is_version,
     parse,
     parse_normalized,
-    plain_numbers,
 )
 
 if TYPE_CHECKING:
@@ -66,10 +66,11 @@ def asked_as(comparison: str) -> Callable[[Prepared, tuple[Value, ...], tuple[Va
         wanted: Version = constants[0].content
         if wanted.pre:
             return None
-        numbers = (wanted.major, wanted.minor, wanted.patch)
-        majors = LEADING_V if True in reading else NUMBERS
-        code = f"({comparison} if (n := {{1}}({{0}}, {{3}})) else {{4}}({{0}}))"
-        return Quick(plain_numbers, otherwise.longest, code, (numbers, majors, otherwise.function))
+        distance = distances((wanted.major, wanted.minor, wanted.patch), LEADING_V if True in reading else NUMBERS)
+        if distance is None:
+            return None
+        code = f"({comparison} if (n := {{1}}({{0}})) is not None else {{2}}({{0}}))"
+        return Quick(distance, otherwise.longest, code, (otherwise.function,))
 
     return asked
 
@@ -90,19 +91,19 @@ _IS_NORMALIZED = call("is_semver_string_bool", (STRING, BOOL), BOOL, is_semver)
 _COMMON = (
     Function(
         "isGreaterThan",
-        (replace(_GREATER, asked=asked_as("n > {2}")),),
+        (replace(_GREATER, asked=asked_as("n > 0")),),
         doc="Whether the first of two quantities or versions is greater.",
         examples={"semver('1.30.0').isGreaterThan(semver('1.9.0'))": True},
     ),
     Function(
         "isLessThan",
-        (replace(_LESS, asked=asked_as("n < {2}")),),
+        (replace(_LESS, asked=asked_as("n < 0")),),
         doc="Whether the first of two quantities or versions is less.",
         examples={"semver('1.0.0-rc.1').isLessThan(semver('1.0.0'))": True},
     ),
     Function(
         "compareTo",
-        (replace(method("semver_compare_to", _PAIR, INT, compare), asked=asked_as("(n > {2}) - (n < {2})")),),
+        (replace(method("semver_compare_to", _PAIR, INT, compare), asked=asked_as("(n > 0) - (n < 0)")),),
         doc="-1, 0 or 1: how two quantities or versions compare. Build metadata does not count.",
         examples={"semver('1.0.0+a').compareTo(semver('1.0.0+b'))": 0},
     ),

@@ -49,9 +49,7 @@ def test_walks_by_calls_and_walks_by_a_stack_meet_in_the_middle(levels: int) -> 
 
 
 def _wrapped(levels: int) -> Walk[str]:
-    if not levels:
-        return (yield _catches())
-    found: str = yield _wrapped(levels - 1)
+    found: str = yield (_wrapped(levels - 1) if levels else _catches())
     return found
 
 

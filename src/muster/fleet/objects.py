@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from muster.selectors.paths import Path
 
 FIRST_CAPACITY: Final = 1024
-MOST_PLAIN: Final = 2**27  # bytes of JSON that are kept as they came
+MOST_PLAIN: Final = 2**28  # bytes of JSON that are kept as they came: of about 100,000 clusters
 _CHUNK: Final = (
     256  # rows that are read or packed in one step: what that takes stays in the cache, and with the process
 )

@@ -45,7 +45,7 @@ _UNKNOWN: Final = b"?"  # what a line says of a section that is None; no JSON do
 
 _Section: TypeAlias = Raw | bytes | UnsetType | None
 """UNSET: the object has no such section. None: nobody has looked since it changed."""
-_Read: TypeAlias = Callable[[list[Raw | bytes]], list[Hashable]]
+_Read: TypeAlias = Callable[[Sequence[Raw | bytes]], list[Hashable]]
 """From sections to what a column holds. Raises one of _UNREADABLE where one of them is not as expected."""
 
 
@@ -189,7 +189,8 @@ class SectionReader:
 
     def values_of_lines(self, lines: Sequence[bytes], objects: Callable[[list[int]], list[bytes]]) -> list[Hashable]:
         """From the lines of some rows; `objects` are those at some of their places."""
-        return self.values([_section(line) for line in lines], objects)
+        is_plain = b"" not in lines and _UNKNOWN not in lines
+        return self.values(lines if is_plain else [_section(line) for line in lines], objects)
 
     def values(self, at_hand: Sequence[_Section], objects: Callable[[list[int]], list[bytes]]) -> list[Hashable]:
         """The same from sections."""
@@ -246,11 +247,11 @@ def _section_reader(path: Path) -> tuple[Path, _Read | None]:
     return path, None
 
 
-def _whole_section(raws: list[Raw | bytes]) -> list[Hashable]:
+def _whole_section(raws: Sequence[Raw | bytes]) -> list[Hashable]:
     return [_value(_ANY.decode(raw)) for raw in raws]
 
 
-def _whole_section_unless_empty(raws: list[Raw | bytes]) -> list[Hashable]:
+def _whole_section_unless_empty(raws: Sequence[Raw | bytes]) -> list[Hashable]:
     return [_value(value) if (value := _ANY.decode(raw)) else _NOT_THERE for raw in raws]
 
 
@@ -262,7 +263,7 @@ def _label_reader(key: str) -> _Read:
     shape = msgspec.defstruct("Labels", [("label", Json | UnsetType, UNSET)], rename={"label": key}, gc=False)
     decode_lines = msgspec.json.Decoder(shape).decode_lines
 
-    def read(raws: list[Raw | bytes]) -> list[Hashable]:
+    def read(raws: Sequence[Raw | bytes]) -> list[Hashable]:
         values: list[Hashable] = list(map(_LABEL, decode_lines(_lines(raws))))
         if len(values) == len(raws) and set(map(type, values)) == {str}:
             return values
@@ -278,7 +279,7 @@ def _label_presence(key: str) -> _Read:
     shape = msgspec.defstruct("Labels", [("label", Raw | UnsetType, UNSET)], rename={"label": key}, gc=False)
     decode_lines = msgspec.json.Decoder(shape).decode_lines
 
-    def read(raws: list[Raw | bytes]) -> list[Hashable]:
+    def read(raws: Sequence[Raw | bytes]) -> list[Hashable]:
         found = decode_lines(_lines(raws))
         return [
             _absent(raw) if labels.label is UNSET else True  # type: ignore[attr-defined]
@@ -292,7 +293,7 @@ def _absent(labels: Raw | bytes) -> Hashable:
     return _NO_LABEL if len(labels) > 2 and bytes(labels)[1:-1].strip() else _NO_LABELS
 
 
-def _lines(raws: list[Raw | bytes]) -> bytes:
+def _lines(raws: Sequence[Raw | bytes]) -> bytes:
     return b"\n".join(raws)
 
 
@@ -302,7 +303,7 @@ def _claim_reader(name: str) -> _Read | None:
         return None
     value_of: dict[bytes, Hashable] = {}
 
-    def read(raws: list[Raw | bytes]) -> list[Hashable]:
+    def read(raws: Sequence[Raw | bytes]) -> list[Hashable]:
         lists, claims = claims_named(written[1:-1], raws)
         if (lists[1:] == lists[:-1]).any():
             raise OtherwiseWrittenError  # several of one name

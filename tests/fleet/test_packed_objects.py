@@ -13,16 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muster.demo.clusters import a_cluster as a_demo_cluster
-from muster.fleet import DELETION, Fleet, objects
+from muster.fleet import DELETION, Fleet, objects, pages
 from muster.fleet.objects import StoredObjects
 from muster.fleet.packing import Packing, is_packed
+from muster.fleet.pages import NO_PAGE
 from muster.fleet.sections import find_sections
 from muster.selectors.paths import claim_path, key_path, label_path, project
 from tests.builders import a_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from muster.values.paths import Path
 
 PATHS: list[Path] = [
@@ -58,17 +57,11 @@ def _encoded(name: str, wave: str | None, claims: Any, version: str, *, indent: 
     return msgspec.json.format(encoded, indent=1) if indent else encoded
 
 
-@pytest.fixture(autouse=True)
-def _small_pages() -> Iterator[None]:
-    with patch.object(objects, "_CHUNK", 3):
-        yield
-
-
 @given(
     first=st.lists(OBJECT, max_size=12), steps=st.lists(STEP, max_size=12), most_plain=st.sampled_from([0, 700, 3000])
 )
 def test_what_is_packed_is_read_as_it_came(first: list[bytes], steps: list[Any], most_plain: int) -> None:
-    with patch.object(objects, "_CHUNK", 3):
+    with patch.object(objects, "_CHUNK", 6), patch.object(pages, "_LEAST", 2), patch.object(pages, "_FEW", 2):
         _compare(first, steps, Fleet(most_plain), Fleet())
 
 
@@ -147,15 +140,16 @@ def test_a_small_fleet_packs_nothing() -> None:
 
 
 def test_pages_that_hardly_anybody_is_left_in_are_given_up() -> None:
-    encoded = [_encoded(f"c{number:02}", "w1", None, "v1") for number in range(30)]
-    stored = StoredObjects(0)
-    for row, each in enumerate(encoded):
-        stored.append()
-        stored.put(row, each)
-    for turn in range(200):
-        stored.put(turn * 7 % 30, encoded[turn * 7 % 30])
-    assert len(stored._pages.after(-1)) <= 30
-    assert stored.of(range(30)) == encoded
+    encoded = [_encoded(f"c{number:03}", "w1", None, "v1") for number in range(1000)]
+    fleet = Fleet(sum(map(len, encoded)) // 10)
+    fleet.put_many(encoded)
+    order = random.Random(2)
+    for _ in range(5000):
+        fleet.put(encoded[order.randrange(1000)])
+    kept = fleet._objects._pages
+    assert sum(len(kept._pages[number].rows) for number in kept.after(NO_PAGE)) < 4 * 1000
+    assert _objects(fleet) == {_name(each): each for each in encoded}
+    _expect_columns(fleet, {_name(each): each for each in encoded})
 
 
 @pytest.mark.parametrize("encoded", [b"{}", b"", b'{"a":"\xc3\xa9"}', b"{%b}" % (b" " * 3_000_000)])

@@ -1,8 +1,8 @@
 """Sections of rows whose objects are packed, many rows to a page: a column of one label reads the labels of all of them
 at once, and unpacks none of the objects.
 
-A page never changes. A row leaves it when its object changes; one that hardly anybody is left in is given up. Knows no
-path and no object.
+A page never changes. A row leaves it when its object changes; one that hardly anybody is left in is given up, so that
+what nobody reads takes no more than some times the room of what somebody does. Knows no path and no object.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NO_PAGE: Final = -1
 _LEVEL: Final = 2
 _LEAST: Final = 4  # of so many rows one must still be there
+_FEW: Final = 32  # rows that are no page
 _NO_ROWS: Final = np.array([], dtype=np.intp)
 
 
@@ -36,6 +37,11 @@ class Page:
     def lines(self, kind: int) -> list[bytes]:
         size, packed = self._kinds[kind]
         return zlib.decompressobj().decompress(packed, max(size, 1)).split(b"\n")
+
+    def part(self, places: NDArray[np.intp]) -> Page:
+        """Of some of its rows alone."""
+        kinds = [self.lines(kind) for kind in range(len(self._kinds))]
+        return Page(self.rows[places], [[lines[place] for place in places.tolist()] for lines in kinds])
 
     def moved(self, rows: NDArray[np.intp]) -> Page:
         """The same sections, of other rows."""
@@ -74,19 +80,26 @@ class Pages:
         self._next += 1
 
     def leave(self, row: int) -> list[int]:
-        """A row is in no page any more. If its page is given up with that: those that were left in it."""
+        """A row is in no page any more. Those that are left in a page that hardly anybody is left in go to one of their
+        own, or are in none either if they are too few: then these are they."""
         number = int(self.of[row])
-        if number == NO_PAGE:
-            return []
         self.of[row] = NO_PAGE
         self._left[number] -= 1
-        rows = self._pages[number].rows
-        if self._left[number] * _LEAST >= len(rows):
+        page = self._pages[number]
+        if self._left[number] * _LEAST >= len(page.rows):
             return []
-        left: list[int] = rows[(rows != NO_PAGE) & (self.of[rows] == number)].tolist()
-        self.of[left] = NO_PAGE
+        places = self._places(number, page)
         del self._pages[number], self._left[number]
+        if len(places) >= _FEW:
+            self.add(page.part(places))
+            return []
+        left: list[int] = page.rows[places].tolist()
+        self.of[left] = NO_PAGE
         return left
+
+    def _places(self, number: int, page: Page) -> NDArray[np.intp]:
+        """Where in a page those rows are that are still in it."""
+        return np.flatnonzero((page.rows != NO_PAGE) & (self.of[page.rows] == number))
 
     def after(self, number: int) -> list[int]:
         """The pages that have come after one."""
@@ -97,8 +110,8 @@ class Pages:
         page = self._pages.get(number)
         if page is None:
             return _NO_ROWS, []
-        known = (page.rows != NO_PAGE) & (page.rows < len(among))
-        places = np.flatnonzero(known & (self.of[page.rows] == number))
+        places = self._places(number, page)
+        places = places[page.rows[places] < len(among)]
         places = places[among[page.rows[places]]]
         if not len(places):
             return _NO_ROWS, []

@@ -157,12 +157,12 @@ class ObjectRows:
     def _take_in(self, row_of: dict[str, int], objects: StoredObjects) -> None:
         if self._names:
             for name, at in row_of.items():
-                encoded = objects.at(at)
+                encoded, objects.stored[at] = objects.at(at), None
                 row = self._row_of.get(name)
                 if row is None:
                     row = self._new_row(name, in_order=False)
-                self._store(row, encoded)
-                objects.put(at, None)
+                if encoded != self._objects.at(row):  # most are what they were
+                    self._store(row, encoded)
         else:
             self._take_first(row_of, objects)
         self._sorted = sorted(self._row_of)

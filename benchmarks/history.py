@@ -45,7 +45,7 @@ def a_world(encoded: list[bytes]) -> PlacementWorld:
     selector = {"selectorType": "LabelSelector", "labelSelector": {}}
     put(world, {"kind": "ManagedClusterSet", "metadata": {"name": "global"}, "spec": {"clusterSelector": selector}})
     put(world, {"kind": "ManagedClusterSetBinding", "metadata": {"name": "global", "namespace": "apps"}})
-    world.put_clusters(encoded)
+    world.fleet.put_many(encoded)
     for number in range(PLACEMENTS):
         text = rf"""managedCluster.metadata.labels["version"].matches('^1\\.(28|29|3[0-2])\\.\\d*$|{number}')"""
         required = {"celSelector": {"celExpressions": [text]}}

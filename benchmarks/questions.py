@@ -178,7 +178,7 @@ async def _observe(directory: Path) -> None:
     world = PlacementWorld()
     world.advance(datetime.now(UTC))
     objects = list(clusters(CLUSTERS))
-    world.put_clusters(objects)
+    world.fleet.put_many(objects)
     everything = {"selectorType": "LabelSelector", "labelSelector": {}}
     for kind, name, spec in (
         ("ManagedClusterSet", {"name": "global"}, {"clusterSelector": everything}),

@@ -18,7 +18,8 @@ import numpy as np
 from muster.fleet.changes import WatchedPaths
 from muster.fleet.columns import Column
 from muster.fleet.masks import Mask
-from muster.fleet.rows import DECODER, FIRST_CAPACITY, ObjectRows
+from muster.fleet.objects import FIRST_CAPACITY, MOST_PLAIN
+from muster.fleet.rows import DECODER, ObjectRows
 from muster.fleet.scores import Score, ScoreTable
 from muster.fleet.sections import DELETION
 from muster.fleet.snapshots import Snapshot
@@ -34,13 +35,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from muster.fleet.objects import StoredObjects
     from muster.selectors import Selector
     from muster.selectors.paths import Path
 
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
-_CHUNK = 256  # rows of a column that are filled in one step: what that takes stays in the cache, and with the process
-_CHUNK_BYTES = 2**22  # and of how much JSON
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
 MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
 
@@ -51,8 +51,8 @@ _NEWCOMER = object()  # holds on to masks and columns while a subscription is ex
 class Fleet(ObjectRows):
     """All objects of one kind that selections are made from."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, most_plain: int = MOST_PLAIN) -> None:
+        super().__init__(most_plain)
         self.scores = ScoreTable()
         self._columns: dict[Path, Column] = {}
         self._masks: dict[Selector, Mask] = {}
@@ -80,10 +80,18 @@ class Fleet(ObjectRows):
 
     def snapshot(self, paths: Iterable[Path] = ()) -> Snapshot:
         """Everything as it is now; columns that are not filled yet are filled at once."""
+        objects = self._objects
         there = np.zeros(self._capacity, dtype=np.bool_)
         there[self.rows()] = True
         codes = {path: self.column(path).codes.copy() for path in paths}
-        snapshot = Snapshot(self._names, self._encoded, self.in_order(there), codes, self._sizes.copy())
+        snapshot = Snapshot(
+            self._names,
+            objects.stored,
+            self.in_order(there),
+            codes,
+            objects.sizes.copy(),
+            objects.plain,
+        )
         self._snapshots.add(snapshot)
         return snapshot
 
@@ -120,7 +128,9 @@ class Fleet(ObjectRows):
                     self._watched.add(path)
             else:
                 columns = [self._open_column(path) for path in reads]
-            mask = self._masks[selector] = Mask(selector, columns, self._capacity, self._peek, lambda: self._sizes)
+            mask = self._masks[selector] = Mask(
+                selector, columns, self._capacity, self._peek, lambda: self._objects.sizes
+            )
             for path in reads:
                 self._mask_readers.setdefault(path, []).append(mask)
             self._unevaluated[selector] = self._fill_mask(mask)
@@ -296,7 +306,12 @@ class Fleet(ObjectRows):
 
     def put_many(self, objects: Iterable[bytes]) -> None:
         """Load many objects at once; nobody is told. Columns and masks are made anew when they are next needed."""
-        self._store_many(objects)
+        loading = self.loading()
+        loading.add(objects)
+        loading.finish()
+
+    def _take_in(self, row_of: dict[str, int], objects: StoredObjects) -> None:
+        super()._take_in(row_of, objects)
         self._unfilled = {path: self._fill(path, column) for path, column in self._columns.items()}
         self._unevaluated = {selector: self._fill_mask(mask) for selector, mask in self._masks.items()}
 
@@ -312,14 +327,15 @@ class Fleet(ObjectRows):
             self._store(row, encoded)
             self.replaced = None
             return self._refresh(row, values, evaluate_all=True)
-        values = self._values_at(name, new, self._changed_paths(row, new))
-        self.replaced = self._encoded[row]
+        before = self._objects.at(row)
+        values = self._values_at(name, new, self._changed_paths(before or b"", new))
+        self.replaced = before
         self._store(row, encoded)
         return self._refresh(row, values)
 
-    def _changed_paths(self, row: int, new: JsonMapping) -> Iterable[Path]:
+    def _changed_paths(self, before: bytes, new: JsonMapping) -> Iterable[Path]:
         try:
-            return self._watched.changed(self.load(row), new)
+            return self._watched.changed(DECODER.decode(before), new)
         except (msgspec.MsgspecError, RecursionError):  # it came with many others, and nobody has looked at it so far
             return {*self._columns, *self._mask_readers}
 
@@ -328,7 +344,7 @@ class Fleet(ObjectRows):
         row = self._row_of.get(name)
         if row is None:
             return _NOBODY
-        self.replaced = self._encoded[row]
+        self.replaced = self._objects.at(row)
         self._free_row(name, row)
         told: set[Hashable] = set()
         for path, column in self._columns.items():
@@ -437,25 +453,14 @@ class Fleet(ObjectRows):
 
     def _fill(self, path: Path, column: Column) -> Iterator[None]:
         """Fill a column from the stored objects, with a pause after every chunk."""
-        read = None if path and path[0] == SCORES else self._sections.reader(path)
-        rows = self.rows()
-        start = 0
-        while start < len(rows):
-            end = self._end_of_chunk(rows, start)
-            # An object has bytes: to look at how many touches no object, and most of those would not be at hand.
-            chunk = rows[start:end][self._sizes[rows[start:end]] > 0]
-            if read is None:
-                values = [self.scores.projection(self._names[row], path) for row in chunk.tolist()]
-            else:
-                values = read(chunk, self._encoded)
-            column.fill(chunk, values)
-            start = end
+        values = self._scores_at(path) if path and path[0] == SCORES else self._objects.values(path)
+        for rows, found in values:
+            column.fill(rows, found)
             yield
 
-    def _end_of_chunk(self, rows: NDArray[np.intp], start: int) -> int:
-        """As many rows as are filled without a pause: fewer where objects are large."""
-        sizes = self._sizes[rows[start : start + _CHUNK]].cumsum()
-        return start + min(int(sizes.searchsorted(_CHUNK_BYTES)) + 1, len(sizes))
+    def _scores_at(self, path: Path) -> Iterator[tuple[NDArray[np.intp], list[Hashable]]]:
+        for rows in self._objects.chunks(self.rows()):
+            yield rows, [self.scores.projection(self._names[row], path) for row in rows.tolist()]
 
     def _grow(self) -> None:
         super()._grow()

@@ -15,18 +15,16 @@ import msgspec
 import numpy as np
 
 from muster.fleet.name_order import NameOrder
-from muster.fleet.sections import Sections, find_sections
+from muster.fleet.objects import FIRST_CAPACITY, MOST_PLAIN, StoredObjects
+from muster.fleet.sections import find_sections
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from muster.fleet.snapshots import Snapshot
-
-FIRST_CAPACITY: Final = 1024
-
 
 DECODER: Final = msgspec.json.Decoder()
 
@@ -34,12 +32,12 @@ DECODER: Final = msgspec.json.Decoder()
 class ObjectRows:
     """All objects of one kind, as the bytes they came in."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_plain: int = MOST_PLAIN) -> None:
+        """Of the JSON, so many bytes are kept as they came; the rest is packed."""
         self.generation = 0  # moves whenever an object comes or goes, and with it the meaning of a row
         self._row_of: dict[str, int] = {}
         self._names: list[str] = []
-        self._encoded: list[bytes | None] = []
-        self._sections = Sections()
+        self._objects = StoredObjects(most_plain)
         self._peeked: tuple[bytes | None, JsonObject] = (None, {})
         self._free: list[int] = []
         self._sorted: list[str] = []
@@ -48,7 +46,6 @@ class ObjectRows:
         self._capacity = FIRST_CAPACITY
         self._snapshots: WeakSet[Snapshot] = WeakSet()  # those that somebody still looks at
         self._followed: list[set[int]] = []
-        self._sizes: NDArray[np.int64] = np.zeros(FIRST_CAPACITY, dtype=np.int64)  # of the objects, in bytes
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -77,7 +74,7 @@ class ObjectRows:
 
     def load(self, row: int) -> JsonObject:
         """The object in a row, decoded."""
-        encoded = self._encoded[row]
+        encoded = self._objects.at(row)
         if encoded is None:
             raise LookupError(f"row {row} holds no object")
         obj: JsonObject = DECODER.decode(encoded)
@@ -85,16 +82,17 @@ class ObjectRows:
 
     def _peek(self, row: int) -> JsonMapping:
         """The object in a row for those who only look: many selectors look at the object that has just changed."""
-        if self._peeked[0] is not self._encoded[row] or self._encoded[row] is None:
-            self._peeked = (self._encoded[row], self.load(row))
+        stored = self._objects.stored[row]
+        if self._peeked[0] is not stored or stored is None:
+            self._peeked = (stored, self.load(row))
         return self._peeked[1]
 
     def encoded(self, rows: Iterable[int]) -> list[bytes]:
         """The objects in these rows as the JSON they came in, without rows that hold none."""
-        return [encoded for row in rows if (encoded := self._encoded[row]) is not None]
+        return self._objects.of(rows)
 
     def encoded_at(self, row: int) -> bytes | None:
-        return self._encoded[row]
+        return self._objects.at(row)
 
     def follow(self) -> set[int]:
         """A set that every row is put into whose object changes from now on; all that have one are in it already.
@@ -106,7 +104,7 @@ class ObjectRows:
     def rows(self) -> NDArray[np.intp]:
         """All rows that hold an object, in ascending order."""
         if self._rows is None:
-            self._rows = np.flatnonzero(self._sizes)  # every object has bytes
+            self._rows = np.flatnonzero(self._objects.sizes)  # every object has bytes
         return self._rows
 
     def in_order(self, mask: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -133,16 +131,15 @@ class ObjectRows:
         return np.fromiter(map(self._row_of.__getitem__, self._sorted), dtype=np.intp, count=len(self._sorted))
 
     def _holds_object(self, row: int) -> bool:
-        return self._encoded[row] is not None
+        return self._objects.stored[row] is not None
 
     def _take_over_rows(self, other: ObjectRows) -> None:
         """Have the same objects in the same rows. Objects and arrays of order are never changed in place."""
         self.generation = other.generation
         self._row_of, self._names = dict(other._row_of), list(other._names)
-        self._encoded, self._free, self._sorted = list(other._encoded), list(other._free), list(other._sorted)
-        self._sections = other._sections.copy()
-        self._order, self._rows = other._order, other._rows
-        self._capacity, self._sizes = other._capacity, other._sizes.copy()
+        self._free, self._sorted = list(other._free), list(other._sorted)
+        self._objects = other._objects.copy()
+        self._order, self._rows, self._capacity = other._order, other._rows, other._capacity
 
     # ----------------------------------------------------------------------------------------------- changing
 
@@ -151,49 +148,40 @@ class ObjectRows:
             snapshot.keep(row)
         for rows in self._followed:
             rows.add(row)
-        self._encoded[row] = encoded
-        self._sections.forget(row)
-        self._sizes[row] = len(encoded) if encoded is not None else 0
+        self._objects.put(row, encoded)
 
-    def _store_many(self, objects: Iterable[bytes]) -> None:
+    def loading(self) -> Loading:
+        """For whoever has many objects that come bit by bit: they are rows when that is finished, all at once."""
+        return Loading(self._take_in, StoredObjects(self._objects.most_plain))
+
+    def _take_in(self, row_of: dict[str, int], objects: StoredObjects) -> None:
         if self._names:
-            # All are read before the first is stored: one without a name leaves what was.
-            for found, encoded in [(find_sections(encoded), encoded) for encoded in objects]:
-                row = self._row_of.get(found.name)
+            for name, at in row_of.items():
+                encoded, objects.stored[at] = objects.at(at), None
+                row = self._row_of.get(name)
                 if row is None:
-                    row = self._new_row(found.name, in_order=False)
-                self._store(row, encoded)
-                self._sections.put(row, found)
+                    row = self._new_row(name, in_order=False)
+                if encoded != self._objects.at(row):  # most are what they were
+                    self._store(row, encoded)
         else:
-            self._store_first(objects)
+            self._take_first(row_of, objects)
         self._sorted = sorted(self._row_of)
         self._order = self._rows = None
 
-    def _store_first(self, objects: Iterable[bytes]) -> None:
-        """Fill a fleet that never had a row, all at once, with the rows in the order of names: nothing needs sorting
-        later. One without a name leaves it empty."""
-        row_of: dict[str, int] = {}
-        stored: list[bytes | None] = []
-        sections = Sections()
-        for encoded in objects:
-            found = find_sections(encoded)
-            row_of[found.name] = len(stored)  # of two objects with one name the last counts
-            stored.append(encoded)
-            sections.append(found)
+    def _take_first(self, row_of: dict[str, int], objects: StoredObjects) -> None:
+        """Fill a fleet that never had a row, with the rows in the order of names: nothing needs sorting later."""
         self._names = sorted(row_of)
         count = len(self._names)
-        if len(stored) != count or self._names != list(row_of):  # a server lists them in this order
-            order = array("q", map(row_of.__getitem__, self._names))  # numbers of Python would take four times the room
-            row_of.update(zip(self._names, range(count), strict=True))
-            stored = [stored[at] for at in order]
-            sections.rearrange(order)
-        self._row_of = row_of
-        self._encoded = stored
-        self._sections = sections
-        self.generation += count
         while self._capacity < count:
             self._grow()
-        self._sizes[:count] = np.fromiter((len(each or b"") for each in stored), np.int64, count)
+        if len(objects.stored) != count or self._names != list(row_of):  # a server lists them in this order
+            order = array("q", map(row_of.__getitem__, self._names))  # numbers of Python would take four times the room
+            row_of.update(zip(self._names, range(count), strict=True))
+            objects.rearrange(order)
+        objects.grow(self._capacity)
+        self._row_of = row_of
+        self._objects = objects
+        self.generation += count
         for rows in self._followed:
             rows.update(range(count))
 
@@ -206,8 +194,7 @@ class ObjectRows:
         else:
             row = len(self._names)
             self._names.append(name)
-            self._encoded.append(None)
-            self._sections.append()
+            self._objects.append()
             if row >= self._capacity:
                 self._grow()
         self._row_of[name] = row
@@ -229,4 +216,23 @@ class ObjectRows:
     def _grow(self) -> None:
         self._capacity *= 2
         self._order = self._rows = None
-        self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))
+        self._objects.grow(self._capacity)
+
+
+class Loading:
+    """Objects that come bit by bit. The later of two with one name counts."""
+
+    def __init__(self, take_in: Callable[[dict[str, int], StoredObjects], None], empty: StoredObjects) -> None:
+        self._take_in = take_in
+        self._row_of: dict[str, int] = {}
+        self._objects = empty
+
+    def add(self, objects: Iterable[bytes]) -> None:
+        """Raises msgspec's errors where one has no name: then nothing is taken in."""
+        row_of, stored = self._row_of, self._objects
+        for encoded in objects:
+            found = find_sections(encoded)
+            row_of[found.name] = stored.add(encoded, found)
+
+    def finish(self) -> None:
+        self._take_in(self._row_of, self._objects)

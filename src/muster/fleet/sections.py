@@ -35,15 +35,17 @@ DELETION: Final = key_path("metadata", "deletionTimestamp")
 _LABELS: Final = key_path("metadata", LABELS)
 _CLAIMS: Final = key_path("status", "clusterClaims")
 _TAINTS: Final = key_path("spec", "taints")
+_KINDS: Final = (_LABELS, _CLAIMS, DELETION, _TAINTS)
 _NO_LABELS: Final = (1,)  # how far the path led, as `project` says it
 _NO_LABEL: Final = (2,)
 _NO_CLAIM: Final = b"[]"
 _NOT_THERE: Final = (1,)
 _UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+_UNKNOWN: Final = b"?"  # what a line says of a section that is None; no JSON does
 
-_Section: TypeAlias = Raw | UnsetType | None
+_Section: TypeAlias = Raw | bytes | UnsetType | None
 """UNSET: the object has no such section. None: nobody has looked since it changed."""
-_Read: TypeAlias = Callable[[list[Raw]], list[Hashable]]
+_Read: TypeAlias = Callable[[Sequence[Raw | bytes]], list[Hashable]]
 """From sections to what a column holds. Raises one of _UNREADABLE where one of them is not as expected."""
 
 
@@ -111,16 +113,17 @@ class Sections:
         self._claims: list[_Section] = []
         self._deletion: list[_Section] = []
         self._taints: list[_Section] = []
+        self._kinds = (self._labels, self._claims, self._deletion, self._taints)
 
     def copy(self) -> Sections:
         copied = Sections()
-        copied._labels, copied._claims = list(self._labels), list(self._claims)
-        copied._deletion, copied._taints = list(self._deletion), list(self._taints)
+        for own, others in zip(copied._kinds, self._kinds, strict=True):
+            own[:] = others
         return copied
 
     def rearrange(self, order: Sequence[int]) -> None:
         """Only these rows, in this order. One list after the other: of a million rows each is large."""
-        for sections in (self._labels, self._claims, self._deletion, self._taints):
+        for sections in self._kinds:
             sections[:] = [sections[row] for row in order]
 
     def append(self, found: Found | None = None) -> None:
@@ -138,40 +141,29 @@ class Sections:
         self._labels[row], self._claims[row] = found.labels, found.claims
         self._deletion[row], self._taints[row] = found.deletion, found.taints
 
+    def lines(self, rows: Sequence[int], encoded: Sequence[bytes | None]) -> list[list[bytes]]:
+        """The sections of these rows, each kind in lines for `SectionReader.values_of_lines`."""
+        self._look_up([row for row in rows if self._labels[row] is None], encoded)
+        return [[_line(sections[row]) for row in rows] for sections in self._kinds]
+
     def reader(self, path: Path) -> Callable[[NDArray[np.intp], Sequence[bytes | None]], list[Hashable]]:
         """A function from rows, in ascending order, and the objects in all rows to what a column of the path holds for
         them."""
-        whole = extractor(path)
-        place, read = _section_reader(path)
-        if read is None:
-            return lambda rows, encoded: whole(_there(encoded, rows.tolist()))
-        missing = _NOT_THERE if place in (DELETION, _TAINTS) else None
-        every = {_LABELS: self._labels, _CLAIMS: self._claims, DELETION: self._deletion, _TAINTS: self._taints}
-        sections = every[place]
+        reader = SectionReader(path)
+        if reader.kind is None:
+            return lambda rows, encoded: reader.whole(_there(encoded, rows.tolist()))
+        return self.read_by(reader)
+
+    def read_by(self, reader: SectionReader) -> Callable[[NDArray[np.intp], Sequence[bytes | None]], list[Hashable]]:
+        """The same, where there is such a section."""
+        sections = self._kinds[reader.kind or 0]
 
         def values(rows: NDArray[np.intp], encoded: Sequence[bytes | None]) -> list[Hashable]:
             at_hand = _taken(sections, rows)
-            kinds = set(map(type, at_hand))
-            if NoneType in kinds:
+            if NoneType in set(map(type, at_hand)):
                 self._look_up([row for row in rows.tolist() if sections[row] is None], encoded)
                 at_hand = _taken(sections, rows)
-                kinds = set(map(type, at_hand))
-            if kinds == {UnsetType} and missing is not None:
-                return [missing] * len(at_hand)
-            raws = at_hand if kinds == {Raw} else [section for section in at_hand if type(section) is Raw]
-            try:
-                found = read(raws) if raws else []  # type: ignore[arg-type]  # that all are Raw is in `kinds`
-            except _UNREADABLE:
-                return whole(_there(encoded, rows.tolist()))
-            if len(found) == len(at_hand):
-                return found
-            read_here = iter(found)
-            merged = [next(read_here) if type(section) is Raw else missing for section in at_hand]
-            if missing is None or NoneType in kinds:  # some are not known by their sections
-                unknown = [at for at, each in enumerate(at_hand) if each is None or (each is UNSET and missing is None)]
-                for at, value in zip(unknown, whole(_there(encoded, rows[unknown].tolist())), strict=True):
-                    merged[at] = value
-            return merged
+            return reader.values(at_hand, lambda at: _there(encoded, rows[at].tolist()))
 
         return values
 
@@ -184,6 +176,52 @@ class Sections:
                 self.put(row, find_sections(obj))
             except _UNREADABLE:  # looked at as a whole, where it is contained
                 self._labels[row] = self._claims[row] = UNSET
+
+
+class SectionReader:
+    """What a column of one path holds, from sections, and from whole objects where these do not say."""
+
+    def __init__(self, path: Path) -> None:
+        self.whole = extractor(path)
+        place, self._read = _section_reader(path)
+        self.kind = None if self._read is None else _KINDS.index(place)  # None: look at whole objects
+        self._missing = _NOT_THERE if place in (DELETION, _TAINTS) else None
+
+    def values_of_lines(self, lines: Sequence[bytes], objects: Callable[[list[int]], list[bytes]]) -> list[Hashable]:
+        """From the lines of some rows; `objects` are those at some of their places."""
+        is_plain = b"" not in lines and _UNKNOWN not in lines
+        return self.values(lines if is_plain else [_section(line) for line in lines], objects)
+
+    def values(self, at_hand: Sequence[_Section], objects: Callable[[list[int]], list[bytes]]) -> list[Hashable]:
+        """The same from sections."""
+        kinds, missing = set(map(type, at_hand)), self._missing
+        if kinds == {UnsetType} and missing is not None:
+            return [missing] * len(at_hand)
+        raws = [section for section in at_hand if section is not None and section is not UNSET]
+        try:
+            found = self._read(raws) if raws and self._read is not None else []
+        except _UNREADABLE:
+            return self.whole(objects(list(range(len(at_hand)))))
+        if len(found) == len(at_hand):
+            return found
+        read_here = iter(found)
+        merged = [missing if each is None or each is UNSET else next(read_here) for each in at_hand]
+        if missing is None or NoneType in kinds:  # some are not known by their sections
+            unknown = [at for at, each in enumerate(at_hand) if each is None or (each is UNSET and missing is None)]
+            for at, value in zip(unknown, self.whole(objects(unknown)), strict=True):
+                merged[at] = value
+        return merged
+
+
+def _line(section: _Section) -> bytes:
+    if section is UNSET:
+        return b""
+    line = _UNKNOWN if section is None else bytes(section)
+    return _UNKNOWN if b"\n" in line else line
+
+
+def _section(line: bytes) -> _Section:
+    return UNSET if not line else None if line == _UNKNOWN else line
 
 
 def _taken(sections: list[_Section], rows: NDArray[np.intp]) -> list[_Section]:
@@ -209,11 +247,11 @@ def _section_reader(path: Path) -> tuple[Path, _Read | None]:
     return path, None
 
 
-def _whole_section(raws: list[Raw]) -> list[Hashable]:
+def _whole_section(raws: Sequence[Raw | bytes]) -> list[Hashable]:
     return [_value(_ANY.decode(raw)) for raw in raws]
 
 
-def _whole_section_unless_empty(raws: list[Raw]) -> list[Hashable]:
+def _whole_section_unless_empty(raws: Sequence[Raw | bytes]) -> list[Hashable]:
     return [_value(value) if (value := _ANY.decode(raw)) else _NOT_THERE for raw in raws]
 
 
@@ -225,7 +263,7 @@ def _label_reader(key: str) -> _Read:
     shape = msgspec.defstruct("Labels", [("label", Json | UnsetType, UNSET)], rename={"label": key}, gc=False)
     decode_lines = msgspec.json.Decoder(shape).decode_lines
 
-    def read(raws: list[Raw]) -> list[Hashable]:
+    def read(raws: Sequence[Raw | bytes]) -> list[Hashable]:
         values: list[Hashable] = list(map(_LABEL, decode_lines(_lines(raws))))
         if len(values) == len(raws) and set(map(type, values)) == {str}:
             return values
@@ -241,7 +279,7 @@ def _label_presence(key: str) -> _Read:
     shape = msgspec.defstruct("Labels", [("label", Raw | UnsetType, UNSET)], rename={"label": key}, gc=False)
     decode_lines = msgspec.json.Decoder(shape).decode_lines
 
-    def read(raws: list[Raw]) -> list[Hashable]:
+    def read(raws: Sequence[Raw | bytes]) -> list[Hashable]:
         found = decode_lines(_lines(raws))
         return [
             _absent(raw) if labels.label is UNSET else True  # type: ignore[attr-defined]
@@ -251,11 +289,11 @@ def _label_presence(key: str) -> _Read:
     return read
 
 
-def _absent(labels: Raw) -> Hashable:
+def _absent(labels: Raw | bytes) -> Hashable:
     return _NO_LABEL if len(labels) > 2 and bytes(labels)[1:-1].strip() else _NO_LABELS
 
 
-def _lines(raws: list[Raw]) -> bytes:
+def _lines(raws: Sequence[Raw | bytes]) -> bytes:
     return b"\n".join(raws)
 
 
@@ -265,7 +303,7 @@ def _claim_reader(name: str) -> _Read | None:
         return None
     value_of: dict[bytes, Hashable] = {}
 
-    def read(raws: list[Raw]) -> list[Hashable]:
+    def read(raws: Sequence[Raw | bytes]) -> list[Hashable]:
         lists, claims = claims_named(written[1:-1], raws)
         if (lists[1:] == lists[:-1]).any():
             raise OtherwiseWrittenError  # several of one name

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,12 +43,15 @@ class Snapshot:
         order: NDArray[np.intp],
         codes: Mapping[Path, NDArray[np.int32]] | None = None,
         sizes: NDArray[np.int64] | None = None,
+        plain: Callable[[bytes], bytes] | None = None,
     ) -> None:
+        """`plain` reads what stands for an object where that is not the object itself."""
         self.order = order
         self._sizes = sizes
         self._names = names
         self._encoded = encoded
         self._codes = codes or {}
+        self._plain = plain
         self._kept: dict[int, tuple[str, bytes | None]] = {}
 
     def keep(self, row: int) -> None:
@@ -62,7 +65,8 @@ class Snapshot:
 
     def encoded(self, row: int) -> bytes | None:
         kept = self._kept.get(row)
-        return self._encoded[row] if kept is None else kept[1]
+        stored = self._encoded[row] if kept is None else kept[1]
+        return stored if stored is None or self._plain is None else self._plain(stored)
 
     def sizes(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """How large the objects of rows were, in bytes; 0 where nobody measured."""

@@ -182,6 +182,25 @@ def test_a_collection_may_be_taken_in_as_a_whole() -> None:
     assert loaded == [[encoded("a", 1), encoded("b", 2)]]
 
 
+def test_a_collection_may_be_taken_in_page_by_page_and_is_there_when_it_is_whole() -> None:
+    told: list[object] = []
+
+    class Taking:
+        def add(self, objects: Sequence[bytes], /) -> None:
+            told.append(list(objects))
+
+        def finish(self) -> None:
+            told.append("whole")
+
+    mirror = Mirror(READER, lambda _: None, lambda _: None, put_listed=lambda _: None, loading=Taking)
+    listing = mirror.listing("3")
+    listing.add([encoded("a", 1), b'{"metadata": {"namespace": "n", "name": "deep"}, "x": %b}' % DEEP])
+    listing.add([encoded("b", 2)])
+    assert told == [[encoded("a", 1)], [encoded("b", 2)]]
+    listing.finish("3")
+    assert told[-1] == "whole"
+
+
 # ------------------------------------------------------------------------------------------------------- containment
 
 

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from muster.fleet import Fleet
 from muster.placement import plan_read, visible
 from muster.placement.lint.placements import GroupedFleet, lint, vocabulary
 from muster.selectors.cel import CEL_LIMITS, cel_compiler
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from muster.api.placement import Placement
     from muster.api.reading import Reading
     from muster.controllers.placements.world import PlacementWorld
-    from muster.fleet.scores import ScoreTable
+    from muster.fleet import Fleet
     from muster.placement import Rule
     from muster.placement.lint.placements import Finding, Vocabulary
 
@@ -95,19 +94,15 @@ class FleetAdviser:
 
     async def _renewed(self) -> _Copy:
         try:
-            fleet = self._world.fleet
-            encoded, scores = fleet.encoded(fleet.rows().tolist()), fleet.scores.copy()
-            self._copy = await asyncio.get_running_loop().run_in_executor(self._thread, _copied, encoded, scores)
+            fork = self._world.fleet.fork((), own_scores=True)
+            self._copy = await asyncio.get_running_loop().run_in_executor(self._thread, _copied, fork)
             return self._copy
         finally:
             self._renewal = None
 
 
-def _copied(encoded: Sequence[bytes], scores: ScoreTable) -> _Copy:
+def _copied(fleet: Fleet) -> _Copy:
     started = time.monotonic()
-    fleet = Fleet()
-    fleet.scores = scores
-    fleet.put_many(encoded)
     return _Copy(fleet, vocabulary(fleet), started, time.monotonic() - started)
 
 

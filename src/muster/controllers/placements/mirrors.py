@@ -5,6 +5,7 @@ The manager hangs them on reflectors; controllers give them the answers to their
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from muster.api.lease import Lease
@@ -44,6 +45,24 @@ class ClusterWatcher(Protocol):
     def remove_lease(self, place: Place) -> None: ...
 
 
+class _ClusterLoading:
+    """All clusters on their way into the fleet; everybody is woken when they are there."""
+
+    def __init__(self, world: PlacementWorld, wake: Callable[[Iterable[Key | SetKey]], None]) -> None:
+        self._world = world
+        self._wake = wake
+        self._loading = world.fleet.loading()
+
+    def add(self, objects: Sequence[bytes], /) -> None:
+        self._loading.add(objects)
+
+    def finish(self) -> None:
+        self._loading.finish()
+        self._world.note_loaded()
+        self._wake(self._world.placements)
+        self._wake(SetKey(name) for name in self._world.sets)
+
+
 class PlacementMirrors:
     """One mirror for each kind that placements depend on."""
 
@@ -65,7 +84,7 @@ class PlacementMirrors:
             self._put_cluster,
             lambda place: wake(world.remove_cluster(place.name)),
             put_listed=self._look,
-            listed=self._put_clusters,
+            loading=partial(_ClusterLoading, world, wake),
             places=self._cluster_places,
             unreadable=unreadable.of("managedclusters"),
         )
@@ -119,12 +138,6 @@ class PlacementMirrors:
     def _put_cluster(self, new: Stored[ClusterHealth]) -> Fault | None:
         self._wake(self._world.put_cluster(new.place.name, new.encoded))
         return self._look(new)  # the rest of the cluster is in use
-
-    def _put_clusters(self, objects: Sequence[bytes]) -> None:
-        world = self._world
-        world.put_clusters(objects)
-        self._wake(world.placements)
-        self._wake(SetKey(name) for name in world.sets)
 
     def _cluster_places(self) -> Iterator[Place]:
         fleet = self._world.fleet

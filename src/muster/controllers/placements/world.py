@@ -32,7 +32,7 @@ from muster.placement import Cycle, ScheduleResult, rule_of, schedule
 from muster.placement.explain.causes import SCORE, Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from datetime import datetime
 
     import numpy as np
@@ -121,9 +121,8 @@ class PlacementWorld:
             self._changes.note_cluster(told, name, self.fleet.replaced, encoded)
         return told
 
-    def put_clusters(self, objects: Sequence[bytes]) -> None:
-        """All clusters as they are now: what has changed since is not told."""
-        self.fleet.put_many(objects)
+    def note_loaded(self) -> None:
+        """All clusters are as they are now: what has changed since is not told."""
         self.catching_up = set(self.placements)
 
     def remove_cluster(self, name: str) -> Woken:

@@ -182,8 +182,9 @@ class ProfileController:
                 continue
             with world.notes.evaluating_set(name):
                 rows = world.fleet.mask(rule.membership).selected.nonzero()[0].tolist()
-            for encoded in world.fleet.encoded(rows):
-                cluster = _read(encoded)
+            for row in rows:
+                encoded = world.fleet.encoded_at(row)
+                cluster = None if encoded is None else _read(encoded)
                 if cluster is not None and not cluster.metadata.is_going:
                     found[cluster.metadata.name] = cluster
         return found

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
@@ -85,24 +86,49 @@ class Stored(msgspec.Struct, Generic[K], frozen=True, gc=False):
         return _PLAIN.decode(self.encoded)
 
 
+class Loading(Protocol):
+    """A collection on its way to whoever takes it in as a whole."""
+
+    def add(self, objects: Sequence[bytes], /) -> None:
+        """Some of it."""
+
+    def finish(self) -> None:
+        """That is all of it. One that breaks off is never finished."""
+
+
+class AtHand:
+    """A collection for those who want all of it in one list."""
+
+    def __init__(self, take_in: Callable[[Sequence[bytes]], object]) -> None:
+        self._take_in = take_in
+        self._objects: list[bytes] = []
+
+    def add(self, objects: Sequence[bytes], /) -> None:
+        self._objects += objects
+
+    def finish(self) -> None:
+        self._take_in(self._objects)
+
+
 class MirrorListing:
     """A list that a mirror is being told, with what has been there so far."""
 
     def __init__(
         self,
-        take: Callable[[Sequence[bytes], set[Place], list[bytes]], None],
-        finish: Callable[[str, set[Place], Sequence[bytes]], None],
+        take: Callable[[Sequence[bytes], set[Place], Loading | None], None],
+        finish: Callable[[str, set[Place], Loading | None], None],
+        loading: Loading | None,
     ) -> None:
         self._take = take
         self._finish = finish
+        self._loading = loading
         self._there: set[Place] = set()
-        self._readable: list[bytes] = []
 
     def add(self, objects: Sequence[bytes]) -> None:
-        self._take(objects, self._there, self._readable)
+        self._take(objects, self._there, self._loading)
 
     def finish(self, revision: str) -> None:
-        self._finish(revision, self._there, self._readable)
+        self._finish(revision, self._there, self._loading)
 
 
 class Mirror(Generic[K]):
@@ -118,6 +144,7 @@ class Mirror(Generic[K]):
         remove_written: Callable[[Place], object] | None = None,
         put_listed: Callable[[Stored[K]], Fault | None] | None = None,
         listed: Callable[[Sequence[bytes]], object] | None = None,
+        loading: Callable[[], Loading] | None = None,
         places: Callable[[], Iterable[Place]] | None = None,
         unreadable: UnreadableKind | None = None,
     ) -> None:
@@ -125,7 +152,7 @@ class Mirror(Generic[K]):
         stand for the others where we wrote ourselves, for those who need not be woken by what they did.
 
         For collections that are better taken in as a whole: `put_listed` stands for `put` where a list brings an
-        object, and `listed` is then told all that can be read.
+        object, and `listed` is then told all that can be read; `loading` is told the same page by page.
 
         Large collections that we do not write to need no second account of what is there: `places` says what the keeper
         has. A watch tells in order, so that nothing it brings is older than what was there.
@@ -137,7 +164,7 @@ class Mirror(Generic[K]):
         self._put_written = put_written or put
         self._remove_written = remove_written or remove
         self._put_listed = put_listed or put
-        self._listed = listed
+        self._loading = loading if listed is None else partial(AtHand, listed)
         self._places = places
         self._known: dict[Place, str] = {}  # revisions that were taken in
         self._newest = ""  # revision that the watch has told, of any object
@@ -150,7 +177,7 @@ class Mirror(Generic[K]):
             self._known = dict.fromkeys(self._known, "")
         for held in self._held.values():
             held.clear()  # the list is newer
-        return MirrorListing(self._take_listed, self._finish_list)
+        return MirrorListing(self._take_listed, self._finish_list, self._loading() if self._loading else None)
 
     def replace(self, objects: Sequence[bytes], revision: str = "") -> None:
         """A list that is at hand."""
@@ -158,19 +185,22 @@ class Mirror(Generic[K]):
         listing.add(objects)
         listing.finish(revision)
 
-    def _take_listed(self, objects: Sequence[bytes], there: set[Place], readable: list[bytes]) -> None:
+    def _take_listed(self, objects: Sequence[bytes], there: set[Place], loading: Loading | None) -> None:
+        readable = []
         for encoded in objects:
             place, is_readable, _ = self._take(encoded, self._put_listed)
             there.add(place)
-            if is_readable and self._listed is not None:
+            if is_readable:
                 readable.append(encoded)
+        if loading is not None:
+            loading.add(readable)
 
-    def _finish_list(self, revision: str, there: set[Place], readable: Sequence[bytes]) -> None:
+    def _finish_list(self, revision: str, there: set[Place], loading: Loading | None) -> None:
         known = self._known if self._places is None else self._places()
         for place in {*known, *self.unreadable.places()} - there:
             self._drop(place)
-        if self._listed is not None:
-            self._listed(readable)
+        if loading is not None:
+            loading.finish()
         self._newest = revision or self._newest
 
     def put(self, encoded: bytes) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from muster.api.codec import encode_split
 from muster.hub import renewals, replacement
 from muster.hub.requests import Admitted, ObjectBody, WriteOptions
 from muster.hub.rest.bodies import JsonBody
@@ -135,6 +136,85 @@ def test_leases_that_are_not_one_managers_alone_go_the_long_way(stored: Any) -> 
     assert renewed(lambda sent: sent["metadata"].update(stored["metadata"]), stored) is None
 
 
+def _spliced(stored: Any = STORED, revision: int = 7) -> Any:
+    """The renewal of a stored lease in bytes, made from its own, with 8 for its revision."""
+    new = copy.deepcopy(stored)
+    new["spec"]["renewTime"] = LATER
+    new["metadata"]["managedFields"][0]["time"] = NOW
+    head, tail = encode_split(stored)
+    parts = renewals.respliced(b"%b%d%b" % (head, 7, tail), revision, stored, new)
+    assert parts is None or parts == encode_split(new)
+    return parts
+
+
+def test_the_bytes_of_a_renewal_are_those_of_the_lease_with_other_times() -> None:
+    head, tail = _spliced()
+    assert head.endswith(b'"resourceVersion":"')
+    assert tail.count(LATER.encode()) == 1
+    labelled = _spliced({**STORED, "metadata": {**STORED["metadata"], "labels": {"renewTime": "x", "é": "7"}}})
+    assert labelled is not None
+
+
+def test_a_text_that_looks_like_a_member_is_none() -> None:
+    text = '"time":"2026-11-01T00:00:00Z","renewTime":"2026-11-01T00:00:00.000000Z","metadata":{"resourceVersion":"7"'
+    assert _spliced({**STORED, "metadata": {**STORED["metadata"], "annotations": {text: text}}}) is not None
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [{"time": "2026-11-01T00:00:00Z"}, {"renewTime": "2026-11-01T00:00:00.000000Z"}],
+)
+def test_where_two_members_could_be_meant_the_lease_is_encoded_anew(annotations: Any) -> None:
+    assert _spliced({**STORED, "metadata": {**STORED["metadata"], "annotations": annotations}}) is None
+
+
+def test_bytes_of_another_revision_are_not_used() -> None:
+    assert _spliced(revision=70) is None
+
+
+def test_a_second_renewal_in_a_second_changes_one_time() -> None:
+    owner = {**OWNER, "time": NOW}
+    assert _spliced({**STORED, "metadata": {**STORED["metadata"], "managedFields": [owner]}}) is not None
+
+
+@story
+async def test_the_door_lets_one_through_at_once_and_those_behind_it_together() -> None:
+    door, passed = renewals.Door(0.3), list[str]()
+
+    async def go(name: str) -> None:
+        await door.passed()
+        passed.append(name)
+
+    await go("first")
+    later = [asyncio.create_task(go(name)) for name in ("second", "gone", "third")]
+    await asyncio.sleep(0.05)
+    assert passed == ["first"]
+    later.pop(1).cancel()
+    await asyncio.gather(*later)
+    assert passed == ["first", "second", "third"]
+    await asyncio.sleep(0.35)
+    async with asyncio.timeout(0.2):
+        await go("after a quiet moment")
+
+
+def test_the_door_opens_in_another_loop_too() -> None:
+    door = renewals.Door(0.05)
+
+    async def leave_in_a_hurry() -> None:
+        await door.passed()
+        asyncio.get_running_loop().call_soon(asyncio.ensure_future, door.passed())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    async def pass_twice() -> None:
+        async with asyncio.timeout(5):
+            await door.passed()
+            await door.passed()
+
+    asyncio.run(leave_in_a_hurry())
+    asyncio.run(pass_twice())
+
+
 def test_another_manager_goes_the_long_way() -> None:
     assert renewed(manager="kubectl") is None
 
@@ -209,18 +289,21 @@ async def test_the_short_way_answers_stores_and_tells_what_the_long_way_does(sho
 
 
 @story
-async def test_of_two_renewals_of_one_state_one_is_refused(shortcut: Shortcut) -> None:
+async def test_of_two_renewals_of_one_state_one_is_refused(shortcut: Shortcut, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replacement, "_GATHERING", 0.3)
     async with a_hub() as hub:
-        held = await hub.create(LEASE)
+        # Behind another one, so that both stand at the door and find the same state.
+        held = await hub.update(at("2026-11-01T00:00:00.500000Z", await hub.create(LEASE)))
+        assert shortcut.taken == 1
         target = hub.target_of(held)
         answers = await asyncio.gather(
             *(_code(hub, at(f"2026-11-01T00:00:0{second}.000000Z", held), target) for second in (1, 2))
         )
         assert sorted(answers) == [200, 409]
-        assert shortcut.taken == 2
+        assert shortcut.taken == 3
         # An older state is no renewal at all, and refused as everywhere.
         assert (await complaint(hub.update(at("2026-11-01T00:00:03.000000Z", held))))[0] == 409
-        assert shortcut.taken == 2
+        assert shortcut.taken == 3
 
 
 async def _code(hub: Hub, obj: Any, target: Any) -> int:

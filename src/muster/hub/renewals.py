@@ -6,6 +6,7 @@ defaulted, merged and checked when the lease was stored; whatever is more than a
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import datetime
 from typing import Final
@@ -30,6 +31,64 @@ _REPEATED: Final = frozenset(
 #: And what it may leave out: the server has it, or the address of the request.
 _LEFT_OUT: Final = frozenset({"creationTimestamp", "managedFields", "uid"})
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
+
+
+class Door:
+    """Where renewals wait for each other before anything is done for them.
+
+    One by one each would find the processor busy with something else: its code and data are fetched anew every time. In
+    a row they cost less, and are written together. One that comes after a quiet moment does not wait.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._opened = 0.0  # last, on the loop's clock
+        self._waiting: list[asyncio.Future[None]] = []
+
+    async def passed(self) -> None:
+        """At once, or when the door opens next, at most so many seconds after it did last."""
+        loop = asyncio.get_running_loop()
+        if self._waiting and self._waiting[-1].get_loop() is not loop:
+            self._waiting = []  # of a loop that has ended: nobody is there any more
+        now = loop.time()
+        opens = self._opened + self._seconds
+        if not self._waiting:
+            if not now < opens <= now + self._seconds:  # otherwise that was on the clock of another loop
+                self._opened = now
+                return
+            loop.call_at(opens, self._open)
+        passing: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(passing)
+        await passing
+
+    def _open(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._opened = waiting[0].get_loop().time()
+        for passing in waiting:
+            if not passing.done():  # its client may have left
+                passing.set_result(None)
+
+
+def respliced(value: bytes, revision: int, old: JsonObject, new: JsonObject) -> tuple[bytes, bytes] | None:
+    """A renewed lease before and after its revision: the bytes of the old one, with other times in them.
+
+    None if these cannot be found without doubt. A quote within a text is escaped, so that what is sought, quotes and
+    all, is that member wherever it is; only where another has the same name and value it would not be clear which.
+    """
+    head, mark, tail = value.partition(b'"metadata":{"resourceVersion":"%d"' % revision)
+    if not mark:
+        return None
+    before, after = old["metadata"]["managedFields"][0].get("time"), new["metadata"]["managedFields"][0]["time"]
+    times = ("time", before, after), ("renewTime", old["spec"]["renewTime"], new["spec"]["renewTime"])
+    for name, then, now in times:
+        if then == now:
+            continue
+        sought = f'"{name}":"{then}"'.encode()
+        if tail.count(sought) != 1:
+            return None
+        tail = tail.replace(sought, f'"{name}":"{now}"'.encode())
+    return head + b'"metadata":{"resourceVersion":"', b'"' + tail
 
 
 def renewed(sent: Json, old: JsonObject, manager: str, api_version: str, now: str) -> JsonObject | None:

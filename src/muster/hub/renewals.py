@@ -6,7 +6,6 @@ defaulted, merged and checked when the lease was stored; whatever is more than a
 
 from __future__ import annotations
 
-import asyncio
 import re
 from datetime import datetime
 from typing import Final
@@ -31,43 +30,6 @@ _REPEATED: Final = frozenset(
 #: And what it may leave out: the server has it, or the address of the request.
 _LEFT_OUT: Final = frozenset({"creationTimestamp", "managedFields", "uid"})
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
-
-
-class Door:
-    """Where renewals wait for each other before anything is done for them.
-
-    One by one each would find the processor busy with something else: its code and data are fetched anew every time. In
-    a row they cost less, and are written together. One that comes after a quiet moment does not wait.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._opened = 0.0  # last, on the loop's clock
-        self._waiting: list[asyncio.Future[None]] = []
-
-    async def passed(self) -> None:
-        """At once, or when the door opens next, at most so many seconds after it did last."""
-        loop = asyncio.get_running_loop()
-        if self._waiting and self._waiting[-1].get_loop() is not loop:
-            self._waiting = []  # of a loop that has ended: nobody is there any more
-        now = loop.time()
-        opens = self._opened + self._seconds
-        if not self._waiting:
-            if not now < opens <= now + self._seconds:  # otherwise that was on the clock of another loop
-                self._opened = now
-                return
-            loop.call_at(opens, self._open)
-        passing: asyncio.Future[None] = loop.create_future()
-        self._waiting.append(passing)
-        await passing
-
-    def _open(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        if waiting:
-            self._opened = waiting[0].get_loop().time()
-        for passing in waiting:
-            if not passing.done():  # its client may have left
-                passing.set_result(None)
 
 
 def respliced(value: bytes, revision: int, old: JsonObject, new: JsonObject) -> tuple[bytes, bytes] | None:

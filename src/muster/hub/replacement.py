@@ -18,7 +18,7 @@ from muster.hub.heavy_work import LIGHT
 from muster.hub.objects import decode, encode, is_shown_as_stored, key_of, merge_versions, same, shown, stored_form
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
-from muster.hub.renewals import Door, renewed, respliced
+from muster.hub.renewals import renewed, respliced
 from muster.hub.requests import Answer, MalformedBodyError
 from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
 from muster.hub.write_checks import AdmissionOutcome, refuse_invalid
@@ -69,7 +69,6 @@ class Replacement:
         self._write_checks = write_checks
         self._cleaner = cleaner
         self._now = now
-        self._door = Door(_GATHERING)
 
     async def replace(
         self,
@@ -109,11 +108,8 @@ class Replacement:
 
         None if it is not one, or has to be looked at more closely: then nothing was written, and it is for `replace`.
         """
-        if target.subresource or options.dry_run or body.weight > LIGHT:
-            return None
-        await self._door.passed()
         record = self._store.get(key_of(target))
-        if record is None or len(record.value) > LIGHT:
+        if record is None or target.subresource or options.dry_run or max(body.weight, len(record.value)) > LIGHT:
             return None
         try:
             sent = body.read()

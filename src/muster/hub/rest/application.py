@@ -255,9 +255,9 @@ class Application:
             resource = call.route.resource
             # Metrics are kept for ever, so that nothing a client makes up may be part of their names.
             subresource = call.route.subresource
-            known = ("", scaling.NAME, *call.route.version.subresources)
-            if subresource not in known and (resource.key, subresource) not in self._subresources:
-                subresource = "other"
+            if subresource and (resource.key, subresource) not in self._subresources:
+                known = (scaling.NAME, *call.route.version.subresources)
+                subresource = subresource if subresource in known else "other"
             record.what = (call.verb, resource.group, call.route.version.name, resource.plural, subresource)
             record.custom = resource.custom
         if wants_to_act(headers):

@@ -49,7 +49,9 @@ class Commit:
         self.guards = guards
         self.loop = loop
         self.future = future
-        self.size = sum(len(change.head) + len(change.tail) for change in changes)
+        self.size = 0
+        for change in changes:
+            self.size += len(change.head) + len(change.tail)
         self.outcome: list[Planned] | Refused | Exception = []
 
 

@@ -134,7 +134,7 @@ class Application:
             seconds = time.perf_counter() - started
             release = _nothing
             # Only what was asked for can be refused: a write has happened by now.
-            if reply.holds and record.known is not None and scope["method"] == "GET":
+            if scope["method"] == "GET" and record.known is not None and reply.holds:
                 try:
                     release = await self._authentication.hold(record.known, reply.holds)
                 except status.StatusError as error:

@@ -30,7 +30,7 @@ from muster.hub.rest.fixed_paths import FixedPaths
 from muster.hub.rest.identity import Identity
 from muster.hub.rest.limits import Limits
 from muster.hub.rest.metrics import Metrics
-from muster.hub.rest.negotiation import PLAIN, UNSPECIFIC, form_of, prettier, takes_only_protobuf
+from muster.hub.rest.negotiation import form_of, prettier, takes_only_protobuf
 from muster.hub.rest.protobuf_kinds import KINDS
 from muster.hub.rest.request_record import RequestRecord, audit_entry
 from muster.hub.rest.scaling import Scaling
@@ -281,14 +281,10 @@ class Application:
         if route is None:
             return None
         query = queries.parse_query(scope["query_string"])
-        resource = route.resource
         user_agent = headers.get(b"user-agent", b"")[:_LONGEST_AGENT].decode("latin-1")
+        known = (route.resource.group, route.resource.kind) in KINDS
         accept = headers.get(b"accept", b"").decode("latin-1")
-        if accept in UNSPECIFIC:
-            form = PLAIN
-        else:
-            known = (resource.group, resource.kind) in KINDS
-            form = form_of(accept, protobuf=known, tables=not resource.virtual)
+        form = form_of(accept, protobuf=known, tables=not route.resource.virtual)
         return Call(
             user,
             route,

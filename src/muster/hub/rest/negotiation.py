@@ -39,7 +39,7 @@ class Form:
 
 
 PLAIN = Form()
-UNSPECIFIC = ("", JSON, "*/*")  # who accepts these gets the object itself, in JSON
+
 
 STREAM_TYPES = tuple(f"{media_type};stream=watch" for media_type in (JSON, PROTOBUF))
 
@@ -66,7 +66,7 @@ def form_of(accept: str, *, protobuf: bool = False, tables: bool = True) -> Form
 
     Answers to questions, which are no stored objects, have no tables and no metadata. Raises NotAcceptableError (406).
     """
-    if accept in UNSPECIFIC:
+    if accept in ("", JSON, "*/*"):
         return PLAIN
     return _negotiated(accept[:8192], protobuf, tables)
 

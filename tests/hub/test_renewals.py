@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from muster.api.codec import encode_split
 from muster.hub import renewals, replacement
 from muster.hub.requests import Admitted, ObjectBody, WriteOptions
 from muster.hub.rest.bodies import JsonBody
@@ -133,6 +134,47 @@ def test_anything_else_goes_the_long_way(change: Callable[[Any], object]) -> Non
 )
 def test_leases_that_are_not_one_managers_alone_go_the_long_way(stored: Any) -> None:
     assert renewed(lambda sent: sent["metadata"].update(stored["metadata"]), stored) is None
+
+
+def _spliced(stored: Any = STORED, revision: int = 7) -> Any:
+    """The renewal of a stored lease in bytes, made from its own, with 8 for its revision."""
+    new = copy.deepcopy(stored)
+    new["spec"]["renewTime"] = LATER
+    new["metadata"]["managedFields"][0]["time"] = NOW
+    head, tail = encode_split(stored)
+    parts = renewals.respliced(b"%b%d%b" % (head, 7, tail), revision, stored, new)
+    assert parts is None or parts == encode_split(new)
+    return parts
+
+
+def test_the_bytes_of_a_renewal_are_those_of_the_lease_with_other_times() -> None:
+    head, tail = _spliced()
+    assert head.endswith(b'"resourceVersion":"')
+    assert tail.count(LATER.encode()) == 1
+    labelled = _spliced({**STORED, "metadata": {**STORED["metadata"], "labels": {"renewTime": "x", "é": "7"}}})
+    assert labelled is not None
+
+
+def test_a_text_that_looks_like_a_member_is_none() -> None:
+    text = '"time":"2026-11-01T00:00:00Z","renewTime":"2026-11-01T00:00:00.000000Z","metadata":{"resourceVersion":"7"'
+    assert _spliced({**STORED, "metadata": {**STORED["metadata"], "annotations": {text: text}}}) is not None
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [{"time": "2026-11-01T00:00:00Z"}, {"renewTime": "2026-11-01T00:00:00.000000Z"}],
+)
+def test_where_two_members_could_be_meant_the_lease_is_encoded_anew(annotations: Any) -> None:
+    assert _spliced({**STORED, "metadata": {**STORED["metadata"], "annotations": annotations}}) is None
+
+
+def test_bytes_of_another_revision_are_not_used() -> None:
+    assert _spliced(revision=70) is None
+
+
+def test_a_second_renewal_in_a_second_changes_one_time() -> None:
+    owner = {**OWNER, "time": NOW}
+    assert _spliced({**STORED, "metadata": {**STORED["metadata"], "managedFields": [owner]}}) is not None
 
 
 def test_another_manager_goes_the_long_way() -> None:

@@ -179,11 +179,11 @@ class Resource:
     compose: Composition | None = None
     reset: Mapping[str, JsonMapping] = field(default_factory=dict)
     part_rules: Mapping[str, Rules] = field(default_factory=dict)
+    #: `plural.group`, or `plural` in the core group: the name RBAC knows the resource by, and mostly storage.
+    key: str = field(init=False, repr=False)
 
-    @property
-    def key(self) -> str:
-        """`plural.group`, or `plural` in the core group: the name RBAC knows the resource by, and mostly storage."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", f"{self.plural}.{self.group}" if self.group else self.plural)
 
     @property
     def home(self) -> Resource:
@@ -211,4 +211,4 @@ class Resource:
     def to_storage(self, obj: Object) -> Object:
         """The object as it is stored."""
         home = self.home
-        return home.to_version(obj, home.storage_version)
+        return obj if home.convert is None else home.convert(obj, home.storage_version.name)

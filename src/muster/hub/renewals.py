@@ -32,6 +32,27 @@ _LEFT_OUT: Final = frozenset({"creationTimestamp", "managedFields", "uid"})
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 
 
+def respliced(value: bytes, revision: int, old: JsonObject, new: JsonObject) -> tuple[bytes, bytes] | None:
+    """A renewed lease before and after its revision: the bytes of the old one, with other times in them.
+
+    None if these cannot be found without doubt. A quote within a text is escaped, so that what is sought, quotes and
+    all, is that member wherever it is; only where another has the same name and value it would not be clear which.
+    """
+    head, mark, tail = value.partition(b'"metadata":{"resourceVersion":"%d"' % revision)
+    if not mark:
+        return None
+    before, after = old["metadata"]["managedFields"][0].get("time"), new["metadata"]["managedFields"][0]["time"]
+    times = ("time", before, after), ("renewTime", old["spec"]["renewTime"], new["spec"]["renewTime"])
+    for name, then, now in times:
+        if then == now:
+            continue
+        sought = f'"{name}":"{then}"'.encode()
+        if tail.count(sought) != 1:
+            return None
+        tail = tail.replace(sought, f'"{name}":"{now}"'.encode())
+    return head + b'"metadata":{"resourceVersion":"', b'"' + tail
+
+
 def renewed(sent: Json, old: JsonObject, manager: str, api_version: str, now: str) -> JsonObject | None:
     """The next state of a lease if nothing is new but `spec.renewTime`; None if anything else is, or may be.
 

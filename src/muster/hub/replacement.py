@@ -15,10 +15,10 @@ from muster.api.codec import encode_split
 from muster.hub import bodies, namespaces, status
 from muster.hub.creation import GUARD_ATTEMPTS
 from muster.hub.heavy_work import LIGHT
-from muster.hub.objects import decode, encode, key_of, merge_versions, same, shown, stored_form
+from muster.hub.objects import decode, encode, is_shown_as_stored, key_of, merge_versions, same, shown, stored_form
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
-from muster.hub.renewals import renewed
+from muster.hub.renewals import renewed, respliced
 from muster.hub.requests import Answer, MalformedBodyError
 from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
 from muster.hub.write_checks import AdmissionOutcome, refuse_invalid
@@ -109,7 +109,7 @@ class Replacement:
         None if it is not one, or has to be looked at more closely: then nothing was written, and it is for `replace`.
         """
         record = self._store.get(key_of(target))
-        if record is None or target.subresource or options.dry_run or body.weight > LIGHT:
+        if record is None or target.subresource or options.dry_run or max(body.weight, len(record.value)) > LIGHT:
             return None
         try:
             sent = body.read()
@@ -122,10 +122,11 @@ class Replacement:
         if new is None:
             return None
         admitted, mutated = await self._write_checks.mutated("UPDATE", target, user, old, new, dry_run=False)
-        if admitted != new:
+        if admitted is not new and admitted != new:
             return None  # what admission adds has an owner too
         passed = await self._write_checks.validated("UPDATE", target, user, old, new, dry_run=False)
-        put = Put(record.key, *stored_form(target, new), record.revision)
+        parts = respliced(record.value, record.revision, old, new) if is_shown_as_stored(target) else None
+        put = Put(record.key, *(parts or stored_form(target, new)), record.revision)
         try:
             records = await self._store.commit([put], (*mutated.guards, *passed.guards), gathers=_GATHERING)
         except ConflictError:

@@ -10,6 +10,7 @@ import pytest
 from muster.hub.storage import (
     CompactedError,
     ConflictError,
+    Delete,
     FutureRevisionError,
     GuardFailedError,
     Put,
@@ -262,6 +263,34 @@ async def test_a_commit_that_cannot_be_encoded_fails_alone() -> None:
         )
         assert [type(outcome) for outcome in outcomes] == [list, list, list, UnicodeEncodeError, list]
         assert store.revision == 5
+
+
+@story
+async def test_of_several_changes_that_cannot_all_be_encoded_none_is_written() -> None:
+    unwritable = Put(key("\ud800"), b"", b"", None)
+    async with Store.open(None) as store:
+        outcomes = await asyncio.gather(
+            store.commit([put("a")]),
+            store.commit([put("a", text="again"), put("b"), Delete(key("a"), b"", b"", None), unwritable]),
+            store.commit([put("a", text="more"), put("c")]),
+            return_exceptions=True,
+        )
+        assert [type(outcome) for outcome in outcomes] == [list, UnicodeEncodeError, list]
+        assert [record.key.name for record in store.scan(PODS)] == ["a", "c"]
+        assert store.revision == 4
+
+
+@story
+async def test_changes_of_one_commit_find_what_those_before_them_have_made() -> None:
+    async with Store.open(None) as store:
+        gone = Delete(key("a"), b"", b"", 2)
+        await store.commit([put("a", expected=0), gone, put("a", expected=0, text="again")])
+        with pytest.raises(ConflictError):
+            await store.commit([put("b", expected=0), put("b", expected=0)])
+        with pytest.raises(ConflictError):
+            await store.commit([Delete(key("a"), b"", b"", 4), Delete(key("a"), b"", b"", None)])
+        assert [record.key.name for record in store.scan(PODS)] == ["a"]
+        assert store.revision == 4
 
 
 @story

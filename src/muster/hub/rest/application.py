@@ -134,7 +134,7 @@ class Application:
             seconds = time.perf_counter() - started
             release = _nothing
             # Only what was asked for can be refused: a write has happened by now.
-            if reply.holds and record.known is not None and scope["method"] == "GET":
+            if scope["method"] == "GET" and record.known is not None and reply.holds:
                 try:
                     release = await self._authentication.hold(record.known, reply.holds)
                 except status.StatusError as error:
@@ -255,9 +255,9 @@ class Application:
             resource = call.route.resource
             # Metrics are kept for ever, so that nothing a client makes up may be part of their names.
             subresource = call.route.subresource
-            known = ("", scaling.NAME, *call.route.version.subresources)
-            if subresource not in known and (resource.key, subresource) not in self._subresources:
-                subresource = "other"
+            if subresource and (resource.key, subresource) not in self._subresources:
+                known = (scaling.NAME, *call.route.version.subresources)
+                subresource = subresource if subresource in known else "other"
             record.what = (call.verb, resource.group, call.route.version.name, resource.plural, subresource)
             record.custom = resource.custom
         if wants_to_act(headers):
@@ -290,7 +290,7 @@ class Application:
             route,
             verb_of(scope["method"], route, query),
             query,
-            prettier(form, queries.text(query, "pretty"), user_agent),
+            prettier(form, queries.text(query, "pretty") if query else "", user_agent),
             headers.get(b"content-type", b"").decode("latin-1"),
             user_agent,
             receive,

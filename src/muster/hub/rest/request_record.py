@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from muster.hub.rest.verbs import Call
 
 
+_WRITING = ("create", "update", "patch")
+
+
 class RequestRecord(msgspec.Struct):
     """`known` is whose credentials a request carries, `user` whom it acts as, `what` its verb, group, version,
     resource and subresource. `entered` is what authentication has to be told when it leaves."""
@@ -44,33 +47,37 @@ class RequestRecord(msgspec.Struct):
 def audit_entry(scope: JsonMapping, record: RequestRecord, reply: Reply, seconds: float, audit: bytes) -> Entry:
     """The line of the audit log. Nothing of a body but the name and revision of what was written."""
     verb, group, version, resource, subresource = record.what
-    entry = Entry(
+    call, code = record.call, reply.code
+    client = scope.get("client")
+    namespace = name = revision = agent = path = ""
+    dry_run = False
+    if call is None:
+        path = scope["path"]
+    else:
+        route = call.route
+        agent, subresource, namespace, name = call.user_agent, route.subresource, route.namespace, route.name
+        dry_run = bool(call.query) and bool(queries.text(call.query, "dryRun"))
+        if code < 300 and call.verb in _WRITING:
+            written, revision = written_object(reply.body)
+            name = name or written
+    return Entry(
         time=datetime.now(UTC),
         id=audit.decode(),
+        user="" if record.user is None else record.user.name,
+        actor=record.known.name if record.acting and record.known is not None else "",
+        source=str(client[0]) if client else "",
+        agent=agent,
         verb=verb,
         group=group,
         version=version,
         resource=resource,
         subresource=subresource,
-        code=reply.code,
-        decision="deny" if reply.code in (401, 403) else "allow",
+        namespace=namespace,
+        name=name,
+        path=path,
+        dry_run=dry_run,
+        code=code,
+        decision="deny" if code in (401, 403) else "allow",
+        revision=revision,
         milliseconds=round(seconds * 1000, 3),
     )
-    if record.user is not None:
-        entry.user = record.user.name
-    if record.acting and record.known is not None:
-        entry.actor = record.known.name
-    if scope.get("client"):
-        entry.source = str(scope["client"][0])
-    call = record.call
-    if call is None:
-        entry.path = scope["path"]
-        return entry
-    entry.agent = call.user_agent
-    entry.subresource = call.route.subresource
-    entry.namespace, entry.name = call.route.namespace, call.route.name
-    entry.dry_run = bool(call.query) and bool(queries.text(call.query, "dryRun"))
-    if reply.code < 300 and call.verb in ("create", "update", "patch"):
-        name, entry.revision = written_object(reply.body)
-        entry.name = entry.name or name
-    return entry

@@ -86,7 +86,7 @@ class Collection:
         self._rows_are_shared = False
         self._bytes: dict[str, int] = {}  # of the objects, by namespace
         for record in self._rows:
-            self._weigh(record, 1)
+            self._weigh(record.key.namespace, len(record.value))
         self._history: deque[Event] = deque()
         self._history_bytes = 0
         self._event_limit = settings.history_events
@@ -106,11 +106,12 @@ class Collection:
         """How many bytes the objects have."""
         return sum(self._bytes.values()) if namespace is None else self._bytes.get(namespace, 0)
 
-    def _weigh(self, record: Record, sign: int) -> None:
-        namespace = record.key.namespace
-        self._bytes[namespace] = self._bytes.get(namespace, 0) + sign * len(record.value)
-        if not self._bytes[namespace]:
-            del self._bytes[namespace]
+    def _weigh(self, namespace: str, more: int) -> None:
+        size = self._bytes.get(namespace, 0) + more
+        if size:
+            self._bytes[namespace] = size
+        else:
+            self._bytes.pop(namespace, None)
 
     def count(self, namespace: str | None) -> int:
         """How many objects there are."""
@@ -135,16 +136,19 @@ class Collection:
             self._rows_are_shared = False
         record = event.record
         place = bisect_left(self._rows, record.key, key=_BY_KEY)
-        if event.type is EventType.ADDED:
-            self._rows.insert(place, record)
-        elif event.type is EventType.MODIFIED:
-            self._weigh(self._rows[place], -1)
-            self._rows[place] = record
-        else:
-            self._weigh(self._rows[place], -1)
+        before = after = 0
+        if event.type is not EventType.ADDED:
+            before = len(self._rows[place].value)
+        if event.type is EventType.DELETED:
             del self._rows[place]
-        if event.type is not EventType.DELETED:
-            self._weigh(record, 1)
+        else:
+            after = len(record.value)
+            if event.type is EventType.ADDED:
+                self._rows.insert(place, record)
+            else:
+                self._rows[place] = record
+        if after != before:
+            self._weigh(record.key.namespace, after - before)
         self._remember(event)
 
     # History

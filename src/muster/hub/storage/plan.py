@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from muster.hub.storage import log
-from muster.hub.storage.records import Change, Delete, Event, EventType, Guard, Key, Put, Record, Unchanged, Unmatched
+from muster.hub.storage.records import Change, Event, EventType, Guard, Key, Put, Record, Unchanged, Unmatched
 from muster.hub.storage.schema import ADDED, DELETED, MODIFIED, row_checksum, row_imprint
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ class Commit:
         self.guards = guards
         self.loop = loop
         self.future = future
-        self.size = sum(len(change.head) + len(change.tail) for change in changes)
+        self.size = 0
+        for change in changes:
+            self.size += len(change.head) + len(change.tail)
         self.outcome: list[Planned] | Refused | Exception = []
 
 
@@ -122,7 +124,7 @@ class Batch:
         self._resources = resources
         self._heads: dict[Key, tuple[int, int]] = {}  # what this batch makes of the objects it touches
         self._touched: dict[Key, int] = {}  # and at which revision it touched them last
-        self._touched_resources: set[str] = set()
+        self._latest: dict[str, int] = {}  # and each resource
         self.revision = revision
         self.size = 0
         #: By how much the number of living objects and the sum of their imprints change.
@@ -136,68 +138,87 @@ class Batch:
         for guard in commit.guards:
             if not self._holds(guard):
                 return Refused(guard)
-        heads: dict[Key, tuple[int, int]] = {}
-        touched: dict[Key, int] = {}
-        planned: list[Planned] = []
-        rows: list[LogRow] = []
-        revision, objects, digest = self.revision, 0, 0
-        for change in commit.changes:
-            key = change.key
-            current, created = heads.get(key) or self._head(key)
-            if (change.expected is not None and change.expected != current) or (
-                isinstance(change, Delete) and not current
-            ):
-                return Refused(key)
-            revision += 1
-            value = b"%b%d%b" % (change.head, revision, change.tail)
-            if isinstance(change, Put):
-                operation, kind = (MODIFIED, EventType.MODIFIED) if current else (ADDED, EventType.ADDED)
-                created = created or revision
-                heads[key] = (revision, created)
-            else:
-                operation, kind = DELETED, EventType.DELETED
-                heads[key] = _ABSENT
-            number = self._number(key.resource)
-            imprint = row_imprint(revision, number, key.namespace, key.name)
-            if current:
-                objects, digest = objects - 1, digest - row_imprint(current, number, key.namespace, key.name)
-            if operation != DELETED:
-                objects, digest = objects + 1, digest + imprint
-            checksum = row_checksum(imprint, self._format, operation, created, current, value)
-            place = (revision, number, key.namespace, key.name)
-            rows.append((*place, operation, created, current, value, checksum, self._format))
-            planned.append(Planned(kind, Record(key, revision, created, value)))
-            touched[key] = revision
-        self._heads.update(heads)
-        self._touched.update(touched)
-        self._touched_resources.update([key.resource for key in touched])
-        self.log_rows += rows
+        changes = commit.changes
+        if len(changes) == 1:  # as nearly always
+            change = changes[0]
+            current, created = self._head(change.key)
+            if not _may_be(change, current):
+                return Refused(change.key)
+            planned = [self._planned(change, current, created)]
+        else:
+            refused = self._refused(changes)
+            if refused is not None:
+                return Refused(refused)
+            planned = self._all_planned(changes)
+        self.size += commit.size
+        return planned
+
+    def _refused(self, changes: Sequence[Change]) -> Key | None:
+        """What stands in the way of several changes, each of which finds what those before it have made."""
+        heads: dict[Key, int] = {}
+        for revision, change in enumerate(changes, self.revision + 1):
+            current = heads.get(change.key)
+            if not _may_be(change, self._head(change.key)[0] if current is None else current):
+                return change.key
+            heads[change.key] = revision if isinstance(change, Put) else 0
+        return None
+
+    def _all_planned(self, changes: Sequence[Change]) -> list[Planned]:
+        """Several changes, all of them or none."""
+        numbers = self.revision, self.objects, self.digest
+        known = dict(self._heads), dict(self._touched), dict(self._latest)
+        rows = len(self.log_rows)
+        try:
+            return [self._planned(change, *self._head(change.key)) for change in changes]
+        except BaseException:
+            self.revision, self.objects, self.digest = numbers
+            self._heads, self._touched, self._latest = known
+            del self.log_rows[rows:]
+            raise
+
+    def _planned(self, change: Change, current: int, created: int) -> Planned:
+        """A change that nothing stands in the way of gets its revision and its row. All of that or nothing."""
+        key, revision = change.key, self.revision + 1
+        resource, namespace, name = key
+        value = b"%b%d%b" % (change.head, revision, change.tail)
+        number = self._resources.get(resource) or self._new_number(resource)
+        imprint = row_imprint(revision, number, namespace, name)
+        objects, digest = (-1, -row_imprint(current, number, namespace, name)) if current else (0, 0)
+        if isinstance(change, Put):
+            operation, kind = (MODIFIED, EventType.MODIFIED) if current else (ADDED, EventType.ADDED)
+            created = created or revision
+            head = (revision, created)
+            objects, digest = objects + 1, digest + imprint
+        else:
+            operation, kind, head = DELETED, EventType.DELETED, _ABSENT
+        checksum = row_checksum(imprint, self._format, operation, created, current, value)
+        planned = Planned(kind, Record(key, revision, created, value))
+
         self.revision = revision
         self.objects += objects
         self.digest += digest
-        self.size += commit.size
+        self.log_rows.append(
+            (revision, number, namespace, name, operation, created, current, value, checksum, self._format)
+        )
+        self._heads[key] = head
+        self._touched[key] = self._latest[resource] = revision
         return planned
 
     def committed(self) -> None:
         """It is on disk: whoever is planned next has to reckon with it."""
         self._before.advance(self._heads, self._touched)
 
-    def changes_of_resources(self) -> dict[str, int]:
+    def changes_of_resources(self) -> Mapping[str, int]:
         """The last revision of each resource that the batch touches."""
-        latest: dict[str, int] = {}
-        for key, revision in self._touched.items():
-            latest[key.resource] = max(revision, latest.get(key.resource, 0))
-        return latest
+        return self._latest
 
     def _head(self, key: Key) -> tuple[int, int]:
         """Revision and created revision of an object as the commits before this one leave it."""
         return self._heads.get(key) or self._before.of(key)
 
-    def _number(self, resource: str) -> int:
-        number = self._resources.get(resource)
-        if number is None:
-            number = self._resources[resource] = len(self._resources) + 1  # resources are never removed
-            self.new_resources.append((number, resource))
+    def _new_number(self, resource: str) -> int:
+        number = self._resources[resource] = len(self._resources) + 1  # resources are never removed
+        self.new_resources.append((number, resource))
         return number
 
     def _holds(self, guard: Guard) -> bool:
@@ -224,7 +245,7 @@ class Batch:
 
     def _unchanged(self, guard: Unchanged) -> bool:
         """Whether nothing in the guard's scope changed after its revision."""
-        if guard.resource in self._touched_resources and self._is_touched(guard):
+        if guard.resource in self._latest and self._is_touched(guard):
             return False
         if self._last_changes.get(guard.resource, 0) <= guard.revision:
             return True
@@ -254,6 +275,13 @@ class Batch:
         if guard.namespace is not None and guard.name is not None:
             return self._touched.get(Key(guard.resource, guard.namespace, guard.name), 0) > guard.revision
         return any(revision > guard.revision and covers(guard, key) for key, revision in self._touched.items())
+
+
+def _may_be(change: Change, current: int) -> bool:
+    """Whether the object is in the state that the change expects; 0 is none."""
+    if change.expected is not None and change.expected != current:
+        return False
+    return bool(current) or isinstance(change, Put)
 
 
 def covers(guard: Unchanged, key: Key) -> bool:

@@ -10,6 +10,7 @@ between; whoever asks for a mask that is not filled yet has it filled at once.
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from muster.fleet.shapes import Shape
     from muster.selectors import Selector
     from muster.selectors.paths import Path
 
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
+_NOBODY_LOOKED: Iterator[None] = repeat(None)
 _CHUNK = 256  # rows of a column that are filled in one step: what that takes stays in the cache, and with the process
 _CHUNK_BYTES = 2**22  # and of how much JSON
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
@@ -294,9 +297,21 @@ class Fleet(ObjectRows):
 
     # ----------------------------------------------------------------------------------------------- changing
 
-    def put_many(self, objects: Iterable[bytes]) -> None:
-        """Load many objects at once; nobody is told. Columns and masks are made anew when they are next needed."""
-        self._store_many(objects)
+    def put_many(self, objects: Iterable[bytes], shapes: Iterable[Shape | None] = _NOBODY_LOOKED) -> None:
+        """Load many objects at once; nobody is told. Columns and masks are made anew when they are next needed.
+
+        `shapes` are what whoever read the objects has found of them, if he has looked.
+        """
+        self._store_many(objects, shapes)
+        self._start_over()
+
+    def put_scores(self, scores: Iterable[tuple[str, str, Score]]) -> None:
+        """The same of scores, each with its cluster and name."""
+        for cluster, name, score in scores:
+            self.scores.put(cluster, name, score)
+        self._start_over()
+
+    def _start_over(self) -> None:
         self._unfilled = {path: self._fill(path, column) for path, column in self._columns.items()}
         self._unevaluated = {selector: self._fill_mask(mask) for selector, mask in self._masks.items()}
 

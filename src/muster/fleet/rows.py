@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from muster.fleet.shapes import Shape
     from muster.fleet.snapshots import Snapshot
 
 FIRST_CAPACITY: Final = 1024
@@ -155,28 +156,28 @@ class ObjectRows:
         self._sections.forget(row)
         self._sizes[row] = len(encoded) if encoded is not None else 0
 
-    def _store_many(self, objects: Iterable[bytes]) -> None:
+    def _store_many(self, objects: Iterable[bytes], shapes: Iterable[Shape | None]) -> None:
         if self._names:
             # All are read before the first is stored: one without a name leaves what was.
-            for found, encoded in [(find_sections(encoded), encoded) for encoded in objects]:
+            for found, encoded in [(find_sections(*each), each[0]) for each in zip(objects, shapes, strict=False)]:
                 row = self._row_of.get(found.name)
                 if row is None:
                     row = self._new_row(found.name, in_order=False)
                 self._store(row, encoded)
                 self._sections.put(row, found)
         else:
-            self._store_first(objects)
+            self._store_first(objects, shapes)
         self._sorted = sorted(self._row_of)
         self._order = self._rows = None
 
-    def _store_first(self, objects: Iterable[bytes]) -> None:
+    def _store_first(self, objects: Iterable[bytes], shapes: Iterable[Shape | None]) -> None:
         """Fill a fleet that never had a row, all at once, with the rows in the order of names: nothing needs sorting
         later. One without a name leaves it empty."""
         row_of: dict[str, int] = {}
         stored: list[bytes | None] = []
         sections = Sections()
-        for encoded in objects:
-            found = find_sections(encoded)
+        for encoded, shape in zip(objects, shapes, strict=False):
+            found = find_sections(encoded, shape)
             row_of[found.name] = len(stored)  # of two objects with one name the last counts
             stored.append(encoded)
             sections.append(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -29,18 +28,36 @@ _SCORES: Final = Reader(AddOnPlacementScore)
 _INT64: Final = 2**63
 _INT32: Final = 2**31
 _FEW: Final = 64
+_ENCODE: Final = msgspec.json.Encoder().encode
 
 _Ending: TypeAlias = "tuple[datetime, str, str]"
 """When which score of which cluster ends."""
 
 
-@dataclass(frozen=True, slots=True)
 class Score:
-    """One AddOnPlacementScore."""
+    """One AddOnPlacementScore. Few of many are ever looked at: what expressions and columns see of it is made then."""
 
-    items: tuple[JsonObject, ...]  # name, value, and quantity where the score has one
-    valid_until: datetime | None
-    encoded: bytes  # of the items: what a column compares
+    __slots__ = ("_encoded", "_items", "given", "valid_until")
+
+    def __init__(self, given: tuple[ScoreItem, ...], valid_until: datetime | None) -> None:
+        self.given = given
+        self.valid_until = valid_until
+        self._items: tuple[JsonObject, ...] | None = None
+        self._encoded: bytes | None = None
+
+    @property
+    def items(self) -> tuple[JsonObject, ...]:
+        """Name, value, and quantity where the score has one."""
+        if self._items is None:
+            self._items = tuple(map(_item, self.given))
+        return self._items
+
+    @property
+    def encoded(self) -> bytes:
+        """Of the items: what a column compares."""
+        if self._encoded is None:
+            self._encoded = _ENCODE(tuple(map(_item, self.given)))
+        return self._encoded
 
     def expired(self, now: datetime) -> bool:
         return self.valid_until is not None and now > self.valid_until
@@ -56,12 +73,11 @@ def score_of(obj: JsonMapping) -> Score:
 
 def readable_score(obj: AddOnPlacementScore) -> tuple[Score, Fault | None]:
     """As much of an AddOnPlacementScore as can be used, and why the time of its expiry cannot: then it has none."""
-    items = tuple(map(_item, obj.status.scores))
+    given = obj.status.scores
     until = parse_time(obj.status.valid_until) if obj.status.valid_until else None
-    encoded = msgspec.json.encode(items)
     if isinstance(until, Fault):
-        return Score(items, None, encoded), Fault(until.message, "status.validUntil")
-    return Score(items, until, encoded), None
+        return Score(given, None), Fault(until.message, "status.validUntil")
+    return Score(given, until), None
 
 
 def item_value(encoded: bytes, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Where labels, claims, taints and the time of deletion stand in the JSON of each object, so that a column of one label
+"""Where labels, claims, taints, versions and the time of deletion stand in the JSON of each object, so that a column of one label
 reads the labels and not the rest of the object.
 
 Whoever loads many objects reads their names; this comes out of the same pass. A section is a view of the object's own
@@ -18,6 +18,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from muster.fleet.claim_lists import OtherwiseWrittenError, claims_named
 from muster.fleet.extraction import extractor
+from muster.fleet.shapes import Shape
 from muster.fleet.spans import span
 from muster.selectors.paths import GONE_WHEN_EMPTY, LABELS, key_path
 from muster.values.json import Json
@@ -35,6 +36,7 @@ DELETION: Final = key_path("metadata", "deletionTimestamp")
 _LABELS: Final = key_path("metadata", LABELS)
 _CLAIMS: Final = key_path("status", "clusterClaims")
 _TAINTS: Final = key_path("spec", "taints")
+_VERSION: Final = key_path("status", "version")
 _NO_LABELS: Final = (1,)  # how far the path led, as `project` says it
 _NO_LABEL: Final = (2,)
 _NO_CLAIM: Final = b"[]"
@@ -47,26 +49,6 @@ _Read: TypeAlias = Callable[[list[Raw]], list[Hashable]]
 """From sections to what a column holds. Raises one of _UNREADABLE where one of them is not as expected."""
 
 
-class _Metadata(Struct, gc=False):
-    name: str
-    labels: Raw | UnsetType = UNSET
-    deletion: Raw | UnsetType = msgspec.field(default=UNSET, name="deletionTimestamp")
-
-
-class _Spec(Struct, gc=False):
-    taints: Raw | UnsetType = UNSET
-
-
-class _Status(Struct, gc=False):
-    claims: Raw | UnsetType = msgspec.field(default=UNSET, name="clusterClaims")
-
-
-class _Object(Struct, gc=False):
-    metadata: _Metadata
-    spec: _Spec | UnsetType = UNSET
-    status: _Status | UnsetType = UNSET
-
-
 class _Name(Struct, gc=False):
     name: str
 
@@ -75,9 +57,10 @@ class _Named(Struct, gc=False):
     metadata: _Name
 
 
-_OBJECT: Final = msgspec.json.Decoder(_Object)
+_SHAPE: Final = msgspec.json.Decoder(Shape)
 _NAMED: Final = msgspec.json.Decoder(_Named)
 _LABEL: Final = attrgetter("label")
+_TEXT: Final = attrgetter("text")
 _ANY: Final = msgspec.json.Decoder()
 
 
@@ -85,22 +68,32 @@ class Found(Struct, gc=False):
     """One pass over an object."""
 
     name: str
-    labels: Raw | UnsetType = UNSET
-    claims: Raw | UnsetType = UNSET
+    labels: _Section = UNSET
+    claims: _Section = UNSET
     deletion: _Section = None  # None: look at the whole object
     taints: _Section = None
+    version: _Section = UNSET
 
 
-def find_sections(encoded: bytes) -> Found:
-    """Raises msgspec's errors when there is no name; whatever else the object holds will do."""
+def find_sections(encoded: bytes, shape: Shape | None = None) -> Found:
+    """Raises msgspec's errors when there is no name; whatever else the object holds will do. `shape` is what somebody
+    has found of it before."""
+    if shape is not None and (name := shape.metadata.name) is not UNSET:
+        return _found(name, shape)
     try:
-        found = _OBJECT.decode(encoded)
+        shape = _SHAPE.decode(encoded)
     except msgspec.ValidationError:  # a status that is no object, for example
         return Found(_NAMED.decode(encoded).metadata.name)
-    metadata = found.metadata
-    claims = UNSET if found.status is UNSET else found.status.claims
-    taints = None if found.spec is UNSET else found.spec.taints
-    return Found(metadata.name, metadata.labels, claims, metadata.deletion, taints)
+    name = shape.metadata.name
+    return _found(_NAMED.decode(encoded).metadata.name if name is UNSET else name, shape)
+
+
+def _found(name: str, shape: Shape) -> Found:
+    metadata, spec, status = shape.metadata, shape.spec, shape.status
+    taints = None if spec is UNSET else spec.taints
+    if status is UNSET:
+        return Found(name, metadata.labels, UNSET, metadata.deletion, taints)
+    return Found(name, metadata.labels, status.claims, metadata.deletion, taints, status.version)
 
 
 class Sections:
@@ -111,16 +104,18 @@ class Sections:
         self._claims: list[_Section] = []
         self._deletion: list[_Section] = []
         self._taints: list[_Section] = []
+        self._versions: list[_Section] = []
 
     def copy(self) -> Sections:
         copied = Sections()
         copied._labels, copied._claims = list(self._labels), list(self._claims)
         copied._deletion, copied._taints = list(self._deletion), list(self._taints)
+        copied._versions = list(self._versions)
         return copied
 
     def rearrange(self, order: Sequence[int]) -> None:
         """Only these rows, in this order. One list after the other: of a million rows each is large."""
-        for sections in (self._labels, self._claims, self._deletion, self._taints):
+        for sections in (self._labels, self._claims, self._deletion, self._taints, self._versions):
             sections[:] = [sections[row] for row in order]
 
     def append(self, found: Found | None = None) -> None:
@@ -129,14 +124,17 @@ class Sections:
         self._claims.append(None if found is None else found.claims)
         self._deletion.append(None if found is None else found.deletion)
         self._taints.append(None if found is None else found.taints)
+        self._versions.append(None if found is None else found.version)
 
     def forget(self, row: int) -> None:
         """The object in a row is another one now."""
         self._labels[row] = self._claims[row] = self._deletion[row] = self._taints[row] = None
+        self._versions[row] = None
 
     def put(self, row: int, found: Found) -> None:
         self._labels[row], self._claims[row] = found.labels, found.claims
         self._deletion[row], self._taints[row] = found.deletion, found.taints
+        self._versions[row] = found.version
 
     def reader(self, path: Path) -> Callable[[NDArray[np.intp], Sequence[bytes | None]], list[Hashable]]:
         """A function from rows, in ascending order, and the objects in all rows to what a column of the path holds for
@@ -146,7 +144,8 @@ class Sections:
         if read is None:
             return lambda rows, encoded: whole(_there(encoded, rows.tolist()))
         missing = _NOT_THERE if place in (DELETION, _TAINTS) else None
-        every = {_LABELS: self._labels, _CLAIMS: self._claims, DELETION: self._deletion, _TAINTS: self._taints}
+        every = {_LABELS: self._labels, _CLAIMS: self._claims, _VERSION: self._versions}
+        every |= {DELETION: self._deletion, _TAINTS: self._taints}
         sections = every[place]
 
         def values(rows: NDArray[np.intp], encoded: Sequence[bytes | None]) -> list[Hashable]:
@@ -183,7 +182,7 @@ class Sections:
             try:
                 self.put(row, find_sections(obj))
             except _UNREADABLE:  # looked at as a whole, where it is contained
-                self._labels[row] = self._claims[row] = UNSET
+                self._labels[row] = self._claims[row] = self._versions[row] = UNSET
 
 
 def _taken(sections: list[_Section], rows: NDArray[np.intp]) -> list[_Section]:
@@ -206,6 +205,8 @@ def _section_reader(path: Path) -> tuple[Path, _Read | None]:
             return place, _label_presence(key)
         case (place, (Where(field="name", value=name),)) if place == _CLAIMS:
             return place, _claim_reader(name)
+        case (place, (str() as key,)) if place == _VERSION:
+            return place, _text_reader(key)
     return path, None
 
 
@@ -253,6 +254,20 @@ def _label_presence(key: str) -> _Read:
 
 def _absent(labels: Raw) -> Hashable:
     return _NO_LABEL if len(labels) > 2 and bytes(labels)[1:-1].strip() else _NO_LABELS
+
+
+def _text_reader(key: str) -> _Read:
+    """Of something that is a text wherever it is ordinary."""
+    shape = msgspec.defstruct("Texts", [("text", str)], rename={"text": key}, gc=False)
+    decode_lines = msgspec.json.Decoder(shape).decode_lines
+
+    def read(raws: list[Raw]) -> list[Hashable]:
+        found: list[Hashable] = list(map(_TEXT, decode_lines(_lines(raws))))
+        if len(found) != len(raws):  # some are written on several lines
+            raise OtherwiseWrittenError
+        return found
+
+    return read
 
 
 def _lines(raws: list[Raw]) -> bytes:

@@ -44,12 +44,13 @@ from muster.questions.rules import namespace_of, preview_namespace
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
     from muster.api.fleet_joining import JoinReviewSpec
     from muster.api.fleet_plan import PlanSpec, PlanStatus
     from muster.client import Client
     from muster.controllers.placements.world import PlacementWorld
+    from muster.fleet.shapes import Shape
     from muster.questions.local_fleet import LocalFleet
     from muster.questions.observer import Observer
 
@@ -113,10 +114,12 @@ class FileFleet:
         objects: Iterable[JsonMapping],
         now: datetime,
         clusters: Iterable[bytes] = (),
-        scores: Iterable[bytes] = (),
+        scores: Sequence[bytes] = (),
+        shapes: Iterable[Shape | None] = (),
     ) -> None:
-        """`clusters` and `scores` beside those among the objects, as JSON: they are many."""
-        self.world = world_of(objects, now, clusters, scores)
+        """`clusters` and `scores` beside those among the objects, as JSON: they are many. `shapes` are what is known of
+        these clusters."""
+        self.world = world_of(objects, now, clusters, scores, shapes)
         self._now = now
 
     @cached_property

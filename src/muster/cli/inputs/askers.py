@@ -107,8 +107,9 @@ async def _ask_files(
         if is_bare:
             shown += _sets_of_everything(shown)
         now = utc_now()
-        many = [[each.encoded() for each in every if each.kind == kind] for kind in _MANY]
-        asker = LocalAsker(FileFleet(shown, now, *many), lambda: now)
+        clusters, scores = ([each for each in every if each.kind == kind] for kind in _MANY)
+        encoded = ([each.encoded() for each in some] for some in (clusters, scores))
+        asker = LocalAsker(FileFleet(shown, now, *encoded, [each.shape for each in clusters]), lambda: now)
     try:
         return await work(Asked(asker, "default", None, every, is_bare))
     except msgspec.MsgspecError:

@@ -21,7 +21,7 @@ from muster.fleet.columns import Column
 from muster.fleet.masks import Mask
 from muster.fleet.rows import DECODER, FIRST_CAPACITY, ObjectRows
 from muster.fleet.scores import Score, ScoreTable
-from muster.fleet.sections import DELETION
+from muster.fleet.sections import DELETION, is_label, without_deletion
 from muster.fleet.snapshots import Snapshot
 from muster.fleet.steps import exhaust, worked_off
 from muster.selectors import Verdict
@@ -30,7 +30,7 @@ from muster.values.json import JsonMapping
 from muster.values.paths import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -41,9 +41,7 @@ if TYPE_CHECKING:
 
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
-_NOBODY_LOOKED: Iterator[None] = repeat(None)
-_CHUNK = 256  # rows of a column that are filled in one step: what that takes stays in the cache, and with the process
-_CHUNK_BYTES = 2**22  # and of how much JSON
+_NOBODY_LOOKED = repeat(None)
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
 MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
 
@@ -66,6 +64,7 @@ class Fleet(ObjectRows):
         self._watched = WatchedPaths()
         self._unfilled: dict[Path, Iterator[None]] = {}
         self._unevaluated: dict[Selector, Iterator[None]] = {}
+        self._waiting_labels: tuple[dict[Path, Column], Iterator[None]] | None = None  # columns that nobody fills yet
         self._deferred: set[Selector] = set()
         self.watcher: Callable[[Mask], None] = lambda _: None  # is told before a selector is evaluated
         self.flips = 0  # verdicts that have changed since the beginning
@@ -79,7 +78,7 @@ class Fleet(ObjectRows):
     def present(self) -> NDArray[np.bool_]:
         """Rows whose object is there and not on its way out."""
         column = self.column(DELETION)
-        return column.computed(None, lambda: _without_deletion(column))
+        return column.computed(None, lambda: without_deletion(column))
 
     def snapshot(self, paths: Iterable[Path] = ()) -> Snapshot:
         """Everything as it is now; columns that are not filled yet are filled at once."""
@@ -110,7 +109,7 @@ class Fleet(ObjectRows):
         if column is None:
             column = self._columns[path] = Column(self._capacity)
             self._watched.add(path)
-            self._unfilled[path] = self._fill(path, column)
+            self._unfilled[path] = self._filling(path, column)
         return column
 
     def _open_mask(self, selector: Selector) -> Mask:
@@ -164,7 +163,7 @@ class Fleet(ObjectRows):
             fork._watched.add(path)
             if path in self._unfilled:
                 fork._columns[path] = column = Column(fork._capacity)
-                fork._unfilled[path] = fork._fill(path, column)
+                fork._unfilled[path] = fork._filling(path, column)
             else:
                 fork._columns[path] = self._columns[path].copy()
         for key in known:
@@ -312,7 +311,8 @@ class Fleet(ObjectRows):
         self._start_over()
 
     def _start_over(self) -> None:
-        self._unfilled = {path: self._fill(path, column) for path, column in self._columns.items()}
+        self._waiting_labels = None
+        self._unfilled = {path: self._filling(path, column) for path, column in self._columns.items()}
         self._unevaluated = {selector: self._fill_mask(mask) for selector, mask in self._masks.items()}
 
     def put(self, encoded: bytes) -> frozenset[Hashable]:
@@ -450,27 +450,37 @@ class Fleet(ObjectRows):
             return self.scores.projection(name, path)
         return project(obj, path)
 
+    def _filling(self, path: Path, column: Column) -> Iterator[None]:
+        """What fills a column. All labels that wait to be read are read together."""
+        if not is_label(path):
+            return self._fill(path, column)
+        if self._waiting_labels is None:
+            columns = {path: column}
+            self._waiting_labels = columns, self._fill_labels(columns)
+        columns, filling = self._waiting_labels
+        columns[path] = column
+        return filling
+
+    def _fill_labels(self, columns: Mapping[Path, Column]) -> Iterator[None]:
+        """Fill several columns of labels from the stored objects, with a pause after every chunk."""
+        self._waiting_labels = None  # who comes now comes too late for these
+        wanted = {path: column for path, column in columns.items() if self._columns.get(path) is column}
+        read = self._sections.labels_reader(list(wanted))
+        for chunk in self.chunks():
+            for column, values in zip(wanted.values(), read(chunk, self._encoded), strict=True):
+                column.fill(chunk, values)
+            yield
+
     def _fill(self, path: Path, column: Column) -> Iterator[None]:
         """Fill a column from the stored objects, with a pause after every chunk."""
         read = None if path and path[0] == SCORES else self._sections.reader(path)
-        rows = self.rows()
-        start = 0
-        while start < len(rows):
-            end = self._end_of_chunk(rows, start)
-            # An object has bytes: to look at how many touches no object, and most of those would not be at hand.
-            chunk = rows[start:end][self._sizes[rows[start:end]] > 0]
+        for chunk in self.chunks():
             if read is None:
                 values = [self.scores.projection(self._names[row], path) for row in chunk.tolist()]
             else:
                 values = read(chunk, self._encoded)
             column.fill(chunk, values)
-            start = end
             yield
-
-    def _end_of_chunk(self, rows: NDArray[np.intp], start: int) -> int:
-        """As many rows as are filled without a pause: fewer where objects are large."""
-        sizes = self._sizes[rows[start : start + _CHUNK]].cumsum()
-        return start + min(int(sizes.searchsorted(_CHUNK_BYTES)) + 1, len(sizes))
 
     def _grow(self) -> None:
         super()._grow()
@@ -478,14 +488,6 @@ class Fleet(ObjectRows):
             column.grow(self._capacity)
         for mask in self._masks.values():
             mask.grow(self._capacity)
-
-
-def _without_deletion(column: Column) -> NDArray[np.bool_]:
-    missing = column.code(project({"metadata": {"name": ""}}, DELETION))
-    null = column.code(project({"metadata": {"deletionTimestamp": None}}, DELETION))
-    there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
-    there.flags.writeable = False
-    return there
 
 
 def _verdict(mask: Mask, obj: JsonMapping) -> Verdict:

@@ -19,7 +19,7 @@ from muster.fleet.sections import Sections, find_sections
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from muster.fleet.snapshots import Snapshot
 
 FIRST_CAPACITY: Final = 1024
+_CHUNK: Final = 256  # rows that are filled in one step: what that takes stays in the cache, and with the process
+_CHUNK_BYTES: Final = 2**22  # and of how much JSON
 
 
 DECODER: Final = msgspec.json.Decoder()
@@ -109,6 +111,20 @@ class ObjectRows:
         if self._rows is None:
             self._rows = np.flatnonzero(self._sizes)  # every object has bytes
         return self._rows
+
+    def chunks(self) -> Iterator[NDArray[np.intp]]:
+        """All rows, as many at once as are worked on without a pause, each with an object when its turn comes."""
+        rows, start = self.rows(), 0
+        while start < len(rows):
+            end = self._end_of_chunk(rows, start)
+            # An object has bytes: to look at how many touches no object, and most of those would not be at hand.
+            yield rows[start:end][self._sizes[rows[start:end]] > 0]
+            start = end
+
+    def _end_of_chunk(self, rows: NDArray[np.intp], start: int) -> int:
+        """As many rows as are filled without a pause: fewer where objects are large."""
+        sizes = self._sizes[rows[start : start + _CHUNK]].cumsum()
+        return start + min(int(sizes.searchsorted(_CHUNK_BYTES)) + 1, len(sizes))
 
     def in_order(self, mask: NDArray[np.bool_]) -> NDArray[np.intp]:
         """The rows of a mask in the order of their names."""

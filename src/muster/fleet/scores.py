@@ -14,7 +14,7 @@ from muster.values.json import JsonMapping, JsonObject
 from muster.values.times import FIRST, Fault, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator, Sequence
     from datetime import datetime
 
     from muster.api.addon_placement_score import ScoreItem
@@ -80,10 +80,10 @@ def readable_score(obj: AddOnPlacementScore) -> tuple[Score, Fault | None]:
     return Score(given, until), None
 
 
-def item_value(encoded: bytes, name: str) -> int:
-    """The value of an item; of two with one name the last counts, and without one it is 0."""
-    values = {item["name"]: item["value"] for item in msgspec.json.decode(encoded)}
-    return int(values.get(name, 0))
+def item_values(encoded: Sequence[bytes], name: str) -> Iterator[int]:
+    """The value of an item in each of these scores; of two with one name the last counts, and without one it is 0."""
+    for items in _VALUES.decode_lines(b"\n".join(encoded)):
+        yield next((item.value for item in reversed(items) if item.name == name), 0)
 
 
 def _item(given: ScoreItem) -> JsonObject:
@@ -101,6 +101,14 @@ def _number_or_text(quantity: Amount) -> int | str:
         return text
     number = int(text)
     return number if -_INT64 <= number < _INT64 else text
+
+
+class _Value(msgspec.Struct, gc=False):
+    name: str
+    value: int
+
+
+_VALUES: Final = msgspec.json.Decoder(list[_Value])
 
 
 class ScoreTable:

@@ -1,5 +1,5 @@
-"""Where labels, claims, taints, versions and the time of deletion stand in the JSON of each object, so that a column of one label
-reads the labels and not the rest of the object.
+"""Where labels, claims, taints, versions and the time of deletion stand in the JSON of each object, so that a column of
+one label reads the labels and not the rest of the object.
 
 Whoever loads many objects reads their names; this comes out of the same pass. A section is a view of the object's own
 bytes. It is looked up again after a change, when a column is next filled. What is not as expected here (an object
@@ -9,6 +9,7 @@ without labels, claims in another form) is left to extraction.py, which looks at
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
 from operator import attrgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -17,10 +18,10 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from muster.fleet.claim_lists import OtherwiseWrittenError, claims_named
-from muster.fleet.extraction import extractor
+from muster.fleet.extraction import Extractor, extractor
 from muster.fleet.shapes import Shape
 from muster.fleet.spans import span
-from muster.selectors.paths import GONE_WHEN_EMPTY, LABELS, key_path
+from muster.selectors.paths import GONE_WHEN_EMPTY, LABELS, key_path, project
 from muster.values.json import Json
 from muster.values.paths import PRESENT, Where, frozen
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from muster.fleet.columns import Column
     from muster.selectors.paths import Path
 
 DELETION: Final = key_path("metadata", "deletionTimestamp")
@@ -143,6 +145,31 @@ class Sections:
         place, read = _section_reader(path)
         if read is None:
             return lambda rows, encoded: whole(_there(encoded, rows.tolist()))
+        return self._reader(place, read, whole)
+
+    def labels_reader(
+        self, paths: Sequence[Path]
+    ) -> Callable[[NDArray[np.intp], Sequence[bytes | None]], list[list[Hashable]]]:
+        """The same for several labels, which are read in one go: what the columns hold, one after the other."""
+        if len(paths) < 2:
+            each_alone = [self.reader(path) for path in paths]
+            return lambda rows, encoded: [read(rows, encoded) for read in each_alone]
+        wholes = [extractor(path) for path in paths]
+
+        def whole(objects: Sequence[bytes]) -> list[Hashable]:
+            return list(zip(*(each(objects) for each in wholes), strict=True))
+
+        rowwise = self._reader(_LABELS, _labels_reader([str(path[2]) for path in paths]), whole)
+
+        def values(rows: NDArray[np.intp], encoded: Sequence[bytes | None]) -> list[list[Hashable]]:
+            found: list[tuple[Hashable, ...]] = rowwise(rows, encoded)  # type: ignore[assignment]  # made so above
+            return list(map(list, zip(*found, strict=True))) if found else [[] for _ in paths]
+
+        return values
+
+    def _reader(
+        self, place: Path, read: _Read, whole: Extractor
+    ) -> Callable[[NDArray[np.intp], Sequence[bytes | None]], list[Hashable]]:
         missing = _NOT_THERE if place in (DELETION, _TAINTS) else None
         every = {_LABELS: self._labels, _CLAIMS: self._claims, _VERSION: self._versions}
         every |= {DELETION: self._deletion, _TAINTS: self._taints}
@@ -230,12 +257,44 @@ def _label_reader(key: str) -> _Read:
         values: list[Hashable] = list(map(_LABEL, decode_lines(_lines(raws))))
         if len(values) == len(raws) and set(map(type, values)) == {str}:
             return values
-        return [
-            value if type(value) is str else _absent(raw) if value is UNSET else frozen(value)
-            for value, raw in zip(values, raws, strict=True)
-        ]
+        return list(map(_label, values, raws))
 
     return read
+
+
+def without_deletion(column: Column) -> NDArray[np.bool_]:
+    """Rows whose object is not on its way out, by the column of DELETION."""
+    missing = column.code(project({"metadata": {"name": ""}}, DELETION))
+    null = column.code(project({"metadata": {"deletionTimestamp": None}}, DELETION))
+    there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
+    there.flags.writeable = False
+    return there
+
+
+def is_label(path: Path) -> bool:
+    """Whether columns of such paths are filled together, by `Sections.labels_reader`."""
+    return len(path) == len(_LABELS) + 1 and path[:-1] == _LABELS and isinstance(path[-1], str)
+
+
+def _labels_reader(keys: Sequence[str]) -> _Read:
+    """Of several labels together."""
+    names = [f"label{number}" for number in range(len(keys))]
+    fields = [(name, Json | UnsetType, UNSET) for name in names]
+    shape = msgspec.defstruct("Labels", fields, rename=dict(zip(names, keys, strict=True)), gc=False)
+    decode_lines = msgspec.json.Decoder(shape).decode_lines
+    labels_of = attrgetter(*names)
+
+    def read(raws: list[Raw]) -> list[Hashable]:
+        found: list[Hashable] = list(map(labels_of, decode_lines(_lines(raws))))
+        if len(found) == len(raws) and set(map(type, chain.from_iterable(found))) == {str}:
+            return found
+        return [tuple(_label(value, raw) for value in values) for values, raw in zip(found, raws, strict=True)]
+
+    return read
+
+
+def _label(value: Json, labels: Raw) -> Hashable:
+    return value if type(value) is str else _absent(labels) if value is UNSET else frozen(value)
 
 
 def _label_presence(key: str) -> _Read:

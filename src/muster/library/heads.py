@@ -105,7 +105,7 @@ def _headed_lines(origin: str, first: int, lines: list[bytes]) -> Iterable[Heade
     except _UNREADABLE:
         return _odd_lines(origin, first, lines)
     kinds, names = [each.kind for each in found], list(map(_name_in, found))
-    if not (all(names) and all(map(_is_ordinary, set(kinds))) and all([each.api_version for each in found])):
+    if not (all(names) and all(map(_is_ordinary, set(kinds))) and all(each.api_version for each in found)):
         return _odd_lines(origin, first, lines)
     namespaces = [each.metadata.namespace for each in found]
     return map(Headed, repeat(origin), count(first), kinds, namespaces, names, lines, found)

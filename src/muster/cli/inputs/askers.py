@@ -101,9 +101,10 @@ async def _ask_files(
     from muster.questions.local import PLACING_KINDS, FileFleet, LocalAsker, utc_now
 
     with staying():
-        every = newest([*objects, *(headed(Document("", dict(each))) for each in unsaved)], "default")
+        given = [*objects, *(headed(Document("", dict(each))) for each in unsaved)]
+        every = newest([each for each in given if each.kind in PLACING_KINDS], "default")
         is_bare = not any(each.kind in ("ManagedClusterSet", "ManagedClusterSetBinding") for each in every)
-        shown = [each.plain() for each in every if each.kind in PLACING_KINDS and each.kind not in _MANY]
+        shown = [each.plain() for each in every if each.kind not in _MANY]
         if is_bare:
             shown += _sets_of_everything(shown)
         now = utc_now()
@@ -113,7 +114,7 @@ async def _ask_files(
     try:
         return await work(Asked(asker, "default", None, every, is_bare))
     except msgspec.MsgspecError:
-        for each in every:
+        for each in given:
             each.plain()  # says whose fault it is: what is not decoded before has not been checked before either
         raise
 

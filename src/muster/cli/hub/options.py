@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -12,6 +11,7 @@ import typer
 from muster.cli.inputs.limits import HubLimits, ServerLimits, limit_options
 from muster.cli.inputs.option_groups import option_infos
 from muster.hub.audit import AuditLevel
+from muster.records import dataclass, replace
 
 if TYPE_CHECKING:
     from muster.app import HubSettings

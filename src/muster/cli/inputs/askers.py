@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
@@ -16,6 +15,7 @@ from muster.cli.inputs.documents import Document
 from muster.cli.inputs.fleets import heads, in_namespace, staying
 from muster.cli.inputs.options import with_quick_client
 from muster.errors import ApiError
+from muster.records import dataclass
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:

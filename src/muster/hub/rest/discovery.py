@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +16,7 @@ import msgspec
 from muster.api.resource import part_verbs
 from muster.hub.rest.negotiation import clauses_of
 from muster.hub.rest.subresources import SCALE
+from muster.records import dataclass
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import math
 import struct
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from muster.errors import MusterError
+from muster.records import dataclass
 from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -23,6 +22,7 @@ from muster.hub import status
 from muster.hub.auth.authentication import PEER, Authentication
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
+from muster.records import dataclass
 from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -27,6 +26,7 @@ from muster.hub.status import StatusError
 from muster.kubernetes.serving.conversion import converted
 from muster.kubernetes.serving.reviews import TooManyReviewsError
 from muster.kubernetes.serving.world import KubernetesWorld
+from muster.records import replace
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from html import escape
+
+from muster.records import dataclass
 
 _WIDEST = 100
 

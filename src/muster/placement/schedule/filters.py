@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from muster.placement.schedule.taints import TAINTS
 from muster.placement.schedule.tolerations import taints_of, tolerance
 from muster.reasons import Code, Reason
+from muster.records import dataclass
 from muster.selectors import Verdict
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from muster.placement.schedule.groups import grouped
 from muster.placement.schedule.result import ScheduleResult, Stage
 from muster.placement.schedule.spread import spread, with_topology
 from muster.reasons import Code, Reason, Subject, bare, sentence
+from muster.records import dataclass
 from muster.selectors import Verdict
 from muster.selectors.paths import describe
 

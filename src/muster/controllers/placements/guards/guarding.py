@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.api.placement_guard_record import HeldRemovals, PlacementGuardRecord
@@ -46,6 +45,7 @@ from muster.placement.guards import (
 )
 from muster.placement.schedule.pipeline import reason_against
 from muster.reasons import Code, Reason, bare, sentence
+from muster.records import dataclass, field, replace
 from muster.values.times import FIRST, time_text
 
 if TYPE_CHECKING:

@@ -154,8 +154,7 @@ class LocalAsker:
         self._explaining.ready = True
 
     async def ask(self, kind: str, spec: msgspec.Struct | JsonMapping) -> Answer:
-        given = msgspec.to_builtins(spec) if isinstance(spec, msgspec.Struct) else spec
-        asked, warnings = checked_spec(kind, given)
+        asked, warnings = checked_spec(kind, spec)
         needs = _needs(kind, asked)
         await self._fleet.read(needs, _namespaces(asked))
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from html import escape
 
 from muster.records import dataclass
 
@@ -30,6 +29,8 @@ class Table:
 
     def html(self) -> str:
         """A table that a notebook shows."""
+        from html import escape
+
         head = "".join(f"<th>{escape(header)}</th>" for header in self.headers)
         body = "".join(
             "<tr>" + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in row) + "</tr>"

@@ -14,9 +14,23 @@ def main() -> None:
         return
     # numpy's library of linear algebra, of which we use nothing, starts a thread for each core as it is loaded.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if sys.argv[1:2] == ["explain"] and not sys.argv[0].endswith("placement"):
+        _explain()
     from muster.cli.main import main as command
 
     command()
+
+
+def _explain() -> None:
+    """A question that is plainly asked needs no library that reads command lines."""
+    from muster.cli.explain.quick import explained
+
+    try:
+        code = explained(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = 130
+    if code is not None:
+        sys.exit(code)
 
 
 if __name__ == "__main__":

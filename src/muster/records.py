@@ -1,4 +1,4 @@
-"""Data classes that cost little until the first one is made: `dataclass`, `field` and `replace` as those of `dataclasses`.
+"""Data classes that cost little until the first one is made: `dataclass`, `field`, `replace` as those of `dataclasses`.
 
 A frozen data class with slots is six texts compiled when its module is imported, which takes a millisecond; a command
 imports hundreds of them, and makes some. Here one text is compiled, when the first object of the class is made, and
@@ -77,7 +77,7 @@ def _fields_of(cls: type, *, kw_only: bool) -> dict[str, _Field] | None:
             fields.update(base.__dict__[_FIELDS])
         elif "__dataclass_fields__" in base.__dict__:
             return None
-    for name, annotation in cls.__dict__.get("__annotations__", {}).items():
+    for name, annotation in _own_annotations(cls).items():
         if not isinstance(annotation, str) or annotation.startswith(_NOT_ORDINARY):
             return None
         if annotation.startswith(("ClassVar", "typing.ClassVar")):
@@ -92,6 +92,11 @@ def _fields_of(cls: type, *, kw_only: bool) -> dict[str, _Field] | None:
         found.kw_only = kw_only if found.kw_only is None else found.kw_only
         fields[name] = found
     return fields
+
+
+def _own_annotations(cls: type) -> dict[str, Any]:
+    found: dict[str, Any] = vars(cls).get("__annotations__", {})
+    return found
 
 
 def _with_original_fields(cls: type) -> type:
@@ -111,7 +116,7 @@ def _with_original_fields(cls: type) -> type:
 def _made(cls: type, fields: dict[str, _Field], options: dict[str, Any]) -> type:
     own = dict(cls.__dict__)
     said = set(own)
-    for name in own.get("__annotations__", {}):
+    for name in _own_annotations(cls):
         each = fields.get(name)
         if each is not None and name in own and (options.get("slots") or each.default is _MISSING):
             del own[name]
@@ -131,7 +136,7 @@ def _made(cls: type, fields: dict[str, _Field], options: dict[str, Any]) -> type
         made.__qualname__ = cls.__qualname__
     else:
         made = cls
-        for name in own.get("__annotations__", {}):
+        for name in _own_annotations(cls):
             if name not in own and name in cls.__dict__:
                 delattr(cls, name)
         for name, value in own.items():
@@ -150,10 +155,10 @@ def _params(options: dict[str, Any]) -> Any:
     import dataclasses
 
     @dataclasses.dataclass(**{name: value for name, value in options.items() if name in {"frozen", "eq", "repr"}})
-    class Any_:
+    class Same:
         pass
 
-    return Any_.__dataclass_params__  # type: ignore[attr-defined]  # every data class has it
+    return Same.__dataclass_params__  # type: ignore[attr-defined]  # every data class has it
 
 
 def _add_methods(
@@ -218,7 +223,8 @@ def _compile(cls: Any, fields: dict[str, _Field], *, frozen: bool, eq: bool, ini
 
 
 def _init_text(cls: Any, fields: dict[str, _Field], known: dict[str, Any], *, frozen: bool) -> str:
-    positional, named, body = ["self"], [], []
+    positional, body = ["self"], list[str]()
+    named: list[str] = []
     for name, each in fields.items():
         value = name
         if each.default is not _MISSING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta
 
-from muster.api.fleet_parts import Count, ValueCount
+from muster.api.fleet_parts import Count, ValueCount  # noqa: TC001 - msgspec reads the annotations
 from muster.api.parts import Node, Part
 from muster.values.json import JsonObject
 

@@ -285,9 +285,9 @@ def _labels_reader(keys: Sequence[str]) -> _Read:
     labels_of = attrgetter(*names)
 
     def read(raws: list[Raw]) -> list[Hashable]:
-        found: list[Hashable] = list(map(labels_of, decode_lines(_lines(raws))))
+        found: list[tuple[Json, ...]] = list(map(labels_of, decode_lines(_lines(raws))))
         if len(found) == len(raws) and set(map(type, chain.from_iterable(found))) == {str}:
-            return found
+            return list(found)
         return [tuple(_label(value, raw) for value in values) for values, raw in zip(found, raws, strict=True)]
 
     return read

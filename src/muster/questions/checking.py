@@ -67,9 +67,9 @@ def _is_plain(kind: str, spec: JsonMapping) -> bool:
 def checked_placement(given: JsonMapping, now: datetime) -> tuple[JsonObject, tuple[str, ...]]:
     """A placement as it would be stored, and warnings. Raises ApiError, as a create would."""
     from muster.admission.placement import checked
+    from muster.admission.write import CREATE, Asker, Write
     from muster.api.placement import PLACEMENT
     from muster.api.validation import prepare, validate_object
-    from muster.admission.write import CREATE, Asker, Write
     from muster.selectors.cel import CelLimits
 
     version = PLACEMENT.storage_version

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
+from muster.cli.inputs.connecting import with_quick_client
 from muster.cli.inputs.documents import Document
-from muster.cli.inputs.fleets import heads, in_namespace, staying
-from muster.cli.inputs.options import with_quick_client
+from muster.cli.inputs.reading import heads, staying
 from muster.errors import ApiError
+from muster.library.overlays import in_namespace
 from muster.records import dataclass
 from muster.values.json import JsonMapping, JsonObject
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, insort
-from itertools import repeat
+from itertools import count, islice, repeat
 from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FIRST_CAPACITY: Final = 1024
 _CHUNK: Final = 256  # rows that are filled in one step: what that takes stays in the cache, and with the process
+_AT_ONCE: Final = 1000  # objects of a first load
 _CHUNK_BYTES: Final = 2**22  # and of how much JSON
 
 
@@ -192,27 +193,29 @@ class ObjectRows:
         row_of: dict[str, int] = {}
         stored: list[bytes | None] = []
         sections = Sections()
-        for encoded, shape in zip(objects, shapes, strict=False):
-            found = find_sections(encoded, shape)
-            row_of[found.name] = len(stored)  # of two objects with one name the last counts
-            stored.append(encoded)
-            sections.append(found)
+        each = zip(objects, shapes, strict=False)
+        while some := list(islice(each, _AT_ONCE)):
+            found = [find_sections(encoded, shape) for encoded, shape in some]
+            # Of two objects with one name the last counts.
+            row_of.update(zip([one.name for one in found], count(len(stored)), strict=False))
+            stored += [encoded for encoded, _ in some]
+            sections.extend(found)
         self._names = sorted(row_of)
-        count = len(self._names)
-        if len(stored) != count or self._names != list(row_of):  # a server lists them in this order
+        size = len(self._names)
+        if len(stored) != size or self._names != list(row_of):  # a server lists them in this order
             order = array("q", map(row_of.__getitem__, self._names))  # numbers of Python would take four times the room
-            row_of.update(zip(self._names, range(count), strict=True))
+            row_of.update(zip(self._names, range(size), strict=True))
             stored = [stored[at] for at in order]
             sections.rearrange(order)
         self._row_of = row_of
         self._encoded = stored
         self._sections = sections
-        self.generation += count
-        while self._capacity < count:
+        self.generation += size
+        while self._capacity < size:
             self._grow()
-        self._sizes[:count] = np.fromiter((len(each or b"") for each in stored), np.int64, count)
+        self._sizes[:size] = np.fromiter((len(each or b"") for each in stored), np.int64, size)
         for rows in self._followed:
-            rows.update(range(count))
+            rows.update(range(size))
 
     def _new_row(self, name: str, *, in_order: bool) -> int:
         if self._free:

@@ -56,7 +56,7 @@ class Score:
     def encoded(self) -> bytes:
         """Of the items: what a column compares."""
         if self._encoded is None:
-            self._encoded = _ENCODE(tuple(map(_item, self.given)))
+            self._encoded = _ENCODE(list(map(_worded, self.given)))
         return self._encoded
 
     def expired(self, now: datetime) -> bool:
@@ -83,18 +83,42 @@ def readable_score(obj: AddOnPlacementScore) -> tuple[Score, Fault | None]:
 def item_values(encoded: Sequence[bytes], name: str) -> Iterator[int]:
     """The value of an item in each of these scores; of two with one name the last counts, and without one it is 0."""
     for items in _VALUES.decode_lines(b"\n".join(encoded)):
-        yield next((item.value for item in reversed(items) if item.name == name), 0)
+        value = 0
+        for item in items:
+            if item.name == name:
+                value = item.value
+        yield value
+
+
+class _Item(msgspec.Struct, gc=False, omit_defaults=True):
+    """As expressions see it."""
+
+    name: str
+    value: int
+    quantity: int | str | None = None
+
+
+def _worded(given: ScoreItem) -> _Item:
+    value, quantity = given.value, given.quantity
+    if not -_INT32 <= value < _INT32:
+        value = min(max(value, -_INT32), _INT32 - 1)
+    if quantity is None:
+        return _Item(given.name, value)
+    return _Item(given.name, value, _number_or_text(quantity))
 
 
 def _item(given: ScoreItem) -> JsonObject:
-    item: JsonObject = {"name": given.name, "value": min(max(given.value, -_INT32), _INT32 - 1)}
-    if given.quantity is not None:
-        item["quantity"] = _number_or_text(given.quantity)
+    worded = _worded(given)
+    item: JsonObject = {"name": worded.name, "value": worded.value}
+    if worded.quantity is not None:
+        item["quantity"] = worded.quantity
     return item
 
 
 def _number_or_text(quantity: Amount) -> int | str:
     """A plain decimal is a number to expressions; anything with a unit, a point or too many digits stays text."""
+    if type(quantity) is str and len(quantity) < _MOST_DIGITS and quantity.isascii() and quantity.isdigit():
+        return int(quantity)
     text = quantity if isinstance(quantity, str) else msgspec.json.encode(quantity).decode()
     digits = text.removeprefix("-")
     if not 0 < len(digits) <= _MOST_DIGITS or not _PLAIN_DECIMAL.issuperset(digits):

@@ -9,7 +9,6 @@ without labels, claims in another form) is left to extraction.py, which looks at
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import chain
 from operator import attrgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -127,6 +126,14 @@ class Sections:
         self._deletion.append(None if found is None else found.deletion)
         self._taints.append(None if found is None else found.taints)
         self._versions.append(None if found is None else found.version)
+
+    def extend(self, found: Sequence[Found]) -> None:
+        """There are these rows more."""
+        self._labels += [each.labels for each in found]
+        self._claims += [each.claims for each in found]
+        self._deletion += [each.deletion for each in found]
+        self._taints += [each.taints for each in found]
+        self._versions += [each.version for each in found]
 
     def forget(self, row: int) -> None:
         """The object in a row is another one now."""
@@ -254,10 +261,10 @@ def _label_reader(key: str) -> _Read:
     decode_lines = msgspec.json.Decoder(shape).decode_lines
 
     def read(raws: list[Raw]) -> list[Hashable]:
-        values: list[Hashable] = list(map(_LABEL, decode_lines(_lines(raws))))
-        if len(values) == len(raws) and set(map(type, values)) == {str}:
-            return values
-        return list(map(_label, values, raws))
+        values: list[Json] = list(map(_LABEL, decode_lines(_lines(raws))))
+        if len(values) != len(raws):  # some are written on several lines
+            raise OtherwiseWrittenError
+        return list(_labels(values, raws))
 
     return read
 
@@ -286,11 +293,18 @@ def _labels_reader(keys: Sequence[str]) -> _Read:
 
     def read(raws: list[Raw]) -> list[Hashable]:
         found: list[tuple[Json, ...]] = list(map(labels_of, decode_lines(_lines(raws))))
-        if len(found) == len(raws) and set(map(type, chain.from_iterable(found))) == {str}:
-            return list(found)
-        return [tuple(_label(value, raw) for value in values) for values, raw in zip(found, raws, strict=True)]
+        if len(found) != len(raws):  # some are written on several lines
+            raise OtherwiseWrittenError
+        return list(zip(*(_labels(values, raws) for values in zip(*found, strict=True)), strict=True))
 
     return read
+
+
+def _labels(values: Sequence[Json], raws: list[Raw]) -> Sequence[Hashable]:
+    """What a column of one label holds."""
+    if set(map(type, values)) == {str}:
+        return values
+    return [each if type(each) is str else _label(each, raw) for each, raw in zip(values, raws, strict=True)]
 
 
 def _label(value: Json, labels: Raw) -> Hashable:

@@ -39,12 +39,13 @@ CALLS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
 ]
 
 
-def made(module: Any, body: str, options: dict[str, Any], more: str = "") -> Any:
+def made(module: Any, body: str, options: dict[str, Any]) -> Any:
     """A class, and one below it."""
     indented = "".join(f"    {line}\n" for line in (body or "pass\n").splitlines())
     text = (
         "from __future__ import annotations\nfrom typing import ClassVar\n"
-        f"@dataclass(**options)\nclass Base:\n{indented}\n@dataclass(**options)\nclass Below(Base):\n    z: int = 0\n{more}"
+        f"@dataclass(**options)\nclass Base:\n{indented}\n"
+        "@dataclass(**options)\nclass Below(Base):\n    z: int = 0\n"
     )
     space: dict[str, Any] = {"dataclass": module.dataclass, "field": module.field, "options": options}
     space["__name__"] = __name__

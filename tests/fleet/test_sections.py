@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from muster.fleet import Fleet
 from muster.fleet.claim_lists import OtherwiseWrittenError, claims_named
 from muster.fleet.sections import DELETION, Sections, find_sections
+from muster.fleet.shapes import Shape
 from muster.selectors.paths import claim_path, key_path, label_path, project
 from muster.values.paths import PRESENT, Path
 from tests.builders import a_cluster
@@ -31,7 +32,16 @@ OBJECTS = st.fixed_dictionaries(
     {"metadata": st.fixed_dictionaries({}, optional={"labels": LABELS, "deletionTimestamp": VALUES})},
     optional={
         "spec": st.one_of(st.fixed_dictionaries({}, optional={"taints": CLAIMS}), VALUES),
-        "status": st.one_of(st.fixed_dictionaries({}, optional={"clusterClaims": CLAIMS}), VALUES),
+        "status": st.one_of(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "clusterClaims": CLAIMS,
+                    "version": st.one_of(st.fixed_dictionaries({"kubernetes": TEXTS}), VALUES),
+                },
+            ),
+            VALUES,
+        ),
     },
 )
 WRITTEN = st.sampled_from(
@@ -52,7 +62,11 @@ PATHS: list[Path] = [
     claim_path(""),
     claim_path('q"'),
     claim_path("é"),
+    key_path("status", "version", "kubernetes"),
+    label_path('q"'),
+    label_path("\n"),
 ]
+SOME_LABELS = [label_path("K"), label_path(""), label_path("a"), label_path("é")]
 
 
 @given(objects=st.lists(st.tuples(OBJECTS, WRITTEN), max_size=6), changed=st.sets(st.integers(0, 5)))
@@ -71,6 +85,10 @@ def test_what_is_read_from_sections_is_the_projection_of_the_object(
         assert found == [project(msgspec.json.decode(each), path) for each in encoded]
         some = np.arange(0, len(encoded), 2)
         assert sections.reader(path)(some, encoded) == found[::2]
+    for count in range(len(SOME_LABELS) + 1):
+        paths = SOME_LABELS[:count]
+        together = sections.labels_reader(paths)(np.arange(len(encoded)), encoded)
+        assert together == [[project(msgspec.json.decode(each), path) for each in encoded] for path in paths]
 
 
 @pytest.mark.parametrize(
@@ -157,3 +175,39 @@ def test_a_column_that_is_filled_after_changes_sees_them() -> None:
         env, claim = each.column(label_path("env")), each.column(claim_path("K"))
         assert {name: env.values[env.codes[each.row(name)]] for name in "bcd"} == {"b": "dev", "c": "prod", "d": "dev"}
         assert {name: b'"w"' in claim.values[claim.codes[each.row(name)]] for name in "bc"} == {"b": True, "c": False}  # type: ignore[operator]
+
+
+def test_labels_that_wait_are_read_together_and_those_that_come_later_are_read_too() -> None:
+    fleet = Fleet()
+    fleet.put_many([msgspec.json.encode(a_cluster(name, {"env": name, "tier": f"{name}1"})) for name in "abc"])
+    for key in ("env", "tier", "gone"):
+        fleet.subscribe(key, [], [label_path(key)], lazily=True)
+    fleet.unsubscribe("gone")
+    steps = fleet.steps("env")
+    next(steps)
+    later = fleet.column(label_path("later"))
+    for path, values in ((label_path("tier"), ["a1", "b1", "c1"]), (label_path("env"), ["a", "b", "c"])):
+        column = fleet.column(path)
+        assert [column.values[code] for code in column.codes[:3]] == values
+    assert {later.values[code] for code in later.codes[:3]} == {(2,)}
+
+
+@given(objects=st.lists(st.tuples(OBJECTS, WRITTEN), max_size=6))
+def test_what_somebody_has_found_already_is_what_the_fleet_finds(objects: list[tuple[dict[str, Any], Any]]) -> None:
+    encoded = [
+        write({**obj, "metadata": {"name": str(at), **obj["metadata"]}}) for at, (obj, write) in enumerate(objects)
+    ]
+    shapes: list[Shape | None] = []
+    for each in encoded:
+        try:
+            shapes.append(msgspec.json.decode(each, type=Shape))
+        except msgspec.ValidationError:
+            shapes.append(None)
+    plain, told = Fleet(), Fleet()
+    plain.put_many(encoded)
+    told.put_many(encoded, shapes)
+    for path in PATHS:
+        one, other = plain.column(path), told.column(path)
+        assert [one.values[code] for code in one.codes[: len(encoded)]] == [
+            other.values[code] for code in other.codes[: len(encoded)]
+        ]

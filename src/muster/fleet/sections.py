@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from muster.fleet.claim_lists import OtherwiseWrittenError, claims_named
-from muster.fleet.extraction import Extractor, extractor
+from muster.fleet.extraction import Extractor, can_name_a_field, extractor
 from muster.fleet.shapes import Shape
 from muster.fleet.spans import span
 from muster.selectors.paths import GONE_WHEN_EMPTY, LABELS, key_path, project
@@ -230,6 +230,8 @@ def _there(encoded: Sequence[bytes | None], rows: Iterable[int]) -> list[bytes]:
 
 def _section_reader(path: Path) -> tuple[Path, _Read | None]:
     """Of which section, and how. None: look at whole objects."""
+    if not all(can_name_a_field(step) for step in path if isinstance(step, str)):
+        return path, None
     match path[:2], path[2:]:
         case (_, ()) if path in (DELETION, _TAINTS):
             return path, _whole_section if path not in GONE_WHEN_EMPTY else _whole_section_unless_empty
@@ -280,7 +282,12 @@ def without_deletion(column: Column) -> NDArray[np.bool_]:
 
 def is_label(path: Path) -> bool:
     """Whether columns of such paths are filled together, by `Sections.labels_reader`."""
-    return len(path) == len(_LABELS) + 1 and path[:-1] == _LABELS and isinstance(path[-1], str)
+    return (
+        len(path) == len(_LABELS) + 1
+        and path[:-1] == _LABELS
+        and isinstance(path[-1], str)
+        and can_name_a_field(path[-1])
+    )
 
 
 def _labels_reader(keys: Sequence[str]) -> _Read:

@@ -32,9 +32,10 @@ _BAD_REQUEST, _NOT_FOUND, _INVALID = 400, 404, 422
 def checked_spec(kind: str, spec: msgspec.Struct | JsonMapping) -> tuple[JsonObject, tuple[str, ...]]:
     """The spec of a question, and warnings about fields that nobody knows. Raises ApiError."""
     if isinstance(spec, msgspec.Struct):
-        spec = msgspec.to_builtins(spec)
-        if _is_plain(kind, spec):
-            return dict(spec), ()
+        told: JsonObject = msgspec.to_builtins(spec)
+        if _is_plain(kind, told):
+            return told, ()
+        spec = told
     from muster.api.fleet_parts import GROUP, VERSION, question_of
     from muster.api.validation import prepare, validate_object
     from muster.questions.rules import causes_in

@@ -110,8 +110,9 @@ async def _ask_files(
             shown += _sets_of_everything(shown)
         now = utc_now()
         clusters, scores = ([each for each in every if each.kind == kind] for kind in _MANY)
-        encoded = ([each.encoded() for each in some] for some in (clusters, scores))
-        asker = LocalAsker(FileFleet(shown, now, *encoded, [each.shape for each in clusters]), lambda: now)
+        encoded, reported = ([each.encoded() for each in some] for some in (clusters, scores))
+        fleet = FileFleet(shown, now, encoded, reported, [each.shape for each in clusters])
+        asker = LocalAsker(fleet, lambda: now)
     try:
         return await work(Asked(asker, "default", None, every, is_bare))
     except msgspec.MsgspecError:

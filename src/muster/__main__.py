@@ -29,8 +29,14 @@ def _explain() -> None:
         code = explained(sys.argv[1:])
     except KeyboardInterrupt:
         code = 130
-    if code is not None:
-        sys.exit(code)
+    if code is None:
+        return
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)  # Python says what it says of readers who have left
+    os._exit(code)  # to take a large fleet apart object by object takes longer than to let it go with the process
 
 
 if __name__ == "__main__":

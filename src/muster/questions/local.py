@@ -125,8 +125,9 @@ class FileFleet:
     @cached_property
     def observer(self) -> Observer:
         from muster.questions.observer import Observer
+        from muster.questions.sharing import ALONE, Share
 
-        found = Observer(self.world, lambda: self._now, LOCAL_SECONDS)
+        found = Observer(self.world, lambda: self._now, LOCAL_SECONDS, share=Share(most=ALONE))
         found.ready = True
         return found
 

@@ -8,6 +8,7 @@ None, and the whole command has its turn. A property compares both.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Final
@@ -72,7 +73,13 @@ def explained(args: Sequence[str]) -> int | None:
     def command() -> None:
         sys.exit(_explained(*plain))
 
-    return exit_code_of(command, sys.stderr)
+    was_enabled = gc.isenabled()
+    gc.disable()  # one answer, and the process ends: nothing of what is made for it is worth being searched
+    try:
+        return exit_code_of(command, sys.stderr)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _explained(what: str, given: Mapping[str, str | list[str]]) -> int:

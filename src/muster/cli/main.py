@@ -16,12 +16,14 @@ import typer
 from muster import __version__
 from muster.cli.kubectl import left_to_kubectl
 from muster.cli.terminal.commands import App, Lazy, LazyGroup
-from muster.cli.terminal.exits import COMPLETING, exit_code_of
+from muster.cli.terminal.exits import COMPLETING, EXIT_CODES, exit_code, exit_code_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from typer._click.core import Context
+
+__all__ = ["COMMANDS", "EXIT_CODES", "Root", "application", "exit_code", "main", "run", "typed"]
 
 _ASK, _CHECK, _CHANGE, _RUN, _TYPE, _SHELL = "Ask", "Check first", "Change", "Run", "Languages", "This shell"
 COMMANDS: Mapping[str, Lazy] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import pickle
 from itertools import product
 from typing import Any, ClassVar  # noqa: F401 - data classes look for it here
@@ -90,6 +91,7 @@ def told(module: Any, body: str, options: dict[str, Any]) -> list[object]:
             seen += [outcome(lambda each=each: repr(dataclasses.replace(each, a=6)))]
             seen += [outcome(lambda each=each: repr(module.replace(each, a=6)))]
             seen += [outcome(lambda each=each: dataclasses.asdict(each)), each == 5]
+        seen += [cls.__doc__, str(inspect.signature(cls)), inspect.get_annotations(cls.__init__)]
         seen.append([(each.name, each.type, each.init, each.kw_only) for each in dataclasses.fields(cls)])
     return seen
 

@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from dataclasses import field as field
     from dataclasses import replace as replace
 
+
+class _Made:
+    """Stands for what a factory makes."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
 _MISSING: Final = object()
+_NEW: Final = _Made()
 _FIELDS: Final = "__record_fields__"
 _OURS: Final = frozenset({"frozen", "slots", "eq", "repr", "kw_only"})
 _NOT_ORDINARY: Final = ("InitVar", "KW_ONLY", "dataclasses.")
@@ -51,10 +60,13 @@ class _Field:
 class _AskedFor:
     """An attribute of a class that is worked out when somebody asks for it."""
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, make: Callable[[], Any], only: type | None = None) -> None:
         self._make = make
+        self._only = only  # of this class, and neither of those below nor of what it makes
 
     def __get__(self, instance: object, owner: type) -> Any:
+        if self._only is not None and (instance is not None or owner is not self._only):
+            raise AttributeError
         return self._make()
 
 
@@ -175,6 +187,7 @@ def _add_methods(
         cls.__init__ = __init__
     elif eq:
         _compile(cls, fields, frozen=frozen, eq=not is_equal_said, init=False)
+    _add_signature(cls, fields, frozen=frozen, said=said)
     if options.get("repr", True) and "__repr__" not in said:
         cls.__repr__ = _repr
     if eq:
@@ -187,6 +200,32 @@ def _add_methods(
             for method in (_getstate, _setstate):
                 if method.__name__.replace("_", "__", 1) + "__" not in said:
                     setattr(cls, method.__name__.replace("_", "__", 1) + "__", method)
+
+
+def _add_signature(cls: Any, fields: dict[str, _Field], *, frozen: bool, said: set[str]) -> None:
+    """How it is made, for those who look, and as its documentation where it has none."""
+
+    def signature() -> Any:
+        import inspect
+
+        made: dict[str, Any] = {"__init__": cls.__init__}
+        if "__init__" not in said:
+            known = {"_set": object.__setattr__, "_new": _NEW}
+            exec(_init_text(cls, fields, known, frozen=frozen), known, made)  # noqa: S102 - of the names of fields
+            made["__init__"].__annotations__ = _hints(fields)
+        found = inspect.signature(made["__init__"])
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+    def text() -> str:
+        return cls.__name__ + str(signature()).replace(" -> None", "")
+
+    cls.__signature__ = _AskedFor(signature, cls)
+    if cls.__doc__ is None:
+        cls.__doc__ = _AskedFor(text)
+
+
+def _hints(fields: dict[str, _Field]) -> dict[str, Any]:
+    return {**{name: each.annotation for name, each in fields.items() if each.init}, "return": None}
 
 
 def _first_hash(cls: Any, fields: dict[str, _Field]) -> Callable[[Any], int]:
@@ -202,7 +241,7 @@ def _first_hash(cls: Any, fields: dict[str, _Field]) -> Callable[[Any], int]:
 
 
 def _compile(cls: Any, fields: dict[str, _Field], *, frozen: bool, eq: bool, init: bool = True) -> None:
-    text, known = [], {"_set": object.__setattr__, "_new": _MISSING}
+    text, known = [], {"_set": object.__setattr__, "_new": _NEW}
     if init:
         text.append(_init_text(cls, fields, known, frozen=frozen))
     if eq:
@@ -215,6 +254,8 @@ def _compile(cls: Any, fields: dict[str, _Field], *, frozen: bool, eq: bool, ini
     made: dict[str, Any] = {}
     exec("".join(text), known, made)  # noqa: S102 - of the names of fields
     hashed = cls.__dict__.get("__hash__")
+    if init:
+        made["__init__"].__annotations__ = _hints(fields)
     for name, method in made.items():
         method.__qualname__ = f"{cls.__qualname__}.{name}"
         setattr(cls, name, method)

@@ -217,7 +217,7 @@ def _add_signature(cls: Any, fields: dict[str, _Field], *, frozen: bool, said: s
         return found.replace(parameters=list(found.parameters.values())[1:])
 
     def text() -> str:
-        return cls.__name__ + str(signature()).replace(" -> None", "")
+        return str(cls.__name__) + str(signature()).replace(" -> None", "")
 
     cls.__signature__ = _AskedFor(signature, cls)
     if cls.__doc__ is None:

@@ -76,7 +76,12 @@ EXPLANATION: Final = Way(
         Step("questions/local.py", "FileFleet.__init__", "objects", "files become a world, as a server's lists do"),
         Step("client/explanations.py", "Explainer.placement", "asked", "one question, page by page"),
         Step("questions/local.py", "LocalAsker.ask", "spec", "answered here, as a server would"),
-        Step("questions/checking.py", "checked_spec", "spec", "defaulted and checked, by the kind's schema where it is no struct of ours"),
+        Step(
+            "questions/checking.py",
+            "checked_spec",
+            "spec",
+            "defaulted and checked, by the kind's schema where it is no struct of ours",
+        ),
         Step("controllers/questions/answering.py", "QuestionService.explain", "question", "as in the controllers"),
         Step("placement/schedule/plan.py", "plan_read", "placement", "the spec compiled; faults are values"),
         Step("placement/schedule/pipeline.py", "schedule", "cycle", "filter, score, pick, spread, group"),

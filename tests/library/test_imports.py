@@ -157,7 +157,8 @@ def test_what_is_plainly_asked_brings_neither_a_reader_of_command_lines_nor_sche
     file = tmp_path / "fleet.json"
     file.write_text('{"apiVersion": "v1", "kind": "ManagedCluster", "metadata": {"name": "c"}}', encoding="utf-8")
     call = "import contextlib, io; from muster.cli.explain.quick import explained\n"
-    call += f"with contextlib.redirect_stdout(io.StringIO()): assert explained(['explain', 'cluster', 'c', '--fleet', {str(file)!r}]) == 0\n"
+    words = ["explain", "cluster", "c", "--fleet", str(file)]
+    call += f"with contextlib.redirect_stdout(io.StringIO()): assert explained({words!r}) == 0\n"
     _, *modules = imported(call, environment)
     assert set(modules) & set(NOT_WHEN_PLAINLY_ASKED) == set()
 

@@ -11,6 +11,7 @@ import base64
 import logging
 import socket
 import sys
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,7 +40,6 @@ from muster.hub.rest.server import serve
 from muster.hub.signing.signer import Signer
 from muster.hub.storage import Store, StoreSettings
 from muster.hub.upgrades import today, upgrade_objects
-from muster.records import dataclass, field, replace
 from muster.supervision import Vitals, clock, cycles, progress_problem
 from muster.values.json import Json, JsonMapping
 from muster.values.yaml_reading import YamlError, YamlLimits, read_yaml

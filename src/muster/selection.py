@@ -7,6 +7,7 @@ there are no sets and bindings at all, every cluster counts as visible: a direct
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, overload
 
@@ -25,7 +26,6 @@ from muster.placement.explain.tables import Table, Tabular
 from muster.placement.schedule.plan import PLACEMENTS
 from muster.placement.schedule.sets import bindings_read, bound_in, rules_read
 from muster.plugins import installed
-from muster.records import dataclass
 from muster.selectors import CelSelectorSpec, Verdict, compile_selector, spec_of
 from muster.selectors.cel import cel_compiler
 from muster.selectors.labels import LabelSelector, label_selector

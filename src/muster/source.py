@@ -7,10 +7,9 @@ columns from 1 with the source line and a caret under it.
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
-
-from muster.records import dataclass
 
 _LONGEST_SHOWN = 16 * 1024
 

@@ -8,13 +8,13 @@ what the roles they select hold at the moment of the decision.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.access.grants import Holdings, Question, RoleKey, RoleTable
 from muster.access.rules import Rule, rules_of
 from muster.api.rbac import read_binding, read_role
-from muster.records import dataclass, field
 from muster.values.json import JsonMapping
 from muster.values.labels import InvalidSelectorError, object_selector
 from muster.values.quoting import go_quote

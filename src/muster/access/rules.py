@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from muster.records import dataclass
 from muster.values.json import JsonObject
 from muster.values.quoting import go_quote
 

@@ -6,6 +6,7 @@ of its admission. Pure.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.access.attributes import AUTHENTICATED, SYSTEM_MASTERS, Attributes, User, service_account_groups
@@ -13,7 +14,6 @@ from muster.access.subjects import grant_rows
 from muster.api.managed_cluster import GROUP
 from muster.clustersets.moves import join_permissions, moves_between_sets, possible_moves
 from muster.clustersets.permissions import Permission, join
-from muster.records import dataclass
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, DEFAULT_SET, SETS, ExclusiveMembership, membership
 from muster.values.json import JsonMapping

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,7 +25,6 @@ from muster.admission.write import Finding, World, Write
 from muster.api.agent import GROUP as AGENTS
 from muster.api.managed_cluster import GROUP as OCM
 from muster.api.resolution import GROUP as RESOLUTIONS
-from muster.records import dataclass, field
 from muster.selectors.cel import CelLimits
 
 if TYPE_CHECKING:

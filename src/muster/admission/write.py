@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
 from muster.api.parts import Identity, PartialObject
 from muster.api.reading import Reader
-from muster.records import dataclass
 from muster.values.faults import Fault
 from muster.values.json import JsonMapping, JsonObject
 

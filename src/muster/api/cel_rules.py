@@ -11,9 +11,9 @@ is ever unchanged, and says itself that what was there before may stay.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from muster.records import dataclass
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:

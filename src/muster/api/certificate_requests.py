@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.errors import MusterError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

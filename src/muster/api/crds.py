@@ -8,11 +8,11 @@ checked and served by `muster.hub.custom`.
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.builtin import CREATED_AT, builtin
 from muster.api.cel_rules import with_rules
-from muster.records import replace
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ by `api.table` and by custom kinds. Not the templates of `kubectl -o jsonpath`.
 from __future__ import annotations
 
 import operator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +25,6 @@ from muster.api.jsonpath_text import (
     Word,
     read_path,
 )
-from muster.records import dataclass
 from muster.values.json import Json
 
 if TYPE_CHECKING:

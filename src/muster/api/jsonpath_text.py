@@ -10,10 +10,10 @@ Called by `jsonpath` only, which walks the steps.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.values.json import Json
 
 _ENDS_A_NAME: Final = frozenset(" \t\r\n.,[]$@{}")

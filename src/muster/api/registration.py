@@ -6,11 +6,11 @@ Used by the controllers that give agents their rights, by the hub that holds the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.api.certificate_requests import RequestError, read_request
 from muster.api.certificate_rules import decoded
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

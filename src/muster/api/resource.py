@@ -6,10 +6,10 @@ A `Resource` is data and pure functions; it does not know how objects are stored
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
-from muster.records import dataclass, field
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.names import subdomain_problems
 

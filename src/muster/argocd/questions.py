@@ -6,6 +6,7 @@ is not certain is a refusal: pages that are being written, expressions that fail
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -15,7 +16,6 @@ from muster.api.placement import Placement
 from muster.api.placement_decision import PlacementDecision
 from muster.api.reading import Reader
 from muster.placement.generations import Marks
-from muster.records import dataclass
 from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.nearest import nearest
 

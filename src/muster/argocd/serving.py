@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -18,7 +19,6 @@ from muster.argocd.questions import PLACEMENT_LABEL, RefusedError, asked_in, by_
 from muster.client.heads import Place
 from muster.client.reflector import Reflector
 from muster.errors import MusterError
-from muster.records import dataclass, field
 from muster.selection import select
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ Seam: libraries declare, the checker resolves by it, interpreter and code genera
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from muster.cel.checking.types import has_parameters
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from muster.cel.checking.types import Type, struct
 from muster.cel.declarations import Constant, Function, Library, Macro, Overload, Variable
 from muster.errors import InvalidObjectError
-from muster.records import dataclass, field, replace
 from muster.values.arguments import expected, several, text
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ accepts whatever `ocm` accepts and has every library. `standard` is cel-go with 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,6 @@ from muster.cel.libraries.standard import STANDARD
 from muster.cel.libraries.strings import strings_library
 from muster.cel.syntax.macros import STANDARD_MACROS
 from muster.errors import InvalidObjectError
-from muster.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

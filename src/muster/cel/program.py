@@ -7,6 +7,7 @@ A Program is immutable and may be shared. It knows what it reads and what it may
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,6 @@ from muster.cel.reads import reads_of
 from muster.cel.running.interpreter import Trace, interpret
 from muster.cel.running.planner import plan
 from muster.errors import EvaluationError, InvalidObjectError
-from muster.records import dataclass, field
 from muster.values.arguments import expected
 from muster.values.arguments import text as whole_text
 

@@ -18,6 +18,7 @@ names their lists, with SIZE; `Reads.elements_within` says how many there may be
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from muster.cel.costs.ranges import MAX
@@ -27,7 +28,6 @@ from muster.cel.running import plan as p
 from muster.cel.syntax.walking import Walk, run
 from muster.cel.values import MISSING
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.values.arguments import expected
 from muster.values.paths import PRESENT, SIZE, Aspect, Key, Path, Step, Where, shortest
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from muster.api.agent_classification import AgentClassification, label_causes
 from muster.api.reading import Reader
 from muster.classification.names import ERROR_PREFIX, LABEL_PREFIX
-from muster.records import dataclass, field, replace
 from muster.values.causes import sentence
 
 CLASSIFICATIONS: Final = Reader(AgentClassification)

@@ -6,13 +6,13 @@ themselves. What is kept here is each part of the query's own text with the valu
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.classification.outcomes import QUERY_LIMITS, failed, judged
 from muster.errors import BudgetExceededError, InvalidExpressionError
 from muster.jq import compile_query, short_json
 from muster.reasons import Code
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,12 +15,12 @@ together with the labels, so that a label is never left behind, whatever dies in
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from muster.classification.classification import Classification
 from muster.classification.names import APPLIED, ERROR_PREFIX, LABEL_PREFIX
 from muster.classification.outcomes import MATCH, NO_MATCH
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -5,6 +5,7 @@ The same rules as the controllers', over the same roster, until nothing changes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -18,7 +19,6 @@ from muster.classification.outcomes import EMPTY_INVENTORY
 from muster.classification.roster import Roster
 from muster.classification.status import report
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ what came instead. Budgets are smaller than those of interactive use, because a 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from muster.errors import BudgetExceededError, EvaluationError
 from muster.jq import Limits, short_json
 from muster.reasons import Code, Reason
-from muster.records import dataclass, field
 from muster.values.limits import InForce, Unit, limit
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.classification.names import LABEL_PREFIX
 from muster.classification.one_shot import Hosts, agent_read, classification_read
-from muster.records import dataclass
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:

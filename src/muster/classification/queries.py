@@ -8,6 +8,7 @@ several hosts is paused: it fails on every host without running, until its text 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,6 @@ from muster.classification.outcomes import LIMITS, QUERY_LIMITS, Verdict, failed
 from muster.errors import InvalidExpressionError
 from muster.jq import compile_query
 from muster.reasons import Code
-from muster.records import dataclass, replace
 from muster.values.json import Json
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ It does not know where objects come from, and writes nothing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -17,7 +18,6 @@ from muster.classification.names import LABEL_PREFIX
 from muster.classification.outcomes import EMPTY_INVENTORY, MATCH, NO_MATCH, Verdict, failed
 from muster.classification.projection import Layout
 from muster.classification.queries import Query, Work
-from muster.records import dataclass, field
 from muster.values.json import Json
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Final
 
 from muster.classification.names import LABELS_APPLIED, QUERY_ERRORS, QUERY_PAUSED, QUERY_VALID
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.classification.outcomes import Verdict
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

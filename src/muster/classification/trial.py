@@ -8,6 +8,7 @@ files. It pauses after each host, and says where the next bit may take as long a
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -19,7 +20,6 @@ from muster.classification.one_shot import Hosts
 from muster.classification.trial_rows import MOST_BYTES, TrialRows
 from muster.errors import InvalidExpressionError
 from muster.jq import compile_query
-from muster.records import dataclass
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,6 @@ from muster.cli.inputs.options import Context, Files, Kubeconfig, Namespace, wit
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.progress import Progress
 from muster.errors import ApiError, InvalidObjectError, MusterError
-from muster.records import dataclass
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:

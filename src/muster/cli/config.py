@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 
 from muster.cli.inputs.options import Report, ReportFormat
 from muster.cli.settings.defaults import check_hub_keys, check_output
 from muster.cli.settings.file import HUB, KEYS, Settings, read_settings
 from muster.cli.terminal.output import TablePrinter, print_report
-from muster.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +22,6 @@ from muster.cli.terminal.output import print_report
 from muster.cli.terminal.paint import Shade, paint_for
 from muster.cli.terminal.progress import Progress, under_way
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.values.json import JsonObject
 from muster.values.quoting import printable
 

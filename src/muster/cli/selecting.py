@@ -5,12 +5,12 @@ Knows how the command's words become questions; evaluates nothing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.cli.inputs.askers import warn
 from muster.cli.inputs.fleets import in_namespace
 from muster.errors import ApiError, InvalidObjectError
-from muster.records import dataclass
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.labels import InvalidSelectorError, Operator, parse_selector
 

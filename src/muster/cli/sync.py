@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - typer reads annotations at run time
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -17,7 +18,6 @@ from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.paint import Shade, paint_for
 from muster.cli.terminal.progress import Progress
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.values.quoting import printable
 
 if TYPE_CHECKING:

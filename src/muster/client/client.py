@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import aiohttp
@@ -17,7 +18,6 @@ from muster.client.discovery import Discovery, from_aggregated, from_legacy
 from muster.client.errors import UnreachableError, refusal, retry_after
 from muster.client.kubeconfig import load_pair
 from muster.client.replies import Reply, warnings_in
-from muster.records import dataclass
 from muster.values.api_paths import checked, group_path
 from muster.values.json import Json, JsonMapping, JsonObject
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from muster.client.errors import CredentialsError
 from muster.errors import InvalidObjectError
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

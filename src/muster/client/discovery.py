@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.api.parts import Identity, Node, Part
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.values.api_paths import collection_path, object_path
 from muster.values.json import JsonObject
 from muster.values.nearest import nearest

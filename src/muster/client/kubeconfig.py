@@ -12,6 +12,7 @@ import base64
 import os
 import ssl
 import tempfile
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,6 @@ from msgspec import structs
 
 from muster.client.credentials import Credentials, Renewal
 from muster.client.kubeconfig_files import Cluster, Context, Entry, Kubeconfig, KubeconfigError, User, read_kubeconfig
-from muster.records import dataclass, field, replace
 from muster.values.json import JsonObject
 from muster.values.times import Fault, parse_time
 

@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import logging
 import threading
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -26,7 +27,6 @@ from muster.client.errors import UnreachableError
 from muster.client.fence import Fence, LeadershipLostError, straight_clock
 from muster.client.loop_errors import quiet_transports
 from muster.errors import ApiError
-from muster.records import dataclass, field, replace
 from muster.values.api_paths import collection_path, object_path
 from muster.values.json import JsonMapping, JsonObject
 

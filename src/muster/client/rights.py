@@ -5,11 +5,11 @@ The local observer asks, for answers that a hub would find in its own roles.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.records import dataclass
 from muster.values.api_paths import collection_path
 from muster.values.json import Json, JsonMapping, JsonObject
 

@@ -15,6 +15,7 @@ created, the controllers tell of sets that were there before. Pure: who reads th
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import yaml
@@ -22,7 +23,6 @@ import yaml
 from muster.api.config_map import ConfigMap
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
-from muster.records import dataclass, field
 from muster.selectors.membership import DEFAULT_SET, GLOBAL_SET, ExclusiveMembership, membership_of
 from muster.values.faults import Fault
 from muster.values.json import JsonMapping

@@ -6,11 +6,11 @@ Admission asks who has them; commands show who would need them. Knows neither us
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from muster.api.managed_cluster import GROUP
-from muster.records import dataclass, replace
 from muster.values.json import JsonObject
 from muster.values.quoting import go_quote
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.client.credentials import Credentials
@@ -19,7 +20,6 @@ from muster.collecting.profiles import providers_of
 from muster.collecting.troubles import Trouble, TroubleError
 from muster.errors import ApiError, InvalidObjectError
 from muster.importing.found import BY_CONTEXT, BY_PROFILE, BY_SECRET, SECRET
-from muster.records import dataclass, field, replace
 from muster.values.api_paths import object_path
 from muster.values.json import JsonObject
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.client import Client
@@ -17,7 +18,6 @@ from muster.collecting.access import Material
 from muster.collecting.reading import HEADERS
 from muster.collecting.troubles import Trouble, TroubleError
 from muster.collecting.wire import Wire
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import urlencode
 
@@ -22,7 +23,6 @@ from muster.collecting.troubles import Trouble, TroubleError, words_of
 from muster.collecting.wire import Answer, Wire
 from muster.importing.facts import ClusterFacts, NodeFacts, OpenShift, node_page
 from muster.importing.rules import LONGEST_NAME, LONGEST_VALUE
-from muster.records import dataclass
 from muster.values.api_paths import collection_path, object_path
 from muster.values.faults import Fault
 from muster.values.limits import Unit, limit

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 import httptools
 from yarl import URL
 
 from muster.collecting.troubles import Trouble, TroubleError, words_of
-from muster.records import dataclass, field
 from muster.values.api_paths import checked
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ the user of the kubeconfig, whose rights the observer reads with; whoever logs i
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -18,7 +19,6 @@ from muster.client import UnreachableError
 from muster.console.forwarding import refused
 from muster.errors import ApiError, MusterError
 from muster.questions.asking import staying
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -6,9 +6,8 @@ port of this machine counts as same-site and sends our cookie, but another Origi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

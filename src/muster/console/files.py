@@ -8,10 +8,9 @@ from __future__ import annotations
 import functools
 import gzip
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,9 +6,8 @@ A page that was tricked can ask for no more than the console shows: no secrets, 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
-
-from muster.records import dataclass
 
 _READ: Final = frozenset({"GET"})
 _WRITE: Final = frozenset({"GET", "POST", "PUT", "PATCH"})

@@ -7,6 +7,7 @@ The browser's cookies and headers stay here, the server's cookies and redirects 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import aiohttp
@@ -16,7 +17,6 @@ from aiohttp import web
 from muster.client import UnreachableError
 from muster.console.forwarded import forwarded
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from muster.client import Client

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -20,7 +21,6 @@ from muster.console.files import HEADERS, INDEX, load_files
 from muster.console.forwarding import MOST_BODY, Forwarding, is_watch, refused
 from muster.console.sessions import Links, Session, Sessions
 from muster.errors import MusterError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

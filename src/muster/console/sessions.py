@@ -14,13 +14,12 @@ import hashlib
 import hmac
 import secrets
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,9 +5,8 @@ The manager asks which controllers to run, the placements' world whose a placeme
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

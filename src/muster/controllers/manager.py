@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import random
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -47,7 +48,6 @@ from muster.controllers.runtime.metrics import ControllerMetrics
 from muster.controllers.runtime.mirror import Mirror
 from muster.controllers.runtime.quarantine import CONFIG_MAP, Entry, Quarantine, QuarantineKeeper
 from muster.controllers.runtime.runner import keep_doing
-from muster.records import dataclass, field, replace
 from muster.supervision import Notes, ProcessStatus, Vitals
 from muster.supervision.readiness import LEADING, STANDBY
 from muster.values.api_paths import collection_path, object_path

@@ -6,9 +6,9 @@ Every cluster is made from (seed, index) alone, so that a larger fleet starts wi
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from muster.records import dataclass
 from muster.values.json import JsonObject
 
 GROUP = "cluster.open-cluster-management.io"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from muster.demo.clusters import GROUP, SCORE_NAME, ClusterFacts, a_cluster, a_score
@@ -10,7 +11,6 @@ from muster.demo.hosts import NAMESPACE as HOSTS
 from muster.demo.hosts import an_agent, classifications
 from muster.demo.operators import NAMESPACE as OPERATORS
 from muster.demo.operators import resolutions
-from muster.records import dataclass
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

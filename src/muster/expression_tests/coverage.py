@@ -6,13 +6,13 @@ of a macro over a list, and the expression itself where it says yes or no.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.cel import unparse
 from muster.cel.checking.types import BOOL
 from muster.cel.syntax.traversal import descendants
 from muster.cel.syntax.tree import Call, Comprehension
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

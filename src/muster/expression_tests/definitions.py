@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.cel import ObjectTypes, Variable
@@ -13,7 +14,6 @@ from muster.expression_tests.outcome import ALLOWED, DENIED, Outcome
 from muster.hub.custom.cel_types import declared, escaped, is_embedded, named_types
 from muster.hub.custom.rules import VALIDATIONS
 from muster.hub.custom.values import compile_value
-from muster.records import dataclass
 from muster.values.json import Json, JsonMapping, JsonObject, Schema
 
 if TYPE_CHECKING:

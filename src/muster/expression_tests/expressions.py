@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from muster.cel import make_program
 from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
 from muster.expression_tests.coverage import Seen
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

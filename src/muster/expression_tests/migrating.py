@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.ranges import MAX
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

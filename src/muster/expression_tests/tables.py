@@ -11,6 +11,7 @@ Files are read by whoever calls; nothing here knows where they are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -22,7 +23,6 @@ from muster.cel.traversals import value_text as shown
 from muster.errors import InvalidObjectError
 from muster.expression_tests.outcome import ALLOWED, DENIED, FAILED, NOT_MATCHED, VALUE
 from muster.expression_tests.subjects import PlainExpression, manifest_subject, types_from
-from muster.records import dataclass, field
 from muster.selectors.purposes import type_fault
 from muster.values.json import Json, JsonMapping, JsonObject
 from muster.values.nearest import nearest

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,6 @@ from muster.hub.rest.account_tokens import ADDRESS, AccountTokens
 from muster.hub.rest.explaining import PlacementExplaining
 from muster.hub.rest.identity import Identity
 from muster.hub.signing.admission import RequestAdmission
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

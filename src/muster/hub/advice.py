@@ -8,6 +8,7 @@ scores, is told to those who may list them; everybody hears what can be said wit
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from muster.admission.placement import shortened
@@ -16,7 +17,6 @@ from muster.controllers.questions.asking import UnansweredError
 from muster.controllers.questions.kinds import AdviceQuestion, Refusal
 from muster.hub.redaction import GROUP, Redaction
 from muster.hub.requests import Admitted
-from muster.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

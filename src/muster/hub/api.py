@@ -8,6 +8,7 @@ and watches read, reviews and namespaces are what their names say.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,7 +36,6 @@ from muster.hub.selection import selection
 from muster.hub.storage import ConflictError, Put
 from muster.hub.watches import CustomWatches, EventCache
 from muster.hub.write_checks import WriteChecks
-from muster.records import replace
 from muster.values.causes import invalid
 from muster.values.json import JsonObject
 

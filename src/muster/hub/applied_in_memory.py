@@ -8,6 +8,7 @@ for Plans, by `plans` on the hub and by commands that have no server to ask.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.api import RESOURCES
@@ -28,7 +29,6 @@ from muster.hub.requests import (
     WriteOptions,
 )
 from muster.hub.storage import Put, ScratchStore
-from muster.records import dataclass, field
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.json_members import object_at, text_at
 

@@ -12,13 +12,13 @@ import logging
 import os
 import queue
 import threading
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from muster.records import dataclass
 from muster.values.limits import Unit, limit
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ Nothing is written.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,6 @@ from muster.hub.objects import decode, key_of
 from muster.hub.redaction import GROUP, Redaction
 from muster.hub.requests import Attributes
 from muster.hub.write_checks import WriteChecks, refuse_invalid, require
-from muster.records import dataclass
 from muster.values.json import JsonObject
 from muster.values.json_members import object_at
 

@@ -5,12 +5,12 @@ Called by the verbs before anything else happens. What comes out is typed and su
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from muster.hub import status
 from muster.hub.requests import DeleteOptions, MalformedBodyError
-from muster.records import dataclass, replace
 from muster.values.causes import Cause, forbidden, invalid, not_supported, required, shown, too_long
 from muster.values.json import Json, JsonObject
 from muster.values.json_members import object_at

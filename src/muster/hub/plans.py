@@ -8,6 +8,7 @@ An object takes part if the asker may get it; any other is refused, whether it i
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakValueDictionary
@@ -26,7 +27,6 @@ from muster.questions.plans.hosts import KINDS as HOST_KINDS
 from muster.questions.plans.planning import merged
 from muster.questions.plans.token import Input, digest_of, revision_of
 from muster.questions.plans.work import Hosts, PlanWork
-from muster.records import replace
 from muster.values.json_members import object_at
 from muster.values.names import subdomain_problems
 

@@ -5,6 +5,7 @@ Called by `Api` with a function that makes the new state from the old; retried w
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,6 @@ from muster.hub.renewals import renewed
 from muster.hub.requests import Answer, MalformedBodyError
 from muster.hub.storage import ConflictError, Delete, GuardFailedError, Put, StorageUnavailableError
 from muster.hub.write_checks import AdmissionOutcome, refuse_invalid
-from muster.records import dataclass, field
 from muster.values.causes import invalid
 from muster.values.json import JsonObject
 

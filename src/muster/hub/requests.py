@@ -7,6 +7,7 @@ Nothing here knows HTTP, storage or a kind.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -14,7 +15,6 @@ import msgspec
 
 from muster.access.attributes import Attributes as Attributes  # noqa: TC001 - the hub has both from here
 from muster.access.attributes import User as User  # noqa: TC001
-from muster.records import dataclass
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:

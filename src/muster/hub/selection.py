@@ -5,12 +5,12 @@ Used by lists and watches.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.hub import status
-from muster.records import dataclass
 from muster.values.fields import FieldSelector, InvalidFieldSelectorError, parse_field_selector
 from muster.values.json import Json, JsonObject
 from muster.values.labels import InvalidSelectorError, Operator, parse_selector

@@ -9,6 +9,7 @@ a format refuses the database. Steps are never changed once they have been relea
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from muster.api.codec import encode_split
 from muster.hub.objects import decode
 from muster.hub.storage import Put
 from muster.hub.storage.schema import FIRST_FORMAT
-from muster.records import dataclass
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

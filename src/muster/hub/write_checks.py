@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from muster.api.metadata import name_of
 from muster.api.validation import judged_object
 from muster.hub import status
 from muster.hub.requests import AdmissionRequest, Adviser, Attributes, Concerned
-from muster.records import dataclass
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

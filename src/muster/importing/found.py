@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.importing.facts import amounts
 from muster.importing.platforms import labels_of
 from muster.importing.rules import merged
-from muster.records import dataclass, field
 from muster.values.names import NAME_LENGTH, label_value_problems, qualified_name_problems
 
 if TYPE_CHECKING:

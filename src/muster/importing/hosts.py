@@ -7,6 +7,7 @@ fails on that host and says so. docs/guides/classifying-hosts.md has the project
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -14,7 +15,6 @@ import msgspec
 from muster.api.agent import GROUP
 from muster.api.parts import Node, ObjectMeta, Part
 from muster.api.reading import Reader
-from muster.records import dataclass
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ Labels and fields that somebody else has set otherwise are left to them: an impo
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.api.managed_cluster import GROUP, ManagedCluster, NameValue
@@ -12,7 +13,6 @@ from muster.api.parts import FieldManager, Node
 from muster.api.reading import Reader
 from muster.api.registration import JOINED
 from muster.importing.found import ACCESS, IMPORTED, MANAGER, SOURCE
-from muster.records import dataclass, replace
 from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ The well-known claims of OCM are such rules too. Queries have budgets; one that 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.errors import EvaluationError, InvalidExpressionError, InvalidObjectError
 from muster.importing.platforms import PLATFORM, PRODUCT
 from muster.jq import Limits, compile_query
-from muster.records import dataclass
 from muster.values.json import Json
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -17,7 +18,6 @@ from muster.api.reading import Reader
 from muster.importing.found import BY_PROFILE, Found, State, cluster_name, fitting_labels
 from muster.importing.objects import CLUSTERS
 from muster.importing.rules import merged
-from muster.records import replace
 from muster.values.faults import Fault
 from muster.values.json import JsonMapping, JsonObject
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, NoReturn
 
 from muster.errors import BudgetExceededError, InvalidObjectError
 from muster.jq.values.regexes import Regexes
-from muster.records import dataclass, field
 from muster.values.arguments import expected
 
 if TYPE_CHECKING:

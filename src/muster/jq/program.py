@@ -7,6 +7,7 @@ budgets. Whatever goes wrong inside is an EvaluationError; the program itself ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ from muster.jq.resolving.resolve import resolve
 from muster.jq.running.reference import Evaluator
 from muster.jq.syntax.parser import parse
 from muster.jq.values.regexes import Regexes
-from muster.records import dataclass, field
 from muster.source import Diagnostic, Source, Span
 from muster.values.arguments import expected, several, unlike_json
 from muster.values.arguments import text as whole_text

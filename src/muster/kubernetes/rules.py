@@ -7,11 +7,11 @@ that tell what is enforced, and for the tests, which try every entry on both hom
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from muster.clustersets import pairs
-from muster.records import dataclass
 from muster.selectors.membership import DEFAULT_KEY
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.classification import classify as classified_by
 from muster.placement.explain.tables import Table, Tabular
-from muster.records import dataclass
 from muster.values.arguments import plain_objects
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ beyond a bound, because a few lines of them can stand for gigabytes. `muster.loa
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:

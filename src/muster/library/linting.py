@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 from muster.api.managed_cluster_set import ManagedClusterSet
@@ -13,7 +14,6 @@ from muster.placement.explain.tables import Table, Tabular
 from muster.placement.lint.placements import lint as lint_plan
 from muster.placement.lint.placements import lint_binding, lint_fields, lint_set, lint_spec, vocabulary
 from muster.placement.schedule.plan import PLACEMENTS
-from muster.records import dataclass
 from muster.selection import Snapshot
 from muster.selectors.cel import CelLimits
 from muster.values.arguments import moment, plain_objects

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +23,6 @@ from muster.placement.explain.tables import Table, Tabular
 from muster.questions.plans.hosts import KINDS as HOST_KINDS
 from muster.questions.plans.planning import merged, planned_alone
 from muster.questions.plans.work import Hosts
-from muster.records import dataclass
 from muster.values.arguments import expected, moment, plain_objects
 
 if TYPE_CHECKING:

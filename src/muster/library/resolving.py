@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,7 +13,6 @@ from muster.api.fleet_resolution import RESOLVED, ResolutionPreviewStatus
 from muster.catalog_files import read_path
 from muster.errors import InvalidObjectError
 from muster.placement.explain.tables import Table, Tabular
-from muster.records import dataclass
 from muster.resolution import CatalogBuilder, Installed, OptionalPolicy, Property, Request, parse_want, property_from
 from muster.resolution import resolve as resolved_by
 from muster.resolution.from_object import bound, completed

@@ -5,6 +5,7 @@ Compiling may take long, so that it is done beside the loop: nothing here touche
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +21,6 @@ from muster.cel.program import compile_program
 from muster.errors import InvalidExpressionError, InvalidObjectError, MusterError
 from muster.questions.asked import CLUSTERS
 from muster.questions.looks import ExpressionLook, SelectorLook
-from muster.records import dataclass, replace
 from muster.selectors import PurposedSelectorSpec, compile_selector, spec_of
 from muster.selectors.cel import CEL_LIMITS, MOST_BYTES, CelSelector, cel_compiler
 from muster.selectors.cluster import compile_predicate

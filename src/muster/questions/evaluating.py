@@ -5,6 +5,7 @@ Everything here pauses after each object, so that whoever runs it can give other
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,6 @@ from muster.controllers.questions.kinds import Refusal
 from muster.errors import FailureKind
 from muster.questions.looks import FAILED, MATCHED, UNMATCHED, Outcome
 from muster.questions.shown import rank
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

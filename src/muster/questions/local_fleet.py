@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.api.agent import Agent
@@ -46,7 +47,6 @@ from muster.questions.asked import (
 )
 from muster.questions.observer import Observer
 from muster.questions.plans.defaults import found_defaults
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

@@ -5,6 +5,7 @@ A look is a function of what it reads, and says what that is, so that objects wh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -12,7 +13,6 @@ from muster.cel.libraries.ocm_sizes import managed_cluster_sizes
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind
 from muster.fleet.fleet import MOST_COLUMNS
 from muster.questions.shown import shown
-from muster.records import dataclass
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector, path_of
 from muster.selectors.match import ANY_SIZE

@@ -5,10 +5,10 @@ The text may be begun only: there is no tree of it. `completing` says what can s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.cel.syntax import lexer
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,13 +7,13 @@ Whatever is outside is one number, the same for every question.
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from muster.controllers.placements.keys import SetKey
 from muster.fleet.snapshots import Snapshot
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,10 +8,9 @@ is taken out, never given to another meaning; new ones may come, and reasons may
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,12 +6,12 @@ reads it (conditions, histories, events) is `bare`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.reasons.reason import NOTHING
-from muster.records import dataclass
 from muster.values.json import Json
 
 if TYPE_CHECKING:

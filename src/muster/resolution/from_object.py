@@ -7,12 +7,12 @@ installed bundles are completed and bound to wants. It reads no catalog: those c
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.cel import CompileBudget
-from muster.records import replace
 from muster.resolution.catalog.properties import Property
 from muster.resolution.constraints.forms import InvalidConstraintError
 from muster.resolution.constraints.matching import Matcher, checked_requirement

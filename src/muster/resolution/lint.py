@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from muster.reasons import Code, Reason, Subject, sentence
-from muster.records import dataclass
 from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import InvalidConstraintError, Requirement
 from muster.resolution.constraints.matching import Matcher, checked_requirement

@@ -6,11 +6,11 @@ priority and name, everything else by its own order of preference.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.resolution.catalog.bundles import DEFAULT_NAMESPACE, EXISTING, CatalogKey, Entry, make_bundle
 from muster.resolution.catalog.properties import PACKAGE, Property, package_of
 from muster.values.semver import InvalidVersionError

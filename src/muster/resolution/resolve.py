@@ -5,11 +5,11 @@ Time is not read here: whoever wants a limit passes a function that says whether
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from muster.reasons import sentence
-from muster.records import dataclass
 from muster.resolution.catalog.bundles import Entry
 from muster.resolution.request import OptionalPolicy
 from muster.resolution.solving.conflicts import minimal_conflict

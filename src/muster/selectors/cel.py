@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, Protocol
@@ -13,7 +14,6 @@ from muster.cel.program import compile_program
 from muster.cel.values.model import type_of
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind, InvalidExpressionError, InvalidObjectError
 from muster.reasons import Code, Reason, Subject
-from muster.records import dataclass, field
 from muster.selectors.cel_costs import costliest_part
 from muster.selectors.match import ANY_SIZE, Match, failed, no, yes
 from muster.selectors.paths import SCORES, Path, describe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -10,7 +11,6 @@ from muster.api import parts
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.reasons import Code, Reason, Subject
-from muster.records import dataclass
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, claim_path, key_path, label_path
 from muster.values.json import JsonMapping

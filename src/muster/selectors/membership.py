@@ -5,6 +5,7 @@ The rules stand once here; status, placement, admission and explanations ask thi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.api.managed_cluster_set import (
@@ -17,7 +18,6 @@ from muster.api.managed_cluster_set import (
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.reasons import Code, Reason, Subject
-from muster.records import dataclass
 from muster.selectors.labels import LabelSelector, label_selector, labels_of
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, label_path

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,6 @@ from muster.api.parts import Node, ObjectMeta, Part
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
 from muster.reasons import Code, Reason, Subject
-from muster.records import dataclass
 from muster.selectors.labels import requirement_fails
 from muster.selectors.match import Match, no, yes
 from muster.selectors.paths import Path, key_path, label_path

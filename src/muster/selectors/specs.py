@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final, assert_never, get_args
 
 from muster.api.placement import ClusterSelector
 from muster.api.reading import Reader
 from muster.reasons import Code, Reason
-from muster.records import dataclass, field
 from muster.selectors.cel import CelLimits, cel_compiler
 from muster.selectors.cluster import compile_predicate
 from muster.selectors.labels import compile_claim_selector, compile_label_selector

@@ -15,10 +15,10 @@ only by bad luck, and not twice in a row. While a helper thread works beside the
 from __future__ import annotations
 
 import signal
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from muster.records import dataclass
 from muster.supervision.notes import Subject, subject_of
 
 if TYPE_CHECKING:

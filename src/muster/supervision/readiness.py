@@ -6,9 +6,9 @@ and again.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from muster.records import dataclass
 from muster.supervision.notes import subject_of
 
 if TYPE_CHECKING:

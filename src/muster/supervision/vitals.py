@@ -19,12 +19,11 @@ import os
 import struct
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
-
-from muster.records import dataclass, field
 
 _SIZE: Final = 4096
 _PROCESS: Final = struct.Struct("<QQQ")

@@ -7,10 +7,10 @@ object lacks is the empty string.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.errors import MusterError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from muster.records import dataclass
 from muster.values.names import dns_label_problems, label_value_problems, qualified_name_problems, subdomain_problems
 from muster.values.urls import InvalidUrlError, parse_request_uri
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from muster.errors import MusterError
-from muster.records import dataclass
 from muster.values.quoting import go_quote
 from muster.values.remembering import remembered
 

@@ -8,12 +8,12 @@ It does not know what carries the labels.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, assert_never
 
 from muster.errors import MusterError
-from muster.records import dataclass, field
 from muster.values.causes import MOST_FOUND, Cause, forbidden, invalid, not_supported, quoted, required, sentence
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.messages import listed

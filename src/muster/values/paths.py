@@ -21,12 +21,12 @@ reads, or what an object means.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from muster.records import dataclass
 from muster.values.json import Json
 
 if TYPE_CHECKING:

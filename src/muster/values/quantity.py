@@ -7,11 +7,11 @@ which of the two it is shows: only the former can be an integer. So it is kept h
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from functools import total_ordering
 
 from muster.errors import MusterError
-from muster.records import dataclass
 from muster.values.remembering import remembered
 
 WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

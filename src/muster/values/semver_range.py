@@ -5,10 +5,10 @@ Spaces mean "and", `||` means "or", and binds weaker. The resolver asks for vers
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING
 
-from muster.records import dataclass
 from muster.values.quoting import go_quote
 from muster.values.remembering import remembered
 from muster.values.semver import InvalidVersionError, Version, parse

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from muster.errors import MusterError
-from muster.records import dataclass
 from muster.values.ip import InvalidAddressError, parse_address
 from muster.values.quoting import go_quote
 from muster.values.remembering import remembered

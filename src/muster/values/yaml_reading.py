@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from muster.records import dataclass
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ Seam: the checker, the libraries, the interpreter and the code generator all spe
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from muster.records import dataclass
 from muster.values.arguments import expected, several, text
 
 if TYPE_CHECKING:

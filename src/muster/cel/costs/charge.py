@@ -8,9 +8,8 @@ charges for costs 1. charging.py says whom an environment asks.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NewType
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from muster.cel.costs.operands import CallFormula

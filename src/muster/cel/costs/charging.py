@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.charge import KUBERNETES, LANGUAGE, LIBRARY, OCM
 from muster.cel.costs.meter import WORK_LIMIT
 from muster.cel.costs.runtime import ONE, SELECT, first_of
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

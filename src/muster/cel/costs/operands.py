@@ -6,12 +6,12 @@ Libraries write their formulas with these; estimate.py applies them. Nothing her
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from muster.cel.checking.types import Type
 from muster.cel.costs.ranges import UNKNOWN, Range
 from muster.cel.syntax.tree import Literal
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from muster.cel.syntax.tree import Expr

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from muster.cel.values import OpaqueValue, OptionalValue
 from muster.cel.values.value import Value
 from muster.errors import EvaluationError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter

@@ -7,10 +7,10 @@ values, functions) is a constant: it gets a name like k3 and is handed to the fu
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.costs.compile_budget import PER_LINE, CompileBudgetSpentError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from muster.cel.costs.compile_budget import CompileBudget

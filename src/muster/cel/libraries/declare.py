@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,6 @@ from muster.cel.checking.types import Type, list_of, map_of, optional_of, type_p
 from muster.cel.costs.charge import LIBRARY
 from muster.cel.declarations import Overload
 from muster.errors import InvalidObjectError
-from muster.records import replace
 from muster.values.arguments import expected, several, text
 
 if TYPE_CHECKING:

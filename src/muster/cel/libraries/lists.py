@@ -6,6 +6,7 @@ cost as much as if they did the same. Version 3 brought the costs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ from muster.cel.syntax.tree import Call, Comprehension, Expr, Ident, ListExpr, S
 from muster.cel.traversals import distinct
 from muster.cel.values import Duration, Timestamp, Uint, compare, type_of
 from muster.errors import EvaluationError, FailureKind
-from muster.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,6 +5,7 @@ They share types and overloads; only some error texts differ, and cel-go's has i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, INT, STRING, opaque, type_of_type
@@ -20,7 +21,6 @@ from muster.cel.syntax.traversal import descendants
 from muster.cel.syntax.tree import Call, Literal
 from muster.cel.values import OpaqueValue, TypeValue
 from muster.errors import EvaluationError, FailureKind
-from muster.records import replace
 from muster.source import Diagnostic
 from muster.values.ip import (
     Address,

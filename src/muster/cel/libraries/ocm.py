@@ -7,6 +7,7 @@ whoever evaluates puts them there. No expression can name that key, since it is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, DYN, STRING, list_of
@@ -21,7 +22,6 @@ from muster.cel.libraries.json_text import BrokenJsonError, InvalidJsonError, de
 from muster.cel.traversals import json_tree
 from muster.cel.values import MISSING
 from muster.errors import EvaluationError, FailureKind
-from muster.records import replace
 from muster.values.paths import PRESENT
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import BOOL, STRING
@@ -13,7 +14,6 @@ from muster.cel.costs.runtime import PATTERN, TRAVERSAL, Price, content_size, tr
 from muster.cel.declarations import Function, Prepared, Quick
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.patterns import known_regex, longest_text, regex
-from muster.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,12 +6,12 @@ as values, since CEL's logical operators may still absorb them. Running out of a
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from muster.cel.checking.types import Kind, Type
 from muster.cel.values import Duration, Timestamp, Uint, compare, format_double, no_such_overload, type_of
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,6 +8,7 @@ them; only a spent budget ends an evaluation at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.meter import FREE_LITERAL, WORK_LIMIT, exceeded, new_meter, spend, spend_on_call
@@ -21,7 +22,6 @@ from muster.cel.traversals import equals, go_text
 from muster.cel.values import OPTIONAL_NONE, OptionalValue, optional
 from muster.cel.values.go_types import go_type, not_a_key
 from muster.errors import BudgetExceededError, EvaluationError, FailureKind
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from muster.cel.values.value import Value

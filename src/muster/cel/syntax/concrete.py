@@ -6,6 +6,7 @@ the errors that are not about grammar (reserved names, literals out of range, ma
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from muster.cel.syntax.lexer import Token
@@ -13,7 +14,6 @@ from muster.cel.syntax.literals import LiteralError, literal_value
 from muster.cel.syntax.nodes import RESERVED, Builder
 from muster.cel.syntax.tree import Call, Entry, Expr, FieldInit, Ident, ListExpr, Literal, MapExpr, Select, StructExpr
 from muster.cel.syntax.walking import finished
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,10 @@ here from the rules instead of being written down by hand. Sets of tokens are bi
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from muster.cel.syntax import lexer
 from muster.cel.syntax.lexer import DISPLAY
-from muster.records import dataclass, field
 
 RULE_END = 1 << 62  # in a mask: the rule may end here
 

@@ -7,12 +7,12 @@ Formats, JSON, versions and error texts differ in their style only. `written` ma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.cel.costs.meter import new_meter, spend, spend_on_text
 from muster.cel.values import OptionalValue
 from muster.errors import BudgetExceededError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,7 +23,6 @@ from muster.cel.values.model import NANOSECONDS
 from muster.cel.values.packed import InvalidMessageError, fields_of
 from muster.cel.values.value import Value
 from muster.errors import EvaluationError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter

@@ -7,12 +7,12 @@ Interpreter, generated code and libraries work on these; nothing here knows of f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from muster.cel.checking import types
 from muster.cel.values.maps import MapValue
 from muster.errors import EvaluationError, FailureKind, InvalidObjectError
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from muster.cel.checking.types import Kind, Type

@@ -6,6 +6,7 @@ has, and if it was made by somebody who may ask to join; whoever has joined alre
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.api.certificate_rules import read_signing_request
@@ -14,7 +15,6 @@ from muster.api.certificate_signing_request import GROUP as CERTIFICATES
 from muster.api.managed_cluster import GROUP
 from muster.api.registration import CLUSTER_LABEL, HAS_AGENT, is_joining, requesting_agent
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.values.api_paths import collection_path, object_path
 from muster.values.json_members import list_at, object_at
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import secrets
 import string
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -15,7 +16,6 @@ from urllib.parse import urlsplit
 from muster.api.registration import JOINERS, is_reserved
 from muster.api.secret import BOOTSTRAP_TOKEN
 from muster.errors import ApiError, InvalidObjectError
-from muster.records import dataclass
 from muster.values.api_paths import collection_path, object_path
 from muster.values.json_members import text_at
 from muster.values.names import dns_label_problems

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.cli.inputs.fields import text_in
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.selectors.labels import labels_of
 from muster.selectors.membership import DEFAULT_KEY, ExclusiveMembership, membership
 from muster.values.json import JsonMapping

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.cli.get.sorting import field_path, in_order
 from muster.cli.inputs.options import Output
 from muster.cli.terminal.output import TablePrinter, print_json, print_yaml
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.values.api_paths import by_name
 
 if TYPE_CHECKING:

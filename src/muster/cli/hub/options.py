@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,7 +12,6 @@ import typer
 from muster.cli.inputs.limits import HubLimits, ServerLimits, limit_options
 from muster.cli.inputs.option_groups import option_infos
 from muster.hub.audit import AuditLevel
-from muster.records import dataclass, replace
 
 if TYPE_CHECKING:
     from muster.app import HubSettings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from typing import Annotated, Final
 
 import typer
@@ -15,7 +16,6 @@ from muster.cli.hub.processes import identity, log_to_stderr
 from muster.cli.inputs.catalogs import named_catalogs
 from muster.cli.inputs.limits import ControllersLimits, HubLimits, ServerLimits, arguments, takes
 from muster.cli.inputs.option_groups import arguments_of, grouped
-from muster.records import replace
 
 _CONTROLLERS: Final = "Controllers"
 ControllersMemory = Annotated[

@@ -18,11 +18,11 @@ import os
 import signal
 import sys
 from collections import Counter, deque
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from muster.cli.terminal.exits import Exit
-from muster.records import dataclass, field
 from muster.supervision import Blame, Death, SupervisorFacts, clock
 from muster.supervision.blame import Kill
 from muster.supervision.readiness import LEADING, STANDBY

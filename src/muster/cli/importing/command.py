@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -16,7 +17,6 @@ from muster.cli.terminal.commands import App
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.progress import Progress
 from muster.errors import InvalidObjectError
-from muster.records import replace
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

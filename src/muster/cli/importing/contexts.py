@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -16,7 +17,6 @@ from muster.errors import InvalidObjectError
 from muster.importing.found import BY_CONTEXT, BY_SECRET, Found, cluster_name, fitting_labels, gathered, judged
 from muster.importing.rules import built_in
 from muster.importing.sources import from_argocd, kubeconfig
-from muster.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

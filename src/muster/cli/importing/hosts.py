@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -11,7 +12,6 @@ from muster.errors import ApiError, InvalidObjectError
 from muster.importing.found import MANAGER
 from muster.importing.hosts import OTHER_KINDS, agent_of
 from muster.importing.objects import counted
-from muster.records import dataclass
 from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:

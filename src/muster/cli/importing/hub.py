@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,6 @@ from muster.errors import ApiError, InvalidObjectError
 from muster.importing.found import ACCESS, IMPORTED, MANAGER, SECRET
 from muster.importing.objects import CLUSTERS, Applied, applied, differences, summary, why_not
 from muster.importing.sources import AVAILABLE
-from muster.records import dataclass, replace
 from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:

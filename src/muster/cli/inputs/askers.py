@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
@@ -16,7 +17,6 @@ from muster.cli.inputs.documents import Document
 from muster.cli.inputs.reading import heads, staying
 from muster.errors import ApiError
 from muster.library.overlays import in_namespace
-from muster.records import dataclass
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:

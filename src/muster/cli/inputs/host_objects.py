@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.cli.inputs.documents import read_documents
 from muster.cli.inputs.fields import text_in
 from muster.errors import InvalidObjectError
 from muster.importing.hosts import agent_of
-from muster.records import dataclass
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,6 @@ from muster.cli.terminal.consent import asked, require_terminal
 from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.output import print_report
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -9,7 +10,6 @@ import typer
 from muster.cli.inputs.documents import load_one
 from muster.errors import InvalidObjectError
 from muster.kubernetes.settings import DEFAULTS, HomeSettings, parsed_assignment, settings_from
-from muster.records import dataclass
 from muster.values.json import JsonObject
 
 Home = Annotated[

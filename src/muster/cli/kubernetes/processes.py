@@ -13,13 +13,13 @@ import os
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
 
 from muster.cli.hub.processes import identity, say_ready, while_wanted
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,6 @@ from muster.cli.terminal.exits import Exit
 from muster.cli.terminal.progress import Progress
 from muster.errors import InvalidObjectError
 from muster.reasons import sentence
-from muster.records import dataclass
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:

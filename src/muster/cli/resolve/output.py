@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ import msgspec
 
 from muster.api.fleet_resolution import IMPOSSIBLE, RESOLVED
 from muster.cli.terminal.output import print_json, print_yaml
-from muster.records import dataclass
 from muster.resolution.telling.plan import Action
 from muster.values.json import Json, JsonObject
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from muster.cli.inputs.catalogs import read_catalogs
 from muster.cli.inputs.documents import load_one
 from muster.errors import InvalidObjectError
-from muster.records import dataclass, replace
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ what the values do: `defaults` hands them to commands.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from muster.errors import InvalidObjectError
-from muster.records import dataclass, field
 from muster.values.json import Json, JsonMapping
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ know what any command does.
 from __future__ import annotations
 
 import importlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import typer
@@ -19,7 +20,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from muster.cli.terminal.help import help_text, usage
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from typing import TextIO

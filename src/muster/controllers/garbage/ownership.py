@@ -7,9 +7,8 @@ from it is checked on the server before anything is written. No I/O.
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

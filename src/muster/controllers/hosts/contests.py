@@ -6,9 +6,8 @@ time writes as often as it does, for nothing. The clock is given; it knows no ki
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,13 +6,13 @@ changes of one object are one, from the first state to the last. Memory is bound
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from muster.controllers.placements.keys import Key
 from muster.placement.explain.causes import CLUSTER, Change, Ref
-from muster.records import dataclass, field, replace
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
+from dataclasses import dataclass
 from operator import is_, lt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,7 +17,6 @@ import numpy as np
 from muster.controllers.placements.decision_counts import DecisionCounts
 from muster.controllers.placements.keys import Key
 from muster.placement import Decided
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

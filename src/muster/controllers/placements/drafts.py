@@ -10,6 +10,7 @@ cluster stays in the group that its page has, or goes to the last group when the
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -21,7 +22,6 @@ from muster.controllers.placements.kept_pages import GROUP_INDEX, GROUP_NAME, ke
 from muster.placement.schedule.pipeline import warning_of
 from muster.placement.schedule.result import groups_of, paged
 from muster.reasons import Code, Reason, Subject, sentence
-from muster.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.fleet import Fleet
 from muster.placement import plan_read, visible
 from muster.placement.lint.placements import GroupedFleet, lint, vocabulary
-from muster.records import dataclass, replace
 from muster.selectors.cel import CEL_LIMITS, cel_compiler
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.api.placement import PLACEMENT
@@ -36,7 +37,6 @@ from muster.controllers.runtime.queue import WorkQueue
 from muster.controllers.runtime.runner import work
 from muster.errors import ApiError
 from muster.placement.explain.causes import Ref
-from muster.records import dataclass, field, replace
 from muster.values.faults import Fault
 
 if TYPE_CHECKING:

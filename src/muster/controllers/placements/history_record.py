@@ -6,6 +6,7 @@ Bounds are in entries and in bytes: fifty moves with ten causes each could hold 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
@@ -25,7 +26,6 @@ from muster.api.reading import Reader
 from muster.controllers.runtime.conditions import timestamp
 from muster.placement.explain.causes import written_by
 from muster.placement.explain.differences import writer_of, writer_since
-from muster.records import dataclass, replace
 from muster.values.api_paths import collection_path, object_path
 from muster.values.faults import Fault
 from muster.values.json import JsonObject

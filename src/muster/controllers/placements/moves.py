@@ -6,6 +6,7 @@ causes and reasons is done later, from those references alone, while the world m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -41,7 +42,6 @@ from muster.placement.explain.causes import (
 )
 from muster.placement.explain.differences import writer_since
 from muster.reasons import Code, Reason, sentence
-from muster.records import dataclass
 from muster.selectors.cel import cel_compiler
 from muster.selectors.paths import SCORES
 from muster.values.faults import Fault

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.api.multicluster_placement_decision import (
@@ -21,7 +22,6 @@ from muster.api.multicluster_placement_decision import (
 from muster.api.reading import Reader
 from muster.controllers.placements.pages import packed
 from muster.errors import ApiError
-from muster.records import dataclass, field
 from muster.values.api_paths import collection_path, object_path
 
 if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from muster.api.managed_cluster_set import ManagedClusterSet

@@ -8,9 +8,8 @@ written at once, so what moves is first added where it goes, and only then taken
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

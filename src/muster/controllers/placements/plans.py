@@ -7,6 +7,7 @@ evaluated. The world calls it; writes nothing and wakes nobody.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.controllers.placements.keys import Key
@@ -14,7 +15,6 @@ from muster.controllers.placements.plugin_times import timed_plan
 from muster.controllers.placements.timed_selectors import Tally, TimedSelector, timed
 from muster.fleet import DELETION
 from muster.placement import Plan, planned, visible
-from muster.records import dataclass
 from muster.selectors.cel import cel_compiler
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.placement import STANDARD, Plan, Profile
 from muster.placement.schedule.filters import PredicateFilter
 from muster.placement.schedule.scorers import DecisionScorer
-from muster.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

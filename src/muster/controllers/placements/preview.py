@@ -8,6 +8,7 @@ they are available, built-in sets as they must be. Pure: no I/O, and the world t
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
@@ -27,7 +28,6 @@ from muster.errors import InvalidObjectError
 from muster.fleet.scores import readable_score
 from muster.placement.schedule.pipeline import reason_against
 from muster.reasons import Code, Reason
-from muster.records import dataclass, field
 from muster.values.faults import Fault
 from muster.values.json import JsonMapping, JsonObject
 

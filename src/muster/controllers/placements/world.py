@@ -10,6 +10,7 @@ Plans are in `plans.py`, pages of decisions in `decision_pages.py`, what is note
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,7 +30,6 @@ from muster.errors import InvalidObjectError
 from muster.fleet import Fleet, readable_score
 from muster.placement import Cycle, ScheduleResult, rule_of, schedule
 from muster.placement.explain.causes import SCORE, Ref
-from muster.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

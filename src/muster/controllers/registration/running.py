@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.api.registration import CLUSTER_LABEL
@@ -20,7 +21,6 @@ from muster.controllers.runtime.containment import Unreadable
 from muster.controllers.runtime.events import EventRecorder
 from muster.controllers.runtime.late_kinds import discovered
 from muster.controllers.runtime.metrics import ControllerMetrics
-from muster.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import logging
 import sys
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
 from muster.api.fleet_resolution import UNDECIDED, ResolutionPreviewStatus
 from muster.controllers.resolutions.jobs import LENGTH
-from muster.records import dataclass, field
 from muster.resolution.to_status import NOT_DECIDED, Answer, Verdict, finished
 
 if TYPE_CHECKING:

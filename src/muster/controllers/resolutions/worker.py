@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
@@ -31,7 +32,6 @@ from muster.catalog_files import content_digest, is_catalog_file, read_path, rea
 from muster.controllers.resolutions.jobs import LENGTH, CatalogInput, Job, PreviewOptions
 from muster.errors import InvalidObjectError, MusterError
 from muster.reasons import Code, Reason
-from muster.records import dataclass, replace
 from muster.resolution.catalog.blobs import CatalogBuilder
 from muster.resolution.catalog.catalog import Catalog, Fault
 from muster.resolution.from_object import request_of, spec_causes

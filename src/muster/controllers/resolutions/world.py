@@ -6,6 +6,7 @@ resolutions are concerned by a change, and does no I/O.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -16,7 +17,6 @@ from muster.api.reading import Reader
 from muster.api.resolution import CATALOG_LABEL, CatalogSource, ResolutionSpec
 from muster.client.heads import Place
 from muster.controllers.resolutions.jobs import CatalogInput, Job
-from muster.records import dataclass
 from muster.values.faults import Fault
 from muster.values.json import JsonObject
 

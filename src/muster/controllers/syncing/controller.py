@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.collecting.connections import Connections
@@ -33,7 +34,6 @@ from muster.controllers.syncing.writing import present, renew_lease, write_statu
 from muster.errors import ApiError
 from muster.importing.found import ACCESS, SOURCE, judged
 from muster.importing.rules import Rules, built_in
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable

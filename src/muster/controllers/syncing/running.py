@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.api.config_map import ConfigMap
@@ -18,7 +19,6 @@ from muster.controllers.runtime.metrics import ControllerMetrics
 from muster.controllers.runtime.mirror import Mirror
 from muster.controllers.syncing.controller import LABEL, SyncController, SyncSettings
 from muster.controllers.syncing.rules import CONFIG_MAP, rules_of
-from muster.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,13 +6,13 @@ One that answers and does not let us read is alive: wrong credentials of ours mo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.api.registration import JOINED
 from muster.collecting.troubles import Trouble, TroubleError
 from muster.importing.found import IMPORTED, State
 from muster.importing.sources import AVAILABLE
-from muster.records import dataclass
 from muster.values.messages import listed
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 import socket
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,6 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from muster.errors import MusterError
 from muster.hub.auth.files import write_private
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

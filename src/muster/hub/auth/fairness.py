@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.hub import status
-from muster.records import dataclass
 from muster.values.limits import Unit, limit, named
 
 if TYPE_CHECKING:

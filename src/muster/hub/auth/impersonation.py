@@ -7,6 +7,7 @@ or for one kind of user and one verb: `impersonate:user-info` on the user togeth
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -16,7 +17,6 @@ from muster.access.attributes import service_account_groups
 from muster.hub import status
 from muster.hub.auth.tokens import ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED
 from muster.hub.requests import Attributes, User
-from muster.records import dataclass
 from muster.values.quoting import go_quote
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ssl
 import time
+from dataclasses import dataclass
 
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
-from muster.records import dataclass
 from muster.values.json import JsonMapping
 
 

@@ -12,6 +12,7 @@ import binascii
 import hashlib
 import secrets
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,7 +26,6 @@ from muster.hub.auth.files import write_private
 from muster.hub.auth.tokens import AUTHENTICATED, TokenFileError, digest
 from muster.hub.requests import API_AUDIENCE, User
 from muster.hub.storage import Key
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,6 +6,7 @@ signature while its account, and the secret it is bound to if any, exist.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from muster.hub import status
 from muster.hub.objects import decode, encode
 from muster.hub.requests import API_AUDIENCE, MalformedBodyError
 from muster.hub.storage import Key
-from muster.records import dataclass
 from muster.values.causes import invalid
 from muster.values.json import JsonObject
 

@@ -7,6 +7,7 @@ many items as fit into one. Objects whose types are not known are not visible to
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.cel.checking.types import (
@@ -23,7 +24,6 @@ from muster.cel.checking.types import (
     struct,
 )
 from muster.cel.costs.ranges import Range
-from muster.records import dataclass, field
 from muster.values.json import Schema
 
 if TYPE_CHECKING:

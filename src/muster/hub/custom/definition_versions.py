@@ -6,6 +6,7 @@ Called by `definition`. What all versions say alike a Kubernetes server keeps on
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.api.custom_resource_definition import Definition, DefinitionVersion
@@ -14,7 +15,6 @@ from muster.hub.custom.field_paths import InvalidPathError, read_path
 from muster.hub.custom.nodes import same
 from muster.hub.custom.openapi_schema import schema_causes
 from muster.hub.custom.rules import MOST_COMPILING
-from muster.records import dataclass, field
 from muster.values.causes import Cause, duplicate, invalid, required, too_many
 from muster.values.json_members import list_at
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.api.codec import encode_split
@@ -29,7 +30,6 @@ from muster.hub.pace import Pace
 from muster.hub.patches import managed_fields
 from muster.hub.patches.managed_fields import Writer
 from muster.hub.storage import ConflictError, Delete, Key, Put
-from muster.records import dataclass
 from muster.values.json import Json, JsonObject
 from muster.values.json_members import list_at
 

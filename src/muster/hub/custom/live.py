@@ -8,11 +8,11 @@ when they are asked for and something has changed; who shows a kind over time is
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.api.crds import KEY
 from muster.hub.custom.reading import DefinitionChecks, completed, normalized
-from muster.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.hub.custom.definition import ESTABLISHED
-from muster.records import dataclass, field
 from muster.values.json import Json, JsonObject
 from muster.values.json_members import list_at
 

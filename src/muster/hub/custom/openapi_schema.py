@@ -7,6 +7,7 @@ because they could not be typed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.hub.custom.cel_types import declared, escaped, is_embedded
@@ -15,7 +16,6 @@ from muster.hub.custom.go_values import go_rule, go_schema, in_go_order
 from muster.hub.custom.rules import VALIDATIONS, compiled_rules
 from muster.hub.custom.schema_extensions import extension_causes, key_causes, rule_text_causes
 from muster.hub.custom.structural import structural_causes, structural_problem
-from muster.records import dataclass, field, replace
 from muster.values.causes import Cause, forbidden, invalid, not_supported
 from muster.values.json import Schema
 

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.api.custom_resource_definition import HTTPS, read_definition
 from muster.api.resource import Verdict
 from muster.hub.custom import definition
 from muster.hub.custom.schema_props import WrongTypeError, clean
-from muster.records import dataclass
 from muster.values.json import JsonObject
 from muster.values.json_members import list_at, object_at, text_at
 

@@ -6,6 +6,7 @@ value that corresponds; what another rule finds is a warning, not a refusal, whe
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from muster.cel import DEFAULT_COST_LIMIT
@@ -16,7 +17,6 @@ from muster.hub.custom.field_paths import InvalidPathError, read_path
 from muster.hub.custom.nodes import list_key, same
 from muster.hub.custom.rules import VALIDATIONS, compiled_rules
 from muster.hub.custom.values import aligned, compile_value
-from muster.records import dataclass, field
 from muster.values.causes import (
     MOST_FOUND,
     Cause,

@@ -5,13 +5,13 @@ Used when a definition is checked and when its objects are. `rule_checks` runs w
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.cel import CompileBudget, ObjectTypes, Variable, environment, make_program
 from muster.cel.checking.types import BOOL, STRING, optional_of
 from muster.errors import InvalidExpressionError
 from muster.hub.custom.cel_types import most_of, named_types, sizes
-from muster.records import dataclass, replace
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ Called by the API machinery for apply patches. It merges and decides ownership; 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,6 @@ from muster.hub.patches.field_sets import (
 )
 from muster.hub.patches.managed_fields import APPLY, UPDATE, ChangesByVersion, Entry, Managers, Versions, Writer
 from muster.hub.patches.typed_merge import merged, problems, with_named_members, without
-from muster.records import dataclass, replace
 from muster.values.causes import MOST_FOUND, MOST_NAMED
 from muster.values.json import Json, JsonObject
 

@@ -5,13 +5,13 @@ Called by the API machinery for create, update and patch (`tracked`), and by app
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from muster.hub.patches.comparison import Comparison, compare, whole
 from muster.hub.patches.field_sets import SELF, FieldSet, difference, is_field_set, union, union_of, without_below
-from muster.records import dataclass, field
 from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:

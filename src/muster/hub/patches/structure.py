@@ -6,10 +6,10 @@ It does not validate values: that is the schema's own business.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from muster.hub.patches.field_sets import key_element, value_element
-from muster.records import dataclass, field
 from muster.values.json import Json, JsonMapping
 from muster.values.json_members import list_at, object_at
 

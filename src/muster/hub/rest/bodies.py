@@ -7,6 +7,7 @@ when `read` is called, so that an unauthorized request never costs a parse.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -17,7 +18,6 @@ from muster.hub.rest.json_text import decode_json
 from muster.hub.rest.protobuf import InvalidProtobufError, Message, decode, open_envelope
 from muster.hub.rest.protobuf_kinds import DELETE_OPTIONS, KINDS
 from muster.hub.rest.yaml_text import decode_yaml
-from muster.records import dataclass
 from muster.values.json import Json
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +17,6 @@ import msgspec
 from muster.api.resource import part_verbs
 from muster.hub.rest.negotiation import clauses_of
 from muster.hub.rest.subresources import SCALE
-from muster.records import dataclass
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:

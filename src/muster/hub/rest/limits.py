@@ -5,8 +5,9 @@ Each limit is a clear answer to the client, never an exhausted process.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from muster.hub import status
-from muster.records import dataclass
 from muster.values.json import Json
 from muster.values.limits import Unit, limit
 

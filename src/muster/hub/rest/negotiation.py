@@ -5,12 +5,12 @@ Called for every request on resources. The order of preference, the forms and th
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from muster.hub import status
 from muster.hub.rest.bodies import JSON, MEDIA_TYPES, PROTOBUF, YAML
-from muster.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

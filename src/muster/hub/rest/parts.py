@@ -7,13 +7,13 @@ small ones are joined, large ones are cut, never copied whole.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.hub.pace import SLICE
 from muster.hub.rest.yaml_text import encode_yaml
-from muster.records import dataclass, replace
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

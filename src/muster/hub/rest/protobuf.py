@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import math
 import struct
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from muster.errors import MusterError
-from muster.records import dataclass
 from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:

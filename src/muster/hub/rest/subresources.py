@@ -5,11 +5,11 @@ Whoever answers a subresource describes it; `application` gathers the descriptio
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.records import dataclass, field
 from muster.values.json import JsonObject, Schema
 
 if TYPE_CHECKING:

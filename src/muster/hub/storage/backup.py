@@ -12,6 +12,7 @@ import os
 import re
 import sqlite3
 import uuid
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,6 @@ from muster.hub.storage.mark import mark_path, read_mark
 from muster.hub.storage.open_files import OpenFiles
 from muster.hub.storage.schema import SCHEMA_VERSION, migrate
 from muster.hub.storage.sources import Source
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

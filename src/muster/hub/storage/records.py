@@ -6,12 +6,11 @@ JSON of an object as bytes, made once and shared by everybody: the store never l
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable

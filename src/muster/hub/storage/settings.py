@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from muster.hub.storage.schema import FIRST_FORMAT
-from muster.records import dataclass
 from muster.values.limits import Unit, limit
 
 

@@ -14,6 +14,7 @@ import sqlite3
 import tempfile
 import weakref
 from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -39,7 +40,6 @@ from muster.hub.storage.settings import DEFAULT_SETTINGS, StoreSettings
 from muster.hub.storage.sources import Source
 from muster.hub.storage.watch import Watch
 from muster.hub.storage.writer import Writer, explain
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

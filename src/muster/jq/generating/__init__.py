@@ -6,6 +6,7 @@ runtime.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from muster.jq.generating.generator import Generator
 from muster.jq.generating.writer import Module, TooLargeError
 from muster.jq.running.reference import Closure
 from muster.jq.values import arithmetic, indexing, ordering, paths
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,10 +5,10 @@ Functions are written into their callers, so a parameter is known as the argumen
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.jq.resolving import resolved as r
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,9 +6,8 @@ from __future__ import annotations
 import itertools
 import re
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.errors import InvalidExpressionError
 from muster.jq.syntax import tree
-from muster.records import dataclass
 from muster.source import Diagnostic
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ The walk follows values through variables, functions and pipes; what it cannot f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from muster.jq.resolving import resolved as r
-from muster.records import dataclass
 from muster.values.paths import ARRAY, OBJECT, WHOLE, Path, Where, shortest
 
 if TYPE_CHECKING:

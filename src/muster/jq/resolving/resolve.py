@@ -7,6 +7,7 @@ Undefined names are reported together, twenty at most. Follows gojq in what `?` 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from muster.errors import InvalidExpressionError
@@ -20,7 +21,6 @@ from muster.jq.syntax import tree
 from muster.jq.values.encoding import encode_string
 from muster.jq.values.formats import FORMATS, apply_format
 from muster.jq.values.numbers import is_number
-from muster.records import dataclass, replace
 from muster.source import Diagnostic
 
 if TYPE_CHECKING:

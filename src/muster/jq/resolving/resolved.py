@@ -6,10 +6,10 @@ output and calls no function, so that it can be computed on the spot. Nodes are 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from muster.jq.syntax.tree import NOWHERE
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ one output and calls nothing is computed at once by single_output. tracked_paths
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from muster.jq.resolving import resolved as r
@@ -15,7 +16,6 @@ from muster.jq.running.control_flow import ControlFlow
 from muster.jq.running.making import Making
 from muster.jq.running.stack import DONE, Rule, State, Tail, run
 from muster.jq.running.updating import Updating
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,9 +6,9 @@ Names, numbers and operators are ASCII; any other character is a token of its ow
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from muster.jq.values.encoding import without_surrogates
-from muster.records import dataclass
 
 KEYWORDS = frozenset(
     (

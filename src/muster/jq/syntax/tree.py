@@ -5,9 +5,9 @@ Every node knows its place in the text; places are left out of comparisons, so t
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from muster.records import dataclass, field
 from muster.source import Span
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from datetime import UTC, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING
 
 from muster.jq.error_texts import quoted
 from muster.jq.values.dates import COMPOSED, MONTHS, WEEKDAYS, Moment, days_from_civil, moment_at, moment_of
-from muster.records import dataclass, field
 from muster.values.quoting import go_byte
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ the strftime of gojq, flags and widths included. Beyond what 64 bits of seconds 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from muster.jq.values.numbers import wrapped
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from muster.jq.budgets import Meter

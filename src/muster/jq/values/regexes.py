@@ -7,6 +7,7 @@ patterns that are plain text, perhaps anchored, are answered by string methods w
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import re2
@@ -14,7 +15,6 @@ import re2
 from muster.jq.error_texts import quoted
 from muster.jq.errors import JqError
 from muster.jq.values.encoding import without_surrogates
-from muster.records import dataclass
 from muster.values.plain_patterns import matcher_of
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from muster.records import dataclass
 from muster.values.json import JsonMapping
 from muster.values.json_members import list_at, object_at, text_at
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
-
-from muster.records import dataclass, field
 
 if TYPE_CHECKING:
     from muster.kubernetes.checking.definitions import Lacks

@@ -6,9 +6,8 @@ that `muster.kubernetes.policies` and `muster.kubernetes.serving` make, and a te
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
-
-from muster.records import dataclass
 
 _SETS: Final = "managedclustersets.cluster.open-cluster-management.io"
 _CLUSTERS: Final = "managedclusters.cluster.open-cluster-management.io"

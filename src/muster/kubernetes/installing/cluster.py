@@ -7,10 +7,10 @@ installed, or in which order.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.errors import ApiError, InvalidObjectError
-from muster.records import dataclass
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:

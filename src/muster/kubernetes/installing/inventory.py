@@ -6,6 +6,7 @@ before anything else, with what is there and what is to come, so that an install
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -15,7 +16,6 @@ from muster.errors import InvalidObjectError
 from muster.kubernetes.installing.cluster import ObjectId, id_from
 from muster.kubernetes.objects.common import labelled, named
 from muster.kubernetes.settings import HomeSettings, changed_values, settings_from
-from muster.records import dataclass
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.json_members import text_at
 

@@ -5,13 +5,13 @@ Labels say what was meant, managedFields who has really written it. Pure.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from muster.api.metadata import annotations_of, labels_of
 from muster.kubernetes.installing.cluster import MANAGER
 from muster.kubernetes.objects.common import PART_OF
 from muster.kubernetes.settings import NAME
-from muster.records import dataclass
 from muster.values.json import JsonMapping
 from muster.values.json_members import list_at
 

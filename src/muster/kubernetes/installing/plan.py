@@ -7,6 +7,7 @@ said that they are to be replaced.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,6 @@ from muster.kubernetes.installing.cluster import Cluster, ObjectId, Refusal, id_
 from muster.kubernetes.installing.differences import changed_fields
 from muster.kubernetes.installing.owners import Owner, owner_of
 from muster.kubernetes.objects.crds import CRD
-from muster.records import dataclass
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.json_members import text_at
 

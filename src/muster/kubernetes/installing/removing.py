@@ -7,6 +7,7 @@ served in its stored version only from then on. Then policies, Pods and roles.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -23,7 +24,6 @@ from muster.kubernetes.manifests import objects
 from muster.kubernetes.objects.common import labelled
 from muster.kubernetes.objects.crds import CRD, crd
 from muster.kubernetes.settings import SECRET, HomeSettings
-from muster.records import dataclass
 from muster.values.json import JsonMapping
 from muster.values.json_members import list_at, text_at
 

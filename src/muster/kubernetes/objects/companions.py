@@ -7,13 +7,13 @@ says; two Pods, of which one leads.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.controllers.permissions import REGISTERING, REGISTRATION, SYNC, SYNC_LEADING, SYNCING
 from muster.kubernetes.objects.common import PART_OF, RBAC, named, role_ref
 from muster.kubernetes.objects.workload import restricted_container, restricted_pod
 from muster.kubernetes.settings import HEALTH_PORT, NAME
-from muster.records import dataclass
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

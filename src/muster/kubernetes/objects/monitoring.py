@@ -6,12 +6,12 @@ said in docs/guides/kubernetes.md under the rule's name.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.kubernetes.objects.common import named
 from muster.kubernetes.objects.workload import SELECTOR
 from muster.kubernetes.settings import NAME
-from muster.records import dataclass
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

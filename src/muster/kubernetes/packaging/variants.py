@@ -7,11 +7,10 @@ it. Nobody writes a condition by hand, so none can be wrong. Pure; knows neither
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
-
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,9 +7,9 @@ status or a heartbeat.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from muster.records import dataclass
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -22,7 +23,6 @@ from muster.hub import status
 from muster.hub.auth.authentication import PEER, Authentication
 from muster.hub.auth.tokens import AUTHENTICATED
 from muster.hub.requests import User
-from muster.records import dataclass
 from muster.values.api_paths import object_path
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import ssl
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -34,7 +35,6 @@ from muster.kubernetes.serving.mirrored_objects import MirroredObjects
 from muster.kubernetes.serving.questions_api import questions_application
 from muster.kubernetes.serving.reviews import AccessReviews
 from muster.kubernetes.serving.webhooks import MOST_BYTES, Webhooks
-from muster.records import dataclass, replace
 from muster.supervision import Vitals, clock, progress_problem
 from muster.supervision.readiness import LEADING, STANDBY
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -26,7 +27,6 @@ from muster.hub.status import StatusError
 from muster.kubernetes.serving.conversion import converted
 from muster.kubernetes.serving.reviews import TooManyReviewsError
 from muster.kubernetes.serving.world import KubernetesWorld
-from muster.records import replace
 from muster.values.json import JsonObject
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ that were gained and lost. What explains one of them comes first; what only happ
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -31,7 +32,6 @@ from muster.placement.schedule.pipeline import reason_against, schedule
 from muster.placement.schedule.taints import TAINTS
 from muster.placement.schedule.tolerations import taint_of, tolerance
 from muster.reasons import Code, Reason, bare, sentence
-from muster.records import dataclass, replace
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import WHOLE, describe

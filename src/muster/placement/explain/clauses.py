@@ -8,6 +8,7 @@ columns and masks; knows nothing of stages.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,7 +18,6 @@ from muster.api.reading import Reader
 from muster.errors import FailureKind, InvalidObjectError
 from muster.placement.explain.explained import ValueCount
 from muster.reasons import Code, Reason, Subject, sentence
-from muster.records import dataclass
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector, compile_cel
 from muster.selectors.cel_reasons import conjuncts, shortened

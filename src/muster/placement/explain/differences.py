@@ -8,6 +8,7 @@ leaves nothing: then nobody is named.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -15,7 +16,6 @@ import msgspec
 from muster.api.parts import ManagedObject
 from muster.api.placement_history import FieldChange
 from muster.api.reading import Reader
-from muster.records import dataclass
 from muster.selectors.paths import SCORES, WHOLE, describe, project
 from muster.values.faults import Fault
 from muster.values.json import Json, JsonMapping, JsonObject

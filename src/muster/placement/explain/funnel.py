@@ -5,6 +5,7 @@ Thousands of clusters are counted with the masks that the schedule used, not lis
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,7 +18,6 @@ from muster.placement.schedule.pipeline import STANDARD, no_sets, objection
 from muster.placement.schedule.taints import TAINTS, depends_on_time
 from muster.placement.schedule.tolerations import taints_of, tolerance, without_times
 from muster.reasons import Code, Reason
-from muster.records import dataclass
 from muster.selectors import Verdict
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-
-from muster.records import dataclass
+from dataclasses import dataclass
 
 _WIDEST = 100
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from muster.records import dataclass
 from muster.values.faults import Fault
 
 _MOST: Final = 1_000_000_000

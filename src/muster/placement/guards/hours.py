@@ -9,11 +9,11 @@ zone   = UTC, or a name of the time zone database
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 
 from muster.placement.guards.amounts import shown
-from muster.records import dataclass
 from muster.values.faults import Fault
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ for must be kept, so that an annotation can only tighten.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from muster.placement.guards.amounts import Amount, parse_amount, parse_duration, parse_number, shown
 from muster.placement.guards.hours import Hours, parse_hours
-from muster.records import dataclass, field
 from muster.values.faults import Fault
 from muster.values.nearest import nearest
 from muster.values.times import LAST, parse_time

@@ -6,6 +6,7 @@ number go first would lose clusters to every mistake. Only a quiet time is count
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from muster.placement.guards.amounts import duration_text
 from muster.placement.guards.digests import change_digest
 from muster.placement.guards.window import Removed, fits_at, recorded, removed_within, whole_second, without
 from muster.reasons import Code, Reason
-from muster.records import dataclass, field, replace
 from muster.values.times import LAST, later, time_text
 
 if TYPE_CHECKING:

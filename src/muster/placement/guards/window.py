@@ -7,9 +7,9 @@ go than before. Entries are bounded: neighbours are joined under the later time.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from muster.records import dataclass
 from muster.values.times import later
 
 if TYPE_CHECKING:

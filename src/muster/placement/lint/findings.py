@@ -6,10 +6,10 @@ another meaning.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from muster.records import dataclass
 from muster.source import Source
 from muster.values.nearest import nearest
 

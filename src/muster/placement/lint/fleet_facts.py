@@ -6,6 +6,7 @@ it, but nothing is kept in the fleet: lint looks at placements that are not ther
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -13,7 +14,6 @@ import numpy as np
 
 from muster.placement.schedule.taints import TAINTS
 from muster.placement.schedule.tolerations import without_times
-from muster.records import dataclass, field
 from muster.selectors import Verdict
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import WHOLE, Path, key_path

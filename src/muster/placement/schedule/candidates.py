@@ -7,13 +7,13 @@ asks, from what the schedule saw: masks, the order of names and decisions, none 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from muster.placement.schedule.scorers import DecisionScorer
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from muster.placement.schedule.taints import TAINTS
 from muster.placement.schedule.tolerations import taints_of, tolerance
 from muster.reasons import Code, Reason
-from muster.records import dataclass
 from muster.selectors import Verdict
 
 if TYPE_CHECKING:

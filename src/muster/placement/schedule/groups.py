@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.selectors.labels import claim_selector, label_selector
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,7 +15,6 @@ from muster.placement.schedule.groups import grouped
 from muster.placement.schedule.result import ScheduleResult, Stage
 from muster.placement.schedule.spread import spread, with_topology
 from muster.reasons import Code, Reason, Subject, bare, sentence
-from muster.records import dataclass
 from muster.selectors import Verdict
 from muster.selectors.paths import describe
 

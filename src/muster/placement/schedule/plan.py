@@ -5,6 +5,7 @@ A plan can always be made. One with a fault is not scheduled; the fault's text r
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from muster.api.placement import Placement
@@ -15,7 +16,6 @@ from muster.placement.schedule.scorers import BUILT_IN, AddOnScorer
 from muster.placement.schedule.spread import SpreadConstraint, spread_constraints
 from muster.placement.schedule.taints import TAINTS
 from muster.placement.schedule.tolerations import Toleration, toleration_fault, toleration_of
-from muster.records import dataclass, replace
 from muster.selectors.cel import BrokenExpressionError
 from muster.selectors.cluster import compile_predicate
 from muster.values.faults import Fault as Unread

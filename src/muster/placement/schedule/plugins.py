@@ -7,6 +7,7 @@ be wired is refused then, not while scheduling.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
@@ -15,7 +16,6 @@ from muster.errors import PluginError
 from muster.placement.schedule.filters import FILTERS, Filter
 from muster.placement.schedule.pipeline import Profile
 from muster.placement.schedule.scorers import BUILT_IN, Scorer
-from muster.records import dataclass
 from muster.values.json import JsonMapping
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from muster.api.placement import DecisionGroupStatus
 from muster.placement.schedule.groups import PAGE
 from muster.reasons import Reason, sentence
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

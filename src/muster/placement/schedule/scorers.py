@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from muster.errors import MusterError
 from muster.fleet.scores import EXPIRED, item_values
-from muster.records import dataclass
 from muster.selectors.paths import key_path, score_path
 from muster.values.quantity import parse as parse_quantity
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.selectors.membership import SETS, membership_of
 from muster.values.faults import Fault
 from muster.values.json import JsonMapping

@@ -8,12 +8,12 @@ clusters that have no such topology; ScheduleAnyway treats the latter as a topol
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.selectors.paths import claim_path, label_path
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ per set of taints without their times, and cluster by cluster only where a toler
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from muster.placement.schedule.tolerations import Taint, taints_of, tolerance, without_times
-from muster.records import dataclass
 from muster.selectors.paths import key_path
 
 if TYPE_CHECKING:

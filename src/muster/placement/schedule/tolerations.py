@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from muster.api import managed_cluster
 from muster.api.reading import Reader
-from muster.records import dataclass
 from muster.values.times import FIRST, Fault, later, parse_time
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ its name; others look where it usually is.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from muster.client.heads import head_of
@@ -13,7 +14,6 @@ from muster.client.reflector import listed
 from muster.controllers.permissions import LEASE
 from muster.controllers.placements.guards.defaults import CONFIG_MAP
 from muster.errors import ApiError
-from muster.records import dataclass
 from muster.values.api_paths import by_name, collection_path, object_path
 
 if TYPE_CHECKING:

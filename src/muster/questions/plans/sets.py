@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muster.api.fleet_plan import NameList, SetPlan
 from muster.controllers.placements.keys import SetKey
-from muster.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,12 +6,12 @@ used is reported with where it was found, and everything else goes on. Reading f
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.reasons import Code, Reason, Subject
-from muster.records import dataclass, field
 from muster.resolution.catalog.bundles import DEFAULT_NAMESPACE, Bundle, CatalogKey, Entry, make_bundle
 from muster.resolution.catalog.catalog import Fault, index_catalog
 from muster.resolution.catalog.properties import MOST_NESTED, PACKAGE, PAYLOADS, Property, nests_too_deep, package_of

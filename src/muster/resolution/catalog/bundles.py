@@ -6,9 +6,9 @@ requires, which packages it belongs to) is read once, when the bundle is made; t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from muster.records import dataclass
 from muster.resolution.catalog.properties import (
     CONSTRAINT,
     DEPRECATED,

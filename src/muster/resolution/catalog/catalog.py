@@ -8,11 +8,11 @@ found by name. Built from blobs by `blobs.py`, or from entries.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from muster.reasons import sentence
-from muster.records import dataclass, field, replace
 from muster.resolution.catalog.channels import BrokenChannelError, sorted_channel
 from muster.values.json import Json
 

@@ -5,10 +5,10 @@ Takes what was read from the files; knows no files itself.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muster.errors import InvalidObjectError
-from muster.records import dataclass
 from muster.resolution.catalog.bundles import Bundle, make_bundle
 from muster.resolution.catalog.dependencies import from_dependency
 from muster.resolution.catalog.properties import GVK, GVK_REQUIRED, PACKAGE, Property, property_from

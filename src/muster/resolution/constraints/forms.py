@@ -7,10 +7,10 @@ with where it was written. Two constraints that ask for the same are equal, what
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
 from muster.errors import InvalidObjectError
-from muster.records import dataclass, field
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ explanation shows. It does not know about channels, preferences or the solver.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from muster.errors import EvaluationError
-from muster.records import dataclass
 from muster.resolution.catalog.properties import json_equal
 from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.forms import InvalidConstraintError

@@ -6,11 +6,11 @@ direct updates of it, and the installed bundle itself last.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from muster.reasons import Code, Reason, Subject
-from muster.records import dataclass
 from muster.resolution.catalog.catalog import ChannelKey, Fault
 from muster.resolution.catalog.channels import sorted_channel, updates
 from muster.values.semver import InvalidVersionError

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from muster.records import dataclass
 from muster.values.json import Json
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ the whole resolution, as there.
 from __future__ import annotations
 
 from collections import Counter, deque
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from muster.errors import MusterError
 from muster.reasons import Code, Reason, Subject, sentence
-from muster.records import dataclass, field
 from muster.resolution.catalog.bundles import EXISTING, CatalogKey, Entry
 from muster.resolution.catalog.catalog import Catalog, ChannelKey, Fault, index_in_order
 from muster.resolution.catalog.channels import BrokenChannelError

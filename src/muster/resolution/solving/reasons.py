@@ -6,9 +6,9 @@ package, all that provide one API. What people and programs are told of them is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
-from muster.records import dataclass
 from muster.resolution.constraints import forms as c
 from muster.values.json import Json
 

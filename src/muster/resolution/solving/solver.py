@@ -13,9 +13,9 @@ same as if the SAT solver had been asked at every step, and it is checked agains
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muster.records import dataclass
 from muster.resolution.solving.clauses import Choice, Clause, Kind, Solution, violations
 from muster.resolution.solving.encoding import encode
 from muster.resolution.solving.propagation import FALSE, Propagator

@@ -6,11 +6,11 @@ edge; what still does not fit becomes one node.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from muster.api.fleet_resolution import MOST_NODES, Conflict, ConflictEdge, ConflictNode
 from muster.reasons import sentence
-from muster.records import dataclass, field
 from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.reasons import what_is_asked
 from muster.resolution.solving import reasons as r

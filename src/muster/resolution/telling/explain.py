@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.reasons import Code, Reason, Subject, sentence
-from muster.records import dataclass
 from muster.resolution.catalog.bundles import Entry
 from muster.resolution.solving import reasons as r
 from muster.resolution.telling.story import tell

@@ -6,10 +6,10 @@ pin, uninstall what stands in the way, allow a package.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from muster.reasons import Code, Reason, Subject, sentence
-from muster.records import dataclass, replace
 from muster.resolution.resolve import Impossible, Resolved, Undecided, resolve
 from muster.resolution.telling.plan import Plan
 from muster.resolution.telling.story import conflicting_facts

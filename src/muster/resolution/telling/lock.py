@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.errors import InvalidObjectError
-from muster.records import dataclass, replace
 from muster.resolution.catalog.bundles import Entry
 from muster.resolution.catalog.catalog import index_catalog
 from muster.resolution.request import is_cluster

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.reasons import Code, Reason, Subject, sentence
-from muster.records import dataclass
 from muster.resolution.catalog.bundles import Entry
 from muster.resolution.catalog.catalog import ChannelKey
 from muster.resolution.constraints.reasons import what_is_asked

@@ -7,12 +7,12 @@ meets a requirement, what came nearest and why it is not enough.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from muster.reasons import Code, Reason, Subject, sentence
-from muster.records import dataclass
 from muster.resolution.constraints import forms as c
 from muster.resolution.constraints.reasons import what_is_asked
 from muster.resolution.solving import reasons as r

@@ -6,6 +6,7 @@ Only environments of admission declare the variable. Who decides is whoever make
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from muster.cel.checking.types import BOOL, STRING, opaque
@@ -16,7 +17,6 @@ from muster.cel.costs.runtime import Price
 from muster.cel.declarations import Function, Library, Variable
 from muster.cel.libraries.declare import method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
-from muster.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from muster.cel.declarations import Function, Library, Prepared, Quick
 from muster.cel.libraries.declare import call, method
 from muster.cel.libraries.kubernetes.opaque import Wrapped
 from muster.errors import EvaluationError
-from muster.records import replace
 from muster.values.semver import (
     LEADING_V,
     NUMBERS,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from muster.placement.guards import FleetGuards, Guard, fleet_guards
-from muster.records import replace
 
 if TYPE_CHECKING:
     from muster.api.config_map import ConfigMap

@@ -6,11 +6,11 @@ as a server has them (`recorded`). Nothing is counted here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from muster.placement.guards import ANNOTATIONS, FleetState, Guard, placement_guard, verdict
 from muster.reasons import Code, Reason
-from muster.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

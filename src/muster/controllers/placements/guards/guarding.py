@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from muster.api.placement_guard_record import HeldRemovals, PlacementGuardRecord
@@ -45,7 +46,6 @@ from muster.placement.guards import (
 )
 from muster.placement.schedule.pipeline import reason_against
 from muster.reasons import Code, Reason, bare, sentence
-from muster.records import dataclass, field, replace
 from muster.values.times import FIRST, time_text
 
 if TYPE_CHECKING:

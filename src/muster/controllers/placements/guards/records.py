@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -16,7 +17,6 @@ from muster.api.placement_guard_record import (
 )
 from muster.api.reading import Reader
 from muster.placement.guards import Memory, Removed
-from muster.records import replace
 from muster.values.api_paths import collection_path, object_path
 from muster.values.faults import Fault
 from muster.values.json import JsonObject

@@ -103,7 +103,7 @@ def expiry() -> Iterator[Ratio]:
     start = datetime(2026, 11, 1, tzinfo=UTC)
     table, clock = ScoreTable(), iter(range(10**6))
     table.advance(start)
-    scores = [Score((), start + timedelta(days=1, seconds=each), b"[]") for each in range(_SCORES)]
+    scores = [Score((), start + timedelta(days=1, seconds=each)) for each in range(_SCORES)]
     for number, score in enumerate(scores):
         table.put(f"c{number}", "usage", score)
 

@@ -27,7 +27,7 @@ def at(seconds: int) -> datetime:
 
 
 def until(seconds: int | None) -> Score:
-    return Score((), None if seconds is None else at(seconds), b"[]")
+    return Score((), None if seconds is None else at(seconds))
 
 
 @given(events=EVENTS)

@@ -71,11 +71,17 @@ EXPLANATION: Final = Way(
     (
         Step("cli/main.py", "main", "", "the command's module is found and run"),
         Step("cli/explain/command.py", "placement", "name", "the command"),
+        Step("cli/explain/showing.py", "explain_placement", "name", "what it does, also where it is plainly asked"),
         Step("cli/inputs/askers.py", "ask", "files", "whom to ask: a server, an observer, files"),
         Step("questions/local.py", "FileFleet.__init__", "objects", "files become a world, as a server's lists do"),
         Step("client/explanations.py", "Explainer.placement", "asked", "one question, page by page"),
         Step("questions/local.py", "LocalAsker.ask", "spec", "answered here, as a server would"),
-        Step("questions/checking.py", "checked_spec", "spec", "defaulted and checked by the kind's schema"),
+        Step(
+            "questions/checking.py",
+            "checked_spec",
+            "spec",
+            "defaulted and checked, by the kind's schema where it is no struct of ours",
+        ),
         Step("controllers/questions/answering.py", "QuestionService.explain", "question", "as in the controllers"),
         Step("placement/schedule/plan.py", "plan_read", "placement", "the spec compiled; faults are values"),
         Step("placement/schedule/pipeline.py", "schedule", "cycle", "filter, score, pick, spread, group"),

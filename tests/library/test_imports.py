@@ -138,6 +138,31 @@ def test_explaining_files_brings_only_what_explaining_takes(compiled: dict[str, 
         assert set(modules) & set(NOT_FOR_EXPLAINING) == set()
 
 
+NOT_WHEN_PLAINLY_ASKED = (
+    *NOT_FOR_EXPLAINING,
+    "typer",
+    "muster.cli.main",
+    "muster.api.schema",
+    "muster.cel.syntax.recovery",
+    "muster.placement.guards",
+    "zoneinfo",
+)
+
+
+def test_what_is_plainly_asked_brings_neither_a_reader_of_command_lines_nor_schemas(
+    compiled: dict[str, str], tmp_path: Path
+) -> None:
+    without = {name: value for name, value in compiled.items() if not name.startswith("MUSTER_")}
+    environment = {**without, "XDG_CONFIG_HOME": str(tmp_path)}
+    file = tmp_path / "fleet.json"
+    file.write_text('{"apiVersion": "v1", "kind": "ManagedCluster", "metadata": {"name": "c"}}', encoding="utf-8")
+    call = "import contextlib, io; from muster.cli.explain.quick import explained\n"
+    words = ["explain", "cluster", "c", "--fleet", str(file)]
+    call += f"with contextlib.redirect_stdout(io.StringIO()): assert explained({words!r}) == 0\n"
+    _, *modules = imported(call, environment)
+    assert set(modules) & set(NOT_WHEN_PLAINLY_ASKED) == set()
+
+
 NOT_FOR_ASKING = (
     *(each for each in NOT_FOR_EXPLAINING if each != "yaml"),
     "numpy",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
-from muster.api import parts
-from muster.api.fleet_parts import question
-from muster.api.parts import Node
-from muster.values.causes import Cause, invalid, required
+from muster.api.parts import Node, anything
 from muster.values.json import JsonObject
+
+if TYPE_CHECKING:
+    from muster.api.resource import Resource
+    from muster.values.causes import Cause
 
 
 class PlacementExplanationSpec(Node, frozen=True):
@@ -27,7 +28,9 @@ class PlacementExplanationSpec(Node, frozen=True):
     )
 
 
-def _rules(new: JsonObject, _: JsonObject | None) -> list[Cause]:
+def rules(new: JsonObject, _: JsonObject | None) -> list[Cause]:
+    from muster.values.causes import invalid, required
+
     spec = new.get("spec", {})
     if spec.get("placement"):
         wrong = [name for name in ("namespace", "name") if spec.get(name)]
@@ -39,10 +42,20 @@ def _rules(new: JsonObject, _: JsonObject | None) -> list[Cause]:
     ]
 
 
-PLACEMENT_EXPLANATION: Final = question(
-    "PlacementExplanation",
-    "Why does a placement select what it does?",
-    PlacementExplanationSpec,
-    parts.anything("The report, as GET placements/NAME/explain has it: docs/reference/explain.md."),
-    _rules,
-)
+def __getattr__(name: str) -> Resource:
+    """The kinds with their schemas, for those who check questions; those who ask them need no schema."""
+    from muster.api.fleet_parts import question
+
+    match name:
+        case "PLACEMENT_EXPLANATION":
+            made = question(
+                "PlacementExplanation",
+                "Why does a placement select what it does?",
+                PlacementExplanationSpec,
+                anything("The report, as GET placements/NAME/explain has it: docs/reference/explain.md."),
+                rules,
+            )
+        case _:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = made
+    return made

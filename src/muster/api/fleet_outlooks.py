@@ -5,15 +5,17 @@ Answered by `questions/outlooks.py`.
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta
 
-from muster.api.fleet_parts import Count, ValueCount, question
+from muster.api.fleet_parts import Count, ValueCount  # noqa: TC001 - msgspec reads the annotations
 from muster.api.parts import Node, Part
-from muster.api.struct_schemas import schema_of
-from muster.values.causes import Cause, required
 from muster.values.json import JsonObject
+
+if TYPE_CHECKING:
+    from muster.api.resource import Resource
+    from muster.values.causes import Cause
 
 MOST_PLACEMENTS: Final = 500
 MOST_NAMES: Final = 1000
@@ -95,21 +97,36 @@ class SetExplanationStatus(Node, frozen=True, omit_defaults=False):
     placements: Annotated[tuple[str, ...], Meta(description="Placements there that may choose from it.")] = ()
 
 
-def _named(new: JsonObject, _: JsonObject | None) -> list[Cause]:
+def rules(new: JsonObject, _: JsonObject | None) -> list[Cause]:
+    """Of both kinds."""
+    from muster.values.causes import required
+
     return [] if new.get("spec", {}).get("name") else [required("spec.name", "name what is to be explained")]
 
 
-CLUSTER_EXPLANATION: Final = question(
-    "ClusterExplanation",
-    "Which sets have a cluster, which placements take it, and why do the others not?",
-    ClusterExplanationSpec,
-    schema_of(ClusterExplanationStatus),
-    _named,
-)
-SET_EXPLANATION: Final = question(
-    "SetExplanation",
-    "Which clusters are in a set, why are the others not, and who may choose from it?",
-    SetExplanationSpec,
-    schema_of(SetExplanationStatus),
-    _named,
-)
+def __getattr__(name: str) -> Resource:
+    """The kinds with their schemas, for those who check questions; those who ask them need no schema."""
+    from muster.api.fleet_parts import question
+    from muster.api.struct_schemas import schema_of
+
+    match name:
+        case "CLUSTER_EXPLANATION":
+            made = question(
+                "ClusterExplanation",
+                "Which sets have a cluster, which placements take it, and why do the others not?",
+                ClusterExplanationSpec,
+                schema_of(ClusterExplanationStatus),
+                rules,
+            )
+        case "SET_EXPLANATION":
+            made = question(
+                "SetExplanation",
+                "Which clusters are in a set, why are the others not, and who may choose from it?",
+                SetExplanationSpec,
+                schema_of(SetExplanationStatus),
+                rules,
+            )
+        case _:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = made
+    return made

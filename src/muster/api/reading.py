@@ -19,12 +19,13 @@ from muster.values.faults import Fault
 from muster.values.json import Json, JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 T = TypeVar("T")
 _PLAIN: Final = msgspec.json.Decoder()
 _LEFT_OUT: Final = object()
+_AT_ONCE: Final = 1000  # lines
 _NAMES: Final[Mapping[type[inspect.Type], str]] = {
     inspect.StructType: "an object",
     inspect.DictType: "an object",
@@ -60,7 +61,9 @@ class Reader(Generic[T]):
 
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
-        self._decode: Callable[[bytes], T] = msgspec.json.Decoder(kind).decode
+        decoder = msgspec.json.Decoder(kind)
+        self._decode: Callable[[bytes], T] = decoder.decode
+        self._decode_lines: Callable[[bytes], list[T]] = decoder.decode_lines
         self._shape: inspect.Type | None = None
 
     def read(self, encoded: bytes) -> Reading[T] | Fault:
@@ -75,6 +78,16 @@ class Reader(Generic[T]):
             return Fault("it nests too deep to be read")
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             return Fault(str(error))
+
+    def read_lines(self, lines: Sequence[bytes]) -> Iterator[Reading[T] | Fault]:
+        """The same of many objects, each of which is one line: together, as long as all fit their struct."""
+        for start in range(0, len(lines), _AT_ONCE):
+            some = lines[start : start + _AT_ONCE]
+            try:
+                found = self._decode_lines(b"\n".join(some))
+            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+                found = []
+            yield from map(Reading, found) if len(found) == len(some) else map(self.read, some)
 
     def fitted(self, plain: object) -> Reading[T] | Fault:
         """The same from an object that is decoded already, or comes from a file."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
-from muster.api.schema import CompiledSchema, compile_schema
 from muster.values.json import JsonMapping, JsonObject
 from muster.values.names import subdomain_problems
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from muster.api.cel_rules import CelRule
+    from muster.api.schema import CompiledSchema
     from muster.values.causes import Cause
 
     Object = JsonObject
@@ -130,6 +130,8 @@ class Version:
         """The schema as closures; made at first use, so that starting a command costs nothing."""
         if self.checks is not None:
             return self.checks.compiled
+        from muster.api.schema import compile_schema  # with all that schemas can say, for those who check objects
+
         return compile_schema(self.schema, zero_items=self.zero_items)
 
 

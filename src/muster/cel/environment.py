@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -192,6 +192,8 @@ class Env:
 
     def with_options(self, **changes: bool) -> Env:
         """A new environment with other options: `env.with_options(optional_syntax=True)`."""
+        from dataclasses import fields
+
         _known(changes, {each.name for each in fields(Options)}, "Options")
         for name, each in changes.items():
             expected(each, bool, name, "True or False")

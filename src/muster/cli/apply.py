@@ -241,6 +241,6 @@ def _advice(error: MusterError) -> str:
 def _worst(failures: list[tuple[str, MusterError]]) -> int:
     if not failures:
         return int(Exit.OK)
-    from muster.cli.main import exit_code
+    from muster.cli.terminal.exits import exit_code
 
     return max(int(exit_code(error)) for _, error in failures)

@@ -16,23 +16,14 @@ import typer
 from muster import __version__
 from muster.cli.kubectl import left_to_kubectl
 from muster.cli.terminal.commands import App, Lazy, LazyGroup
-from muster.cli.terminal.exits import Exit
-from muster.errors import (
-    ApiError,
-    BudgetExceededError,
-    EvaluationError,
-    InvalidExpressionError,
-    InvalidObjectError,
-    MusterError,
-    PluginError,
-    ResolutionImpossibleError,
-    StorageError,
-)
+from muster.cli.terminal.exits import COMPLETING, EXIT_CODES, exit_code, exit_code_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from typer._click.core import Context
+
+__all__ = ["COMMANDS", "EXIT_CODES", "Root", "application", "exit_code", "main", "run", "typed"]
 
 _ASK, _CHECK, _CHANGE, _RUN, _TYPE, _SHELL = "Ask", "Check first", "Change", "Run", "Languages", "This shell"
 COMMANDS: Mapping[str, Lazy] = {
@@ -71,30 +62,6 @@ COMMANDS: Mapping[str, Lazy] = {
     "config": Lazy("muster.cli.config", "Show which defaults are in force, and where they come from.", _SHELL),
     "version": Lazy("muster.cli.version", "Print the versions of muster and of the server.", _SHELL),
 }
-
-DEBUG = "MUSTER_DEBUG"
-COMPLETING = "_MUSTER_COMPLETE"  # set by shells that ask for completions
-EXIT_CODES: Mapping[type[MusterError], Exit] = {
-    MusterError: Exit.SERVER_TROUBLE,
-    InvalidExpressionError: Exit.BAD_INPUT,
-    InvalidObjectError: Exit.BAD_INPUT,
-    EvaluationError: Exit.BAD_INPUT,
-    BudgetExceededError: Exit.BAD_INPUT,
-    ResolutionImpossibleError: Exit.NO,
-    PluginError: Exit.SERVER_TROUBLE,
-    StorageError: Exit.SERVER_TROUBLE,
-    ApiError: Exit.SERVER_TROUBLE,
-}
-
-
-def exit_code(error: MusterError) -> Exit:
-    """The nearest class in EXIT_CODES decides; an API server's 403 and 401 are a matter of permission."""
-    if isinstance(error, ApiError):
-        if error.code in (401, 403):
-            return Exit.NOT_PERMITTED
-        if 400 <= error.code < 500:
-            return Exit.NO if error.code in (404, 409) else Exit.BAD_INPUT
-    return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
 
 
 class Root(LazyGroup):
@@ -144,29 +111,15 @@ def run(args: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> i
         sys.stdin = stdin
         stack.enter_context(contextlib.redirect_stdout(stdout))
         stack.enter_context(contextlib.redirect_stderr(stderr))
-        try:
+
+        def command() -> None:
             if COMPLETING in os.environ:
                 from muster.cli.completion.shells import be_ready
 
                 be_ready()
             application()(args=list(args), prog_name="muster", obj=list(args))
-        except SystemExit as done:
-            return done.code if isinstance(done.code, int) else int(Exit.OK)
-        except MusterError as error:
-            if COMPLETING in os.environ:
-                return int(Exit.OK)  # whoever pressed Tab did not ask what is wrong
-            stderr.write(f"muster: {error}\n")
-            return int(exit_code(error))
-        except BrokenPipeError:
-            # The reader left (`muster … | head`). Python would complain once more at exit, so hand it a sink.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        except Exception as bug:
-            if DEBUG in os.environ:
-                raise
-            stderr.write(f"muster: internal error: {type(bug).__name__}: {bug}\n")
-            stderr.write(f"This is a fault of muster itself; with {DEBUG}=1 it shows where.\n")
-            return int(Exit.SERVER_TROUBLE)
-    return int(Exit.OK)
+
+        return exit_code_of(command, stderr)
 
 
 def typed(argv: Sequence[str]) -> list[str]:

@@ -32,7 +32,10 @@ class _Codes(dict["Hashable", int]):
 
 
 class Derived:
-    """A function of a column's values: computed once per distinct value, with codes of its own."""
+    """A function of a column's values: computed once per distinct value, with codes of its own.
+
+    A function that does many at once sooner than one by one has a method `of_many` for it.
+    """
 
     def __init__(self, function: Callable[[Hashable], Hashable]) -> None:
         self.values: list[Hashable] = []
@@ -52,7 +55,10 @@ class Derived:
         """Take in the values that have come since last time."""
         if len(self._codes) == len(values):
             return
-        self._codes += [self._code_of[self._function(value)] for value in values[len(self._codes) :]]
+        new = values[len(self._codes) :]
+        together = getattr(self._function, "of_many", None)
+        results = map(self._function, new) if together is None else together(new)
+        self._codes += map(self._code_of.__getitem__, results)
         self._array = np.array([*self._codes, _NO_CODE], dtype=np.int32)
 
     @property

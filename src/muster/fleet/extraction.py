@@ -35,7 +35,7 @@ Extractor: TypeAlias = Callable[[Sequence[bytes]], list[Hashable]]
 def extractor(path: Path) -> Extractor:
     """A function from the JSON of objects to their projections on the path."""
     keys = [step for step in path if isinstance(step, str)]
-    if not keys or len(keys) < len(path) - 1:
+    if not keys or len(keys) < len(path) - 1 or not all(map(can_name_a_field, keys)):
         return lambda objects: [_projected(encoded, path) for encoded in objects]
     last = path[-1]
     gone = (len(keys) - 1,) if tuple(keys) in GONE_WHEN_EMPTY else None
@@ -46,6 +46,11 @@ def extractor(path: Path) -> Extractor:
     if last is not PRESENT:
         return lambda objects: [_projected(encoded, path) for encoded in objects]
     return _extractor(keys, msgspec.Raw, _there if gone is None else _presence(gone), path)
+
+
+def can_name_a_field(key: str) -> bool:
+    """Whether msgspec takes it for the name of a field: it wants no key that JSON writes with a backslash."""
+    return key.isprintable() and '"' not in key and "\\" not in key
 
 
 def _extractor(keys: list[str], kind: _Kind, finish: Callable[[Json], Hashable], path: Path) -> Extractor:

@@ -10,6 +10,7 @@ between; whoever asks for a mask that is not filled yet has it filled at once.
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,7 +22,7 @@ from muster.fleet.masks import Mask
 from muster.fleet.objects import FIRST_CAPACITY, MOST_PLAIN
 from muster.fleet.rows import DECODER, ObjectRows
 from muster.fleet.scores import Score, ScoreTable
-from muster.fleet.sections import DELETION
+from muster.fleet.sections import DELETION, without_deletion
 from muster.fleet.snapshots import Snapshot
 from muster.fleet.steps import exhaust, worked_off
 from muster.selectors import Verdict
@@ -36,11 +37,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from muster.fleet.objects import StoredObjects
+    from muster.fleet.shapes import Shape
     from muster.selectors import Selector
     from muster.selectors.paths import Path
 
 _WASTE = 4  # a column is rebuilt when its values outnumber the rows this many times
 _NOBODY: frozenset[Hashable] = frozenset()
+_NOBODY_LOOKED = repeat(None)
 _AT_ONCE = 256  # masks that a change of one object evaluates; the others wait until their subscribers are worked on
 MOST_COLUMNS = 64  # by which a mask groups objects; a selector that reads more is evaluated on each
 
@@ -76,7 +79,7 @@ class Fleet(ObjectRows):
     def present(self) -> NDArray[np.bool_]:
         """Rows whose object is there and not on its way out."""
         column = self.column(DELETION)
-        return column.computed(None, lambda: _without_deletion(column))
+        return column.computed(None, lambda: without_deletion(column))
 
     def snapshot(self, paths: Iterable[Path] = ()) -> Snapshot:
         """Everything as it is now; columns that are not filled yet are filled at once."""
@@ -304,14 +307,26 @@ class Fleet(ObjectRows):
 
     # ----------------------------------------------------------------------------------------------- changing
 
-    def put_many(self, objects: Iterable[bytes]) -> None:
-        """Load many objects at once; nobody is told. Columns and masks are made anew when they are next needed."""
+    def put_many(self, objects: Iterable[bytes], shapes: Iterable[Shape | None] = _NOBODY_LOOKED) -> None:
+        """Load many objects at once; nobody is told. Columns and masks are made anew when they are next needed.
+
+        `shapes` are what whoever read the objects has found of them, if he has looked.
+        """
         loading = self.loading()
-        loading.add(objects)
+        loading.add(objects, shapes)
         loading.finish()
+
+    def put_scores(self, scores: Iterable[tuple[str, str, Score]]) -> None:
+        """The same of scores, each with its cluster and name."""
+        for cluster, name, score in scores:
+            self.scores.put(cluster, name, score)
+        self._start_over()
 
     def _take_in(self, row_of: dict[str, int], objects: StoredObjects) -> None:
         super()._take_in(row_of, objects)
+        self._start_over()
+
+    def _start_over(self) -> None:
         self._unfilled = {path: self._fill(path, column) for path, column in self._columns.items()}
         self._unevaluated = {selector: self._fill_mask(mask) for selector, mask in self._masks.items()}
 
@@ -468,14 +483,6 @@ class Fleet(ObjectRows):
             column.grow(self._capacity)
         for mask in self._masks.values():
             mask.grow(self._capacity)
-
-
-def _without_deletion(column: Column) -> NDArray[np.bool_]:
-    missing = column.code(project({"metadata": {"name": ""}}, DELETION))
-    null = column.code(project({"metadata": {"deletionTimestamp": None}}, DELETION))
-    there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
-    there.flags.writeable = False
-    return there
 
 
 def _verdict(mask: Mask, obj: JsonMapping) -> Verdict:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from muster.fleet.shapes import Shape
     from muster.fleet.snapshots import Snapshot
 
 DECODER: Final = msgspec.json.Decoder()
@@ -227,11 +228,11 @@ class Loading:
         self._row_of: dict[str, int] = {}
         self._objects = empty
 
-    def add(self, objects: Iterable[bytes]) -> None:
-        """Raises msgspec's errors where one has no name: then nothing is taken in."""
+    def add(self, objects: Iterable[bytes], shapes: Iterable[Shape | None] = repeat(None)) -> None:
+        """Raises msgspec's errors where one has no name: then nothing is taken in. `shapes`: what is known of them."""
         row_of, stored = self._row_of, self._objects
-        for encoded in objects:
-            found = find_sections(encoded)
+        for encoded, shape in zip(objects, shapes, strict=False):
+            found = find_sections(encoded, shape)
             row_of[found.name] = stored.add(encoded, found)
 
     def finish(self) -> None:

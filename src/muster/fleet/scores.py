@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -15,7 +14,7 @@ from muster.values.json import JsonMapping, JsonObject
 from muster.values.times import FIRST, Fault, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator, Sequence
     from datetime import datetime
 
     from muster.api.addon_placement_score import ScoreItem
@@ -29,18 +28,36 @@ _SCORES: Final = Reader(AddOnPlacementScore)
 _INT64: Final = 2**63
 _INT32: Final = 2**31
 _FEW: Final = 64
+_ENCODE: Final = msgspec.json.Encoder().encode
 
 _Ending: TypeAlias = "tuple[datetime, str, str]"
 """When which score of which cluster ends."""
 
 
-@dataclass(frozen=True, slots=True)
 class Score:
-    """One AddOnPlacementScore."""
+    """One AddOnPlacementScore. Few of many are ever looked at: what expressions and columns see of it is made then."""
 
-    items: tuple[JsonObject, ...]  # name, value, and quantity where the score has one
-    valid_until: datetime | None
-    encoded: bytes  # of the items: what a column compares
+    __slots__ = ("_encoded", "_items", "given", "valid_until")
+
+    def __init__(self, given: tuple[ScoreItem, ...], valid_until: datetime | None) -> None:
+        self.given = given
+        self.valid_until = valid_until
+        self._items: tuple[JsonObject, ...] | None = None
+        self._encoded: bytes | None = None
+
+    @property
+    def items(self) -> tuple[JsonObject, ...]:
+        """Name, value, and quantity where the score has one."""
+        if self._items is None:
+            self._items = tuple(map(_item, self.given))
+        return self._items
+
+    @property
+    def encoded(self) -> bytes:
+        """Of the items: what a column compares."""
+        if self._encoded is None:
+            self._encoded = _ENCODE(list(map(_worded, self.given)))
+        return self._encoded
 
     def expired(self, now: datetime) -> bool:
         return self.valid_until is not None and now > self.valid_until
@@ -56,35 +73,66 @@ def score_of(obj: JsonMapping) -> Score:
 
 def readable_score(obj: AddOnPlacementScore) -> tuple[Score, Fault | None]:
     """As much of an AddOnPlacementScore as can be used, and why the time of its expiry cannot: then it has none."""
-    items = tuple(map(_item, obj.status.scores))
+    given = obj.status.scores
     until = parse_time(obj.status.valid_until) if obj.status.valid_until else None
-    encoded = msgspec.json.encode(items)
     if isinstance(until, Fault):
-        return Score(items, None, encoded), Fault(until.message, "status.validUntil")
-    return Score(items, until, encoded), None
+        return Score(given, None), Fault(until.message, "status.validUntil")
+    return Score(given, until), None
 
 
-def item_value(encoded: bytes, name: str) -> int:
-    """The value of an item; of two with one name the last counts, and without one it is 0."""
-    values = {item["name"]: item["value"] for item in msgspec.json.decode(encoded)}
-    return int(values.get(name, 0))
+def item_values(encoded: Sequence[bytes], name: str) -> Iterator[int]:
+    """The value of an item in each of these scores; of two with one name the last counts, and without one it is 0."""
+    for items in _VALUES.decode_lines(b"\n".join(encoded)):
+        value = 0
+        for item in items:
+            if item.name == name:
+                value = item.value
+        yield value
+
+
+class _Item(msgspec.Struct, gc=False, omit_defaults=True):
+    """As expressions see it."""
+
+    name: str
+    value: int
+    quantity: int | str | None = None
+
+
+def _worded(given: ScoreItem) -> _Item:
+    value, quantity = given.value, given.quantity
+    if not -_INT32 <= value < _INT32:
+        value = min(max(value, -_INT32), _INT32 - 1)
+    if quantity is None:
+        return _Item(given.name, value)
+    return _Item(given.name, value, _number_or_text(quantity))
 
 
 def _item(given: ScoreItem) -> JsonObject:
-    item: JsonObject = {"name": given.name, "value": min(max(given.value, -_INT32), _INT32 - 1)}
-    if given.quantity is not None:
-        item["quantity"] = _number_or_text(given.quantity)
+    worded = _worded(given)
+    item: JsonObject = {"name": worded.name, "value": worded.value}
+    if worded.quantity is not None:
+        item["quantity"] = worded.quantity
     return item
 
 
 def _number_or_text(quantity: Amount) -> int | str:
     """A plain decimal is a number to expressions; anything with a unit, a point or too many digits stays text."""
+    if type(quantity) is str and len(quantity) < _MOST_DIGITS and quantity.isascii() and quantity.isdigit():
+        return int(quantity)
     text = quantity if isinstance(quantity, str) else msgspec.json.encode(quantity).decode()
     digits = text.removeprefix("-")
     if not 0 < len(digits) <= _MOST_DIGITS or not _PLAIN_DECIMAL.issuperset(digits):
         return text
     number = int(text)
     return number if -_INT64 <= number < _INT64 else text
+
+
+class _Value(msgspec.Struct, gc=False):
+    name: str
+    value: int
+
+
+_VALUES: Final = msgspec.json.Decoder(list[_Value])
 
 
 class ScoreTable:

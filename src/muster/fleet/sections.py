@@ -1,5 +1,5 @@
-"""Where labels, claims, taints and the time of deletion stand in the JSON of each object, so that a column of one label
-reads the labels and not the rest of the object.
+"""Where labels, claims, taints, versions and the time of deletion stand in the JSON of each object, so that a column of
+one label reads the labels and not the rest of the object.
 
 Whoever loads many objects reads their names; this comes out of the same pass. A section is a view of the object's own
 bytes. It is looked up again after a change, when a column is next filled. What is not as expected here (an object
@@ -17,9 +17,10 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from muster.fleet.claim_lists import OtherwiseWrittenError, claims_named
-from muster.fleet.extraction import extractor
+from muster.fleet.extraction import can_name_a_field, extractor
+from muster.fleet.shapes import Shape
 from muster.fleet.spans import span
-from muster.selectors.paths import GONE_WHEN_EMPTY, LABELS, key_path
+from muster.selectors.paths import GONE_WHEN_EMPTY, LABELS, key_path, project
 from muster.values.json import Json
 from muster.values.paths import PRESENT, Where, frozen
 
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from muster.fleet.columns import Column
     from muster.selectors.paths import Path
 
 DELETION: Final = key_path("metadata", "deletionTimestamp")
 _LABELS: Final = key_path("metadata", LABELS)
 _CLAIMS: Final = key_path("status", "clusterClaims")
 _TAINTS: Final = key_path("spec", "taints")
-_KINDS: Final = (_LABELS, _CLAIMS, DELETION, _TAINTS)
+_VERSION: Final = key_path("status", "version")
+_KINDS: Final = (_LABELS, _CLAIMS, DELETION, _TAINTS, _VERSION)
 _NO_LABELS: Final = (1,)  # how far the path led, as `project` says it
 _NO_LABEL: Final = (2,)
 _NO_CLAIM: Final = b"[]"
@@ -49,26 +52,6 @@ _Read: TypeAlias = Callable[[Sequence[Raw | bytes]], list[Hashable]]
 """From sections to what a column holds. Raises one of _UNREADABLE where one of them is not as expected."""
 
 
-class _Metadata(Struct, gc=False):
-    name: str
-    labels: Raw | UnsetType = UNSET
-    deletion: Raw | UnsetType = msgspec.field(default=UNSET, name="deletionTimestamp")
-
-
-class _Spec(Struct, gc=False):
-    taints: Raw | UnsetType = UNSET
-
-
-class _Status(Struct, gc=False):
-    claims: Raw | UnsetType = msgspec.field(default=UNSET, name="clusterClaims")
-
-
-class _Object(Struct, gc=False):
-    metadata: _Metadata
-    spec: _Spec | UnsetType = UNSET
-    status: _Status | UnsetType = UNSET
-
-
 class _Name(Struct, gc=False):
     name: str
 
@@ -77,9 +60,10 @@ class _Named(Struct, gc=False):
     metadata: _Name
 
 
-_OBJECT: Final = msgspec.json.Decoder(_Object)
+_SHAPE: Final = msgspec.json.Decoder(Shape)
 _NAMED: Final = msgspec.json.Decoder(_Named)
 _LABEL: Final = attrgetter("label")
+_TEXT: Final = attrgetter("text")
 _ANY: Final = msgspec.json.Decoder()
 
 
@@ -87,22 +71,32 @@ class Found(Struct, gc=False):
     """One pass over an object."""
 
     name: str
-    labels: Raw | UnsetType = UNSET
-    claims: Raw | UnsetType = UNSET
+    labels: _Section = UNSET
+    claims: _Section = UNSET
     deletion: _Section = None  # None: look at the whole object
     taints: _Section = None
+    version: _Section = UNSET
 
 
-def find_sections(encoded: bytes) -> Found:
-    """Raises msgspec's errors when there is no name; whatever else the object holds will do."""
+def find_sections(encoded: bytes, shape: Shape | None = None) -> Found:
+    """Raises msgspec's errors when there is no name; whatever else the object holds will do. `shape` is what somebody
+    has found of it before."""
+    if shape is not None and (name := shape.metadata.name) is not UNSET:
+        return _found(name, shape)
     try:
-        found = _OBJECT.decode(encoded)
+        shape = _SHAPE.decode(encoded)
     except msgspec.ValidationError:  # a status that is no object, for example
         return Found(_NAMED.decode(encoded).metadata.name)
-    metadata = found.metadata
-    claims = UNSET if found.status is UNSET else found.status.claims
-    taints = None if found.spec is UNSET else found.spec.taints
-    return Found(metadata.name, metadata.labels, claims, metadata.deletion, taints)
+    name = shape.metadata.name
+    return _found(_NAMED.decode(encoded).metadata.name if name is UNSET else name, shape)
+
+
+def _found(name: str, shape: Shape) -> Found:
+    metadata, spec, status = shape.metadata, shape.spec, shape.status
+    taints = None if spec is UNSET else spec.taints
+    if status is UNSET:
+        return Found(name, metadata.labels, UNSET, metadata.deletion, taints)
+    return Found(name, metadata.labels, status.claims, metadata.deletion, taints, status.version)
 
 
 class Sections:
@@ -113,7 +107,8 @@ class Sections:
         self._claims: list[_Section] = []
         self._deletion: list[_Section] = []
         self._taints: list[_Section] = []
-        self._kinds = (self._labels, self._claims, self._deletion, self._taints)
+        self._versions: list[_Section] = []
+        self._kinds = (self._labels, self._claims, self._deletion, self._taints, self._versions)
 
     def copy(self) -> Sections:
         copied = Sections()
@@ -132,14 +127,17 @@ class Sections:
         self._claims.append(None if found is None else found.claims)
         self._deletion.append(None if found is None else found.deletion)
         self._taints.append(None if found is None else found.taints)
+        self._versions.append(None if found is None else found.version)
 
     def forget(self, row: int) -> None:
         """The object in a row is another one now."""
         self._labels[row] = self._claims[row] = self._deletion[row] = self._taints[row] = None
+        self._versions[row] = None
 
     def put(self, row: int, found: Found) -> None:
         self._labels[row], self._claims[row] = found.labels, found.claims
         self._deletion[row], self._taints[row] = found.deletion, found.taints
+        self._versions[row] = found.version
 
     def lines(self, rows: Sequence[int], encoded: Sequence[bytes | None]) -> list[list[bytes]]:
         """The sections of these rows, each kind in lines for `SectionReader.values_of_lines`."""
@@ -175,7 +173,7 @@ class Sections:
             try:
                 self.put(row, find_sections(obj))
             except _UNREADABLE:  # looked at as a whole, where it is contained
-                self._labels[row] = self._claims[row] = UNSET
+                self._labels[row] = self._claims[row] = self._versions[row] = UNSET
 
 
 class SectionReader:
@@ -235,6 +233,8 @@ def _there(encoded: Sequence[bytes | None], rows: Iterable[int]) -> list[bytes]:
 
 def _section_reader(path: Path) -> tuple[Path, _Read | None]:
     """Of which section, and how. None: look at whole objects."""
+    if not all(can_name_a_field(step) for step in path if isinstance(step, str)):
+        return path, None
     match path[:2], path[2:]:
         case (_, ()) if path in (DELETION, _TAINTS):
             return path, _whole_section if path not in GONE_WHEN_EMPTY else _whole_section_unless_empty
@@ -244,6 +244,8 @@ def _section_reader(path: Path) -> tuple[Path, _Read | None]:
             return place, _label_presence(key)
         case (place, (Where(field="name", value=name),)) if place == _CLAIMS:
             return place, _claim_reader(name)
+        case (place, (str() as key,)) if place == _VERSION:
+            return place, _text_reader(key)
     return path, None
 
 
@@ -275,6 +277,15 @@ def _label_reader(key: str) -> _Read:
     return read
 
 
+def without_deletion(column: Column) -> NDArray[np.bool_]:
+    """Rows whose object is not on its way out, by the column of DELETION."""
+    missing = column.code(project({"metadata": {"name": ""}}, DELETION))
+    null = column.code(project({"metadata": {"deletionTimestamp": None}}, DELETION))
+    there: NDArray[np.bool_] = (column.codes == missing) | (column.codes == null)
+    there.flags.writeable = False
+    return there
+
+
 def _label_presence(key: str) -> _Read:
     shape = msgspec.defstruct("Labels", [("label", Raw | UnsetType, UNSET)], rename={"label": key}, gc=False)
     decode_lines = msgspec.json.Decoder(shape).decode_lines
@@ -291,6 +302,20 @@ def _label_presence(key: str) -> _Read:
 
 def _absent(labels: Raw | bytes) -> Hashable:
     return _NO_LABEL if len(labels) > 2 and bytes(labels)[1:-1].strip() else _NO_LABELS
+
+
+def _text_reader(key: str) -> _Read:
+    """Of something that is a text wherever it is ordinary."""
+    shape = msgspec.defstruct("Texts", [("text", str)], rename={"text": key}, gc=False)
+    decode_lines = msgspec.json.Decoder(shape).decode_lines
+
+    def read(raws: Sequence[Raw | bytes]) -> list[Hashable]:
+        found: list[Hashable] = list(map(_TEXT, decode_lines(_lines(raws))))
+        if len(found) != len(raws):  # some are written on several lines
+            raise OtherwiseWrittenError
+        return found
+
+    return read
 
 
 def _lines(raws: Sequence[Raw | bytes]) -> bytes:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SUFFIXES = (".yaml", ".yml", ".json", ".ndjson")
+_BUFFER = 1 << 17  # bytes: lines of a few thousand are then taken from the file many at a time
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # of JSON; the last is depth
 _MOST_WRITTEN_OUT = 64 * 1024 * 1024  # bytes, with every alias replaced by what it stands for
 
@@ -54,7 +55,7 @@ def read_files(name: str, read: Callable[[str, BinaryIO], Iterator[T]]) -> Itera
         raise InvalidObjectError(name, "no such file or directory")
     for file in files:
         try:
-            with file.open("rb") as stream:
+            with file.open("rb", buffering=_BUFFER) as stream:
                 yield from read(str(file), stream)
         except OSError as error:
             raise InvalidObjectError(str(file), error.strerror or str(error)) from error

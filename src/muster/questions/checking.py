@@ -5,15 +5,14 @@ For observers that answer without a server; the hub does the same to every objec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from muster.api.fleet_parts import GROUP, VERSION, question_of
-from muster.api.placement import PLACEMENT
-from muster.api.validation import prepare, validate_object
+from muster.api import fleet_explanations, fleet_outlooks
+from muster.api.fleet_explanations import PlacementExplanationSpec
+from muster.api.fleet_outlooks import ClusterExplanationSpec, SetExplanationSpec
 from muster.errors import ApiError
-from muster.questions.rules import causes_in
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
@@ -22,11 +21,25 @@ if TYPE_CHECKING:
 
     from muster.values.causes import Cause
 
+_PLAIN: Final = {
+    "PlacementExplanation": (PlacementExplanationSpec, fleet_explanations.rules),
+    "ClusterExplanation": (ClusterExplanationSpec, fleet_outlooks.rules),
+    "SetExplanation": (SetExplanationSpec, fleet_outlooks.rules),
+}
 _BAD_REQUEST, _NOT_FOUND, _INVALID = 400, 404, 422
 
 
-def checked_spec(kind: str, spec: JsonMapping) -> tuple[JsonObject, tuple[str, ...]]:
+def checked_spec(kind: str, spec: msgspec.Struct | JsonMapping) -> tuple[JsonObject, tuple[str, ...]]:
     """The spec of a question, and warnings about fields that nobody knows. Raises ApiError."""
+    if isinstance(spec, msgspec.Struct):
+        told: JsonObject = msgspec.to_builtins(spec)
+        if _is_plain(kind, told):
+            return told, ()
+        spec = told
+    from muster.api.fleet_parts import GROUP, VERSION, question_of
+    from muster.api.validation import prepare, validate_object
+    from muster.questions.rules import causes_in
+
     resource = question_of(kind)
     if resource is None:
         raise ApiError(_NOT_FOUND, "NotFound", f"there is no question of kind {kind!r}")
@@ -39,10 +52,25 @@ def checked_spec(kind: str, spec: JsonMapping) -> tuple[JsonObject, tuple[str, .
     return obj["spec"], tuple(f'unknown field "{path}"' for path in unknown)
 
 
+def _is_plain(kind: str, spec: JsonMapping) -> bool:
+    """Whether it comes from a struct and is within the bounds of that struct: its schema, which takes longer to make
+    than to answer, is made of the same and would say nothing else."""
+    if kind not in _PLAIN or spec.get("placement") is not None or spec.get("continue"):
+        return False
+    struct, rules = _PLAIN[kind]
+    try:
+        msgspec.convert(spec, struct)
+    except msgspec.ValidationError:
+        return False
+    return not rules({"spec": dict(spec)}, None)
+
+
 def checked_placement(given: JsonMapping, now: datetime) -> tuple[JsonObject, tuple[str, ...]]:
     """A placement as it would be stored, and warnings. Raises ApiError, as a create would."""
     from muster.admission.placement import checked
     from muster.admission.write import CREATE, Asker, Write
+    from muster.api.placement import PLACEMENT
+    from muster.api.validation import prepare, validate_object
     from muster.selectors.cel import CelLimits
 
     version = PLACEMENT.storage_version

@@ -44,12 +44,13 @@ from muster.questions.rules import namespace_of, preview_namespace
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
     from muster.api.fleet_joining import JoinReviewSpec
     from muster.api.fleet_plan import PlanSpec, PlanStatus
     from muster.client import Client
     from muster.controllers.placements.world import PlacementWorld
+    from muster.fleet.shapes import Shape
     from muster.questions.local_fleet import LocalFleet
     from muster.questions.observer import Observer
 
@@ -113,17 +114,20 @@ class FileFleet:
         objects: Iterable[JsonMapping],
         now: datetime,
         clusters: Iterable[bytes] = (),
-        scores: Iterable[bytes] = (),
+        scores: Sequence[bytes] = (),
+        shapes: Iterable[Shape | None] = (),
     ) -> None:
-        """`clusters` and `scores` beside those among the objects, as JSON: they are many."""
-        self.world = world_of(objects, now, clusters, scores)
+        """`clusters` and `scores` beside those among the objects, as JSON: they are many. `shapes` are what is known of
+        these clusters."""
+        self.world = world_of(objects, now, clusters, scores, shapes)
         self._now = now
 
     @cached_property
     def observer(self) -> Observer:
         from muster.questions.observer import Observer
+        from muster.questions.sharing import ALONE, Share
 
-        found = Observer(self.world, lambda: self._now, LOCAL_SECONDS)
+        found = Observer(self.world, lambda: self._now, LOCAL_SECONDS, share=Share(most=ALONE))
         found.ready = True
         return found
 
@@ -151,8 +155,7 @@ class LocalAsker:
         self._explaining.ready = True
 
     async def ask(self, kind: str, spec: msgspec.Struct | JsonMapping) -> Answer:
-        given = msgspec.to_builtins(spec) if isinstance(spec, msgspec.Struct) else spec
-        asked, warnings = checked_spec(kind, given)
+        asked, warnings = checked_spec(kind, spec)
         needs = _needs(kind, asked)
         await self._fleet.read(needs, _namespaces(asked))
         try:

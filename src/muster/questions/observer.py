@@ -56,12 +56,13 @@ class Observer:
         *,
         hosts: AgentWorld | None = None,
         resolutions: ResolutionWorld | None = None,
+        share: Share | None = None,
     ) -> None:
         self.ready = False
         self._world = world
         self._clock = clock
         self._seconds = seconds
-        self._share = Share()
+        self._share = share or Share()
         self._clusters = ClusterUniverse(world)
         self._others = {resource: Collection() for resource in OTHERS}
         self._facets = FacetIndex(world.fleet)

@@ -25,6 +25,7 @@ T = TypeVar("T")
 Work: TypeAlias = Generator[bool | None, None, T]
 """Pauses wherever it yields."""
 SLICE: Final = 0.01  # seconds
+ALONE: Final = 0.1  # of a slice where nobody else has work, and only the time has to be watched
 _ROUNDS: Final = 3  # of the loop, after which whoever has work has begun with it
 _IDLE: Final = 0.001  # seconds that they take when nobody has
 MOST_WAITING: Final = 32  # questions of one asker
@@ -36,8 +37,9 @@ _BUSY: Final = 503
 class Share:
     """Half of the time of a loop."""
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter, most: float = SLICE) -> None:
         self._clock = clock
+        self._most = most  # seconds of a slice
         self._slice = asyncio.Lock()  # who waits longest has the next one
         self._thread = asyncio.Lock()  # one at a time beside the loop
         self._free_at = 0.0
@@ -91,7 +93,7 @@ class Share:
         what came of it."""
         started = self._clock()
         try:
-            while self._clock() - started < SLICE:
+            while self._clock() - started < self._most:
                 if bool(next(work)) is not beside:
                     return not beside, False, None
         except StopIteration as ended:

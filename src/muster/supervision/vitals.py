@@ -17,7 +17,6 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -102,6 +101,8 @@ class Vitals:
         try:
             return cls._made(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)), path
         except OSError:
+            import tempfile
+
             descriptor, name = tempfile.mkstemp(prefix="muster-", suffix=".vitals")
             return cls._made(descriptor), Path(name)
 

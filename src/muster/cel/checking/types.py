@@ -5,9 +5,8 @@ Seam: the checker, the libraries, the interpreter and the code generator all spe
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
-
-from msgspec import Struct
 
 from muster.values.arguments import expected, several, text
 
@@ -57,7 +56,8 @@ for _name in Kind.__annotations__:
     setattr(Kind, _name, Kind(_name))
 
 
-class Type(Struct, frozen=True, eq=False):
+@dataclass(frozen=True, slots=True, eq=False)
+class Type:
     """A type: its kind, its name as users see it, and its parameters.
 
     Types nest as deep as expressions do, so nothing here may lean on Python's stack more than a loop does.

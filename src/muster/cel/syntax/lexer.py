@@ -79,8 +79,7 @@ _EXPONENT = r"[eE][+-]?[0-9]+"
 _TOKEN = re.compile(
     rf"""
       (?P<hidden>[\t \r\n\f]+|//[^\n]*)
-    | (?P<bytes>[bB](?:{_QUOTED.replace(" ", "[ ]").replace("#", "[#]")}))
-    | (?P<string>{_QUOTED.replace(" ", "[ ]").replace("#", "[#]")})
+    | (?P<quoted>[bB]?(?:{_QUOTED.replace(" ", "[ ]").replace("#", "[#]")}))
     | (?P<identifier>[A-Za-z_][A-Za-z0-9_]*)
     | (?P<float>[0-9]+\.[0-9]+(?:{_EXPONENT})?|[0-9]+{_EXPONENT}|\.[0-9]+(?:{_EXPONENT})?)
     | (?P<uint>(?:0x{_HEX}+|[0-9]+)[uU])
@@ -90,19 +89,14 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-# What a token that never ended had got hold of before the character that ended the attempt.
-_HALF_TOKEN = re.compile(
-    rf"""
+# What a token that never ended had got hold of before the character that ended the attempt. Few texts have one.
+_HALF_TOKEN = rf"""
       "(?:{_ESCAPE}|[^\\"\n\r])*(?:{_HALF_ESCAPE})?
     | '(?:{_ESCAPE}|[^\\'\n\r])*(?:{_HALF_ESCAPE})?
     | `[A-Za-z0-9_.\-/\x20]*
     | [&|=]
-    """,
-    re.VERBOSE,
-)
+    """
 _KINDS = {
-    "bytes": BYTES,
-    "string": STRING,
     "float": NUM_FLOAT,
     "uint": NUM_UINT,
     "int": NUM_INT,
@@ -135,7 +129,7 @@ def tokenize(text: str) -> tuple[list[Token], list[Unrecognized]]:
     while position < end:
         found = match_at(text, position)
         if found is None:
-            half = _HALF_TOKEN.match(text, position)
+            half = re.compile(_HALF_TOKEN, re.VERBOSE).match(text, position)  # `re` keeps what it has compiled
             stop = half.end() if half else position
             unrecognized.append(Unrecognized(text[position : stop + 1], position, len(tokens)))
             position = stop + 1
@@ -146,6 +140,8 @@ def tokenize(text: str) -> tuple[list[Token], list[Unrecognized]]:
             tokens.append(made(Token, (KEYWORDS.get(lexeme, IDENTIFIER), lexeme, position)))
         elif group == "symbol":
             tokens.append(made(Token, (SYMBOLS[lexeme], lexeme, position)))
+        elif group == "quoted":
+            tokens.append(made(Token, (BYTES if lexeme[0] in "bB" else STRING, lexeme, position)))
         elif group is not None and group != "hidden":
             tokens.append(made(Token, (_KINDS[group], lexeme, position)))
         position = found.end()

@@ -13,7 +13,6 @@ from muster.cel.syntax import lexer
 from muster.cel.syntax.lexer import Token, tokenize
 from muster.cel.syntax.literals import LiteralError, literal_value
 from muster.cel.syntax.nodes import RESERVED, Builder, reported
-from muster.cel.syntax.recovery import recover
 from muster.cel.syntax.tree import (
     Call,
     Entry,
@@ -78,6 +77,8 @@ def _parsed(source: Source, env: Env, budget: CompileBudget) -> Tree:
             if builder.diagnostics:
                 raise InvalidExpressionError(source, reported(builder.diagnostics))
             return Tree(source, expr, builder.offsets, builder.macro_calls)
+    from muster.cel.syntax.recovery import recover  # a second grammar, which most expressions never need
+
     return recover(source, tokens, unrecognized, env, budget)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, NamedTuple
 
 from muster.cel.values.model import NANOSECONDS, Duration, Timestamp
 from muster.cel.values.numbers import MAX_INT, MIN_INT, format_plain
 from muster.errors import EvaluationError, FailureKind
 from muster.values.quoting import go_quote
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
@@ -225,6 +227,8 @@ def _read_zone(name: str) -> ZoneInfo | str:
     if ".." in name or name.startswith(("/", "\\")):
         return "time: invalid location name"
     try:
+        from zoneinfo import ZoneInfo
+
         return ZoneInfo(name)
     except IsADirectoryError:
         return "is a directory"

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import msgspec
 import typer
 
 from muster.cli.completion.answers import names_of
-from muster.cli.inputs.askers import Asked, ask, warn
-from muster.cli.inputs.documents import read_documents
-from muster.cli.inputs.fleets import FleetFiles, in_namespace
+from muster.cli.inputs.fleets import FleetFiles  # noqa: TC001 - typer reads annotations at run time
 from muster.cli.inputs.options import Context, Kubeconfig, Namespace, Report, ReportFormat
 from muster.cli.terminal.commands import App, Lazy, LazyGroup
 from muster.cli.terminal.exits import Exit
-from muster.cli.terminal.output import print_report
-from muster.errors import ApiError, InvalidObjectError
-from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from muster.api.fleet_explanations import PlacementExplanationSpec
-    from muster.cli.terminal.paint import Paint
-    from muster.errors import MusterError
-
-_NOT_FOUND: Final = 404
-_KINDS: Final = {
-    "managedclusters": "ManagedCluster",
-    "managedclustersets": "ManagedClusterSet",
-    "placements": "Placement",
-}
+    from collections.abc import Mapping
 
 
 class ExplainGroup(LazyGroup):
@@ -105,24 +87,9 @@ def placement(
       muster explain placement training -n apps --cluster stage-nyc-dc1-00013
       muster explain placement -f examples/06-first-look/checkout.yaml --fleet fleet
     """
-    from muster.cli.explain.text import cluster_lines, placement_lines
+    from muster.cli.explain.showing import explain_placement
 
-    unsaved = [each.object for each in read_documents([filename])] if filename else []
-
-    async def question(asked: Asked) -> Json:
-        from muster.client.explanations import Explainer
-
-        explainer = Explainer(asked.asker, warn)
-        spec = await _wanted(asked, unsaved, name, namespace, is_file=bool(filename))
-        try:
-            return await explainer.placement(msgspec.structs.replace(spec, cluster=cluster))
-        except ApiError as error:
-            raise await _not_there(asked, error, name, namespace) from None
-
-    found = ask(question, fleet, context, kubeconfig, unsaved)
-    _show(found, cluster_lines if cluster else placement_lines, output)
-    if cluster and not found.selected:
-        raise typer.Exit(int(Exit.NO))
+    _end(explain_placement(name, filename, cluster, namespace, fleet, output, context, kubeconfig))
 
 
 def one_cluster(
@@ -140,19 +107,9 @@ def one_cluster(
       muster explain cluster prod-eu-central-1-00023
       muster explain cluster prod-eu-central-1-00023 --fleet fleet -o yaml
     """
-    from muster.cli.explain.text import outlook_lines
+    from muster.cli.explain.showing import explain_cluster
 
-    async def question(asked: Asked) -> Json:
-        from muster.client.explanations import Explainer
-
-        try:
-            found = await Explainer(asked.asker, warn).cluster(name)
-        except ApiError as error:
-            raise await _not_there(asked, error, name) from None
-        # Sets that stand for everything there is are not the user's.
-        return msgspec.structs.replace(found, sets=()) if asked.is_bare else found
-
-    _show(ask(question, fleet, context, kubeconfig), outlook_lines, output)
+    _end(explain_cluster(name, fleet, output, context, kubeconfig))
 
 
 def one_set(
@@ -170,105 +127,11 @@ def one_set(
       muster explain set prod-clusters
       muster explain set prod-clusters --fleet fleet
     """
-    from muster.cli.explain.text import set_lines
+    from muster.cli.explain.showing import explain_set
 
-    async def question(asked: Asked) -> Json:
-        from muster.client.explanations import Explainer
-
-        try:
-            return await Explainer(asked.asker, warn).cluster_set(name)
-        except ApiError as error:
-            raise await _not_there(asked, error, name) from None
-
-    _show(ask(question, fleet, context, kubeconfig), set_lines, output)
+    _end(explain_set(name, fleet, output, context, kubeconfig))
 
 
-def _show(found: Json, lines: Callable[[Json, Paint], Iterator[str]], output: Report) -> None:
-    from muster.cli.explain.text import document
-    from muster.cli.terminal.paint import paint_for
-
-    if output is Report.TEXT:
-        sys.stdout.writelines(f"{line}\n" for line in lines(found, paint_for()))
-    else:
-        print_report(document(found), output)
-
-
-async def _wanted(
-    asked: Asked, unsaved: Sequence[JsonObject], name: str, namespace: str | None, *, is_file: bool
-) -> PlacementExplanationSpec:
-    """Which placement: the one in the file, or the stored one of that name."""
-    from muster.api.fleet_explanations import PlacementExplanationSpec
-
-    given = [in_namespace(each, asked.namespace) for each in unsaved if each["kind"] == "Placement"]
-    if not name and len(given) == 1:
-        return PlacementExplanationSpec(placement=_bare(given[0]))
-    if not name:
-        raise InvalidObjectError("", "say which placement: by name, or with -f FILE that has one Placement in it")
-    if given:
-        places = [(each["metadata"]["namespace"], each["metadata"].get("name", "")) for each in given]
-        place = _place(places, name, namespace, asked.namespace)
-        wanted = next(each for each, found in zip(given, places, strict=True) if found == (place, name))
-        return PlacementExplanationSpec(placement=_bare(wanted))
-    if is_file or namespace:
-        return PlacementExplanationSpec(namespace or asked.namespace, name)
-    return PlacementExplanationSpec(await _namespace_of(asked, name), name)
-
-
-def _bare(placement: JsonObject) -> JsonObject:
-    """As much of a placement as a question takes."""
-    return {"metadata": placement["metadata"], "spec": placement.get("spec", {})}
-
-
-async def _namespace_of(asked: Asked, name: str) -> str:
-    """The usual namespace, if the placement is in there; else the only one that it is in."""
-    if asked.client is not None:
-        from muster.questions.asked import served
-
-        try:
-            await asked.client.request("GET", served("placements").object_path(asked.namespace, name))
-        except ApiError as error:
-            if error.code != _NOT_FOUND:
-                return asked.namespace  # to be said by whoever answers the question
-        else:
-            return asked.namespace
-    return _place(await asked.names("placements"), name, None, asked.namespace)
-
-
-def _place(known: Sequence[tuple[str, str]], name: str, namespace: str | None, default: str) -> str:
-    """Where the placement of that name is: in the namespace that was asked for, else the usual one, else the only one
-    there is. Raises InvalidObjectError."""
-    found = {place for place, each in known if each == name}
-    for wanted in (namespace,) if namespace else (default, ""):
-        if wanted in found:
-            return wanted
-    if len(found) == 1 and not namespace:
-        return found.pop()
-    where = f" in namespace {namespace or default}" if namespace or default else ""
-    if found:
-        hint = f"; it is in {', '.join(sorted(found))}: name one with -n"
-    else:
-        hint = _meant(name, [each for _, each in known])
-    raise InvalidObjectError("", f"there is no Placement {name!r}{where}{hint}")
-
-
-async def _not_there(asked: Asked, error: ApiError, name: str, namespace: str | None = None) -> MusterError:
-    """What to say of a name that is not there: which was meant."""
-    if error.code != _NOT_FOUND or error.kind not in _KINDS:
-        return error
-    known = await asked.names(error.kind)
-    if error.kind == "placements":
-        try:
-            _place(known, name, namespace, asked.namespace)
-        except InvalidObjectError as better:
-            return better
-        return error
-    return InvalidObjectError(
-        "", f"there is no {_KINDS[error.kind]} {error.name!r}{_meant(error.name, [each for _, each in known])}"
-    )
-
-
-def _meant(name: str, known: Sequence[str]) -> str:
-    from muster.values.nearest import nearest
-
-    close = nearest(name, known)
-    return f": did you mean {' or '.join(close)}?" if close else ""
+def _end(code: Exit) -> None:
+    if code is not Exit.OK:
+        raise typer.Exit(int(code))

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
+from muster.cli.inputs.connecting import with_quick_client
 from muster.cli.inputs.documents import Document
-from muster.cli.inputs.fleets import heads, in_namespace, staying
-from muster.cli.inputs.options import with_quick_client
+from muster.cli.inputs.reading import heads, staying
 from muster.errors import ApiError
+from muster.library.overlays import in_namespace
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
@@ -101,18 +102,21 @@ async def _ask_files(
     from muster.questions.local import PLACING_KINDS, FileFleet, LocalAsker, utc_now
 
     with staying():
-        every = newest([*objects, *(headed(Document("", dict(each))) for each in unsaved)], "default")
+        given = [*objects, *(headed(Document("", dict(each))) for each in unsaved)]
+        every = newest([each for each in given if each.kind in PLACING_KINDS], "default")
         is_bare = not any(each.kind in ("ManagedClusterSet", "ManagedClusterSetBinding") for each in every)
-        shown = [each.plain() for each in every if each.kind in PLACING_KINDS and each.kind not in _MANY]
+        shown = [each.plain() for each in every if each.kind not in _MANY]
         if is_bare:
             shown += _sets_of_everything(shown)
         now = utc_now()
-        many = [[each.encoded() for each in every if each.kind == kind] for kind in _MANY]
-        asker = LocalAsker(FileFleet(shown, now, *many), lambda: now)
+        clusters, scores = ([each for each in every if each.kind == kind] for kind in _MANY)
+        encoded, reported = ([each.encoded() for each in some] for some in (clusters, scores))
+        fleet = FileFleet(shown, now, encoded, reported, [each.shape for each in clusters])
+        asker = LocalAsker(fleet, lambda: now)
     try:
         return await work(Asked(asker, "default", None, every, is_bare))
     except msgspec.MsgspecError:
-        for each in every:
+        for each in given:
             each.plain()  # says whose fault it is: what is not decoded before has not been checked before either
         raise
 

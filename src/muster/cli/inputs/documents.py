@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from muster.errors import InvalidObjectError
 from muster.library.documents import SUFFIXES, Document, read_files, read_path, read_stream, yaml_values
-from muster.library.heads import Headed, read_headed
 from muster.values.json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from muster.library.heads import Headed
 
 __all__ = ["SUFFIXES", "Document", "load_all", "load_one", "read_documents", "read_heads", "read_objects"]
 
@@ -28,6 +29,8 @@ def read_documents(names: Iterable[str]) -> Iterator[Document]:
 
 def read_heads(names: Iterable[str]) -> Iterator[Headed]:
     """The same, each as it stands in its file."""
+    from muster.library.heads import read_headed  # who asks a server reads none
+
     for name in names:
         if name == "-":
             yield from read_headed("stdin", sys.stdin.buffer)

@@ -1,25 +1,16 @@
-"""The objects that a command looks at, from files."""
+"""The objects that a command looks at, from files: the option that names them, and what reads them."""
 
 from __future__ import annotations
 
-import contextlib
-import gc
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated
 
 import typer
 
-from muster.cli.inputs.documents import Document, read_documents, read_heads
-from muster.cli.terminal.progress import Progress
+from muster.cli.inputs.reading import counted, heads, staying
 from muster.library.overlays import in_namespace, overlaid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muster.library.heads import Headed
 
 __all__ = ["FleetFiles", "counted", "heads", "in_namespace", "overlaid", "staying"]
 
-_AT_ONCE: Final = 100  # between two looks at the clock
 FleetFiles = Annotated[
     list[str] | None,
     typer.Option(
@@ -28,38 +19,3 @@ FleetFiles = Annotated[
         help="Objects to look at: files, directories, -; else the server of the kubeconfig.",
     ),
 ]
-
-
-def heads(files: list[str]) -> list[Headed]:
-    """The same as `counted`, of which nothing is decoded that need not be."""
-    with staying(), Progress("read") as progress:
-        found = []
-        for each in read_heads(files):
-            found.append(each)
-            if not len(found) % _AT_ONCE:
-                progress.advance(_AT_ONCE)
-    return found
-
-
-def counted(files: list[str]) -> list[Document]:
-    """Everything in files; who waits for a large fleet sees how far it is."""
-    found = []
-    with staying(), Progress("read") as progress:
-        for document in read_documents(files):
-            found.append(document)
-            progress.advance()
-    return found
-
-
-@contextlib.contextmanager
-def staying() -> Iterator[None]:
-    """What is made in here stays until the command ends: nobody looks through it for garbage, neither meanwhile nor
-    later. For a large fleet that takes longer than to read it."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if was_enabled:
-            gc.enable()

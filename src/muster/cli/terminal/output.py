@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from muster.cli.inputs.options import Report
 from muster.values.json import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 
 _GAP = "   "
+
+
+class Report(StrEnum):
+    """How answers are printed that are no objects."""
+
+    TEXT = "text"
+    JSON = "json"
+    YAML = "yaml"
 
 
 class TablePrinter:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -25,12 +25,14 @@ from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.conditions import timestamp
 from muster.controllers.runtime.mirror import Stored
 from muster.errors import InvalidObjectError
+from muster.fleet.scores import readable_score
 from muster.placement.schedule.pipeline import reason_against
 from muster.reasons import Code, Reason
+from muster.values.faults import Fault
 from muster.values.json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     import numpy as np
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
 
     from muster.api.addon_placement_score import AddOnPlacementScore
     from muster.controllers.placements.keys import SetKey, Woken
-    from muster.fleet import Fleet
+    from muster.fleet import Fleet, Score
+    from muster.fleet.shapes import Shape
     from muster.placement import ScheduleResult
 
 _OBJECTS: Final = Reader(PartialObject)
@@ -87,25 +90,40 @@ class PlacementChange:
 
 
 def world_of(
-    objects: Iterable[JsonMapping], now: datetime, clusters: Iterable[bytes] = (), scores: Iterable[bytes] = ()
+    objects: Iterable[JsonMapping],
+    now: datetime,
+    clusters: Iterable[bytes] = (),
+    scores: Sequence[bytes] = (),
+    shapes: Iterable[Shape | None] = (),
 ) -> PlacementWorld:
     """The world with these objects in it, and with clusters and scores as JSON, which are many; objects of other kinds
-    are passed over."""
+    are passed over. `shapes` are what is known of the clusters already, from whoever has read them."""
     world = PlacementWorld()
     world.advance(now)
     by_kind: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
     for obj in objects:
         if obj.get("kind") in by_kind:
             by_kind[obj["kind"]].append(dict(obj))
-    for encoded in scores:
-        _put_score(world, Stored.read(SCORES, encoded))
+    world.fleet.put_scores(_readable_scores(scores))
     for kind in ("AddOnPlacementScore", "ManagedClusterSet", "ManagedClusterSetBinding", "PlacementDecision"):
         for obj in by_kind[kind]:
             put(world, obj)
-    world.fleet.put_many(chain((msgspec.json.encode(obj) for obj in by_kind["ManagedCluster"]), clusters))
+    given = [msgspec.json.encode(obj) for obj in by_kind["ManagedCluster"]]
+    world.fleet.put_many(chain(given, clusters), chain([None] * len(given), shapes, repeat(None)))
     for obj in by_kind["Placement"]:
         put(world, obj)
     return world
+
+
+def _readable_scores(encoded: Sequence[bytes]) -> Iterator[tuple[str, str, Score]]:
+    """Raises InvalidObjectError for what cannot be used."""
+    for found in SCORES.read_lines(encoded):
+        if isinstance(found, Fault):
+            raise InvalidObjectError(found.path, found.message)
+        score, fault = readable_score(found.obj)
+        if fault := fault or found.fault_in():
+            raise InvalidObjectError(fault.path, fault.message)
+        yield found.obj.metadata.namespace, found.obj.metadata.name, score
 
 
 def put(world: PlacementWorld, obj: JsonObject) -> Woken:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -69,6 +68,8 @@ class TimedSelector:
         """The same for the same expressions, whoever wrote them."""
         if not self._digest:
             texts = [program.text for program in getattr(self.selector, "programs", ())]
+            import hashlib
+
             self._digest = hashlib.blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=8).hexdigest()
         return self._digest
 

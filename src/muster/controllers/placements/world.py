@@ -11,6 +11,7 @@ Plans are in `plans.py`, pages of decisions in `decision_pages.py`, what is note
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -19,7 +20,6 @@ from muster.controllers.duties import ALONE, Duties
 from muster.controllers.placements.changes import ChangeLog, Noted
 from muster.controllers.placements.decision_pages import DecisionPage, DecisionPages
 from muster.controllers.placements.evaluation_notes import EvaluationNotes
-from muster.controllers.placements.guards.recorded import RecordedGuards
 from muster.controllers.placements.keys import Key, SetKey, Woken, woken
 from muster.controllers.placements.objects import PlacementObjects
 from muster.controllers.placements.plans import PlacementPlans
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from muster.api.placement_decision import PlacementDecision
     from muster.client.heads import Place
     from muster.controllers.placements.guards.foresight import Foresight
+    from muster.controllers.placements.guards.recorded import RecordedGuards
     from muster.controllers.runtime.mirror import Kind, Stored
     from muster.fleet import Score
     from muster.selectors.paths import Path
@@ -80,11 +81,26 @@ class PlacementWorld:
         self.decisions = DecisionPages(self.fleet)
         self.notes = EvaluationNotes(notes, objects, self.fleet)
         self.plans = PlacementPlans(objects, self.fleet, self.quarantine, self.notes, report)
-        self.recorded = RecordedGuards(self.decisions)
-        self.guards: Foresight = self.recorded  # whoever leads knows more, and takes its place
+        self._guards: Foresight | None = None
         self.catching_up: set[Key] = set()  # placements for which something may have changed unseen
         self._changes: ChangeLog | None = None
         self.profile = timed_profile(report)
+
+    @cached_property
+    def recorded(self) -> RecordedGuards:
+        """Guards as a server shows them, for those who plan."""
+        from muster.controllers.placements.guards.recorded import RecordedGuards
+
+        return RecordedGuards(self.decisions)
+
+    @property
+    def guards(self) -> Foresight:
+        """Whoever leads knows more than what is recorded, and takes its place."""
+        return self.recorded if self._guards is None else self._guards
+
+    @guards.setter
+    def guards(self, guards: Foresight) -> None:
+        self._guards = guards
 
     def fork(self, keys: Collection[Key | SetKey], paths: Iterable[Path] = (), *, own_scores: bool) -> PlacementWorld:
         """A world of its own to try things in: with these placements as they are planned and decided, and no others;
@@ -100,7 +116,7 @@ class PlacementWorld:
         fork.bindings.update((namespace, dict(bindings)) for namespace, bindings in self.bindings.items())
         fork.decisions = self.decisions.fork(fork.fleet, placements)
         fork.plans.take_over(self.plans, placements)
-        fork.guards = self.guards
+        fork.guards = self.guards  # of the world that is forked, not of its copy
         return fork
 
     # ---------------------------------------------------------------------------------------- what has happened

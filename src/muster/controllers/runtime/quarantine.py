@@ -12,7 +12,6 @@ of memory and lived. The worlds ask `holds` before they evaluate anything.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -69,6 +68,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     def key(self) -> str:
         """The name of the entry in the ConfigMap."""
         text = place_text(*self.place)
+        import hashlib  # few objects are ever set aside
+
         return f"{self.subject.kind.lower()}.{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
 
     def is_about(self, metadata: Identity) -> bool:

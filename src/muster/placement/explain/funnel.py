@@ -15,8 +15,8 @@ from muster.placement.explain.explained import FunnelStage, ReasonCount
 from muster.placement.explain.ranking import left_out_groups
 from muster.placement.schedule.filters import PredicateFilter, TaintFilter, not_tolerated
 from muster.placement.schedule.pipeline import STANDARD, no_sets, objection
-from muster.placement.schedule.taints import TAINTS, depends_on_time, without_times
-from muster.placement.schedule.tolerations import taints_of, tolerance
+from muster.placement.schedule.taints import TAINTS, depends_on_time
+from muster.placement.schedule.tolerations import taints_of, tolerance, without_times
 from muster.reasons import Code, Reason
 from muster.selectors import Verdict
 

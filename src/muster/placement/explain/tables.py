@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from html import escape
 
 _WIDEST = 100
 
@@ -29,6 +28,8 @@ class Table:
 
     def html(self) -> str:
         """A table that a notebook shows."""
+        from html import escape
+
         head = "".join(f"<th>{escape(header)}</th>" for header in self.headers)
         body = "".join(
             "<tr>" + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in row) + "</tr>"

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 from muster.placement.guards.amounts import shown
 from muster.values.faults import Fault
@@ -137,6 +136,8 @@ def _zone(name: str) -> tzinfo | Fault:
     if name in ("UTC", "Z"):
         return UTC
     try:
+        from zoneinfo import ZoneInfo
+
         return ZoneInfo(name)
     except (OSError, ValueError):  # no such zone is an OSError or a KeyError, by what is asked for
         return Fault(f"there is no time zone {shown(name)} here; UTC is always there")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import numpy as np
 
-from muster.placement.schedule.taints import TAINTS, without_times
+from muster.placement.schedule.taints import TAINTS
+from muster.placement.schedule.tolerations import without_times
 from muster.selectors import Verdict
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import WHOLE, Path, key_path

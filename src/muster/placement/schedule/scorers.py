@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from muster.errors import MusterError
-from muster.fleet.scores import EXPIRED, item_value
+from muster.fleet.scores import EXPIRED, item_values
 from muster.selectors.paths import key_path, score_path
 from muster.values.quantity import parse as parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -226,7 +226,11 @@ class _ScoreValue:
     name: str
 
     def __call__(self, projection: Hashable) -> int:
-        return item_value(projection, self.name) if isinstance(projection, bytes) else 0
+        return self.of_many([projection])[0]
+
+    def of_many(self, projections: Sequence[Hashable]) -> list[int]:
+        known = item_values([each for each in projections if isinstance(each, bytes)], self.name)
+        return [next(known) if isinstance(each, bytes) else 0 for each in projections]
 
 
 def _allocatable_cpu() -> Scorer:

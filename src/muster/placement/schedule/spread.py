@@ -97,7 +97,7 @@ def spread(
     """At most `number` of the ranked rows, spread; best first within what the constraints ask for."""
     queues = _queues(fleet, constraints, ranked)
     counts = _Counts(constraints, list(queues))
-    place = {int(row): at for at, row in enumerate(ranked)}
+    place = {row: at for at, row in enumerate(ranked.tolist())}
     # A topology's key only ever grows, so an entry that is out of date is put back with its present one.
     heap = [(counts.key(topology), place[rows[-1]], topology) for topology, rows in queues.items()]
     heapq.heapify(heap)
@@ -126,14 +126,13 @@ def _queues(
     fleet: Fleet, constraints: Sequence[SpreadConstraint], ranked: NDArray[np.intp]
 ) -> dict[Topology, list[int]]:
     """Rows by topology, the best one last."""
-    codes = [_topologies(fleet, constraint) for constraint in constraints]
+    best_last = ranked[::-1]
+    codes = [_topologies(fleet, constraint)[best_last].tolist() for constraint in constraints]
+    required = [level for level, constraint in enumerate(constraints) if constraint.required]
     queues: dict[Topology, list[int]] = {}
-    for row in ranked[::-1].tolist():
-        topology = tuple(int(each[row]) for each in codes)
-        if all(
-            code != _NOWHERE or not constraint.required for constraint, code in zip(constraints, topology, strict=True)
-        ):
-            queues.setdefault(topology, []).append(row)
+    for row, *topology in zip(best_last.tolist(), *codes, strict=True):
+        if not any(topology[level] == _NOWHERE for level in required):
+            queues.setdefault(tuple(topology), []).append(row)
     return queues
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from muster.placement.schedule.tolerations import Taint, taints_of, tolerance
+from muster.placement.schedule.tolerations import Taint, taints_of, tolerance, without_times
 from muster.selectors.paths import key_path
 
 if TYPE_CHECKING:
@@ -107,11 +107,6 @@ def _flags(cycle: Cycle, taints: Hashable) -> int:
         + _BLOCKS_OWN * (own.blocked_by is not None)
         + _DISLIKED * own.disliked  # a new one that is not kept out is disliked for the same
     )
-
-
-def without_times(projection: Hashable) -> tuple[Taint, ...]:
-    """The taints of a column's value, without when they were added."""
-    return tuple(Taint(taint.key, taint.value, taint.effect, None) for taint in taints_of(projection))
 
 
 def depends_on_time(cycle: Cycle, taints: tuple[Taint, ...]) -> bool:

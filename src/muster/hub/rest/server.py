@@ -23,7 +23,7 @@ from muster.hub.auth.authentication import PEER
 from muster.hub.auth.peers import peer_of
 from muster.hub.rest.connections import ANSWER, CLOSED, WRITE, SlowReaders
 from muster.hub.rest.parts import PART
-from muster.hub.rest.tls_sockets import TlsListener
+from muster.hub.rest.tls_sockets import TlsListener, TlsSocket
 from muster.values.json import Json
 
 if TYPE_CHECKING:
@@ -154,7 +154,9 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_done()
-        extensions: dict[str, Callable[..., bool]] = {CLOSED: self._wire.is_closing, WRITE: self._write_now}
+        wire = self._wire
+        write = wire.write_now if isinstance(wire, TlsSocket) else self._write_now
+        extensions: dict[str, Callable[..., bool]] = {CLOSED: wire.is_closing, WRITE: write}
         self.scope["extensions"] = extensions  # type: ignore[typeddict-item]  # ours are functions
         super().on_headers_complete()
         if getattr(self.cycle, "scope", None) is self.scope:  # not for a switch to WebSocket

@@ -299,6 +299,13 @@ class TlsSocket(asyncio.Transport):
         except OSError as error:
             self._lose(error)
 
+    def write_now(self, data: bytes) -> bool:
+        """Send this if everything before it is with the kernel; whether it was. Thousands of events go this way."""
+        if self._unsent or self._is_closing:
+            return False
+        self.write(data)
+        return True
+
     def _keep(self, data: bytes) -> None:
         self._unsent.append(memoryview(data))
         self._unsent_bytes += len(data)

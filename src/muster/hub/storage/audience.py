@@ -30,7 +30,7 @@ _LOGGER = logging.getLogger(__name__)
 _BATCH_EVENTS, _BATCH_BYTES = 256, 60 * 1024
 # A round begins after so many times what the one before it took, and at the latest so many seconds after its beginning:
 # what happens meanwhile goes out with one send to each, and the loop is there for others.
-_PAUSES, _LONGEST_PAUSE = 3.0, 0.025
+_PAUSES, _LONGEST_PAUSE = 3.0, 0.05
 
 
 class Rendered(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import socket
@@ -14,6 +15,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from muster.hub.rest.limits import Limits
+from muster.hub.rest.watching import Rounds
 from tests.hub.rest.running import RunningHub, running_hub
 from tests.hub.rest.test_application import CLUSTERS, OCM, create, refusal
 
@@ -165,3 +167,37 @@ def test_a_websocket_watch_ends_with_its_time(hub: RunningHub) -> None:
     create(hub, "a")
     with websocket(hub, "&timeoutSeconds=1") as client:
         assert [json.loads(message)["type"] for message in client] == ["ADDED"]
+
+
+class Sending:
+    """Has something to send for so many slices, and notes how long each may be."""
+
+    due = 0.0
+
+    def __init__(self, slices: int) -> None:
+        self.slices: list[float] = []
+        self._most = slices
+
+    def serve(self, until: float) -> bool:
+        self.slices.append(until - time.perf_counter())
+        return len(self.slices) < self._most
+
+
+@pytest.mark.parametrize(("busy", "least", "most"), [(0.0, 0.0, 0.002), (0.02, 0.015, 0.05), (0.2, 0.045, 0.05)])
+def test_events_are_sent_for_as_long_as_others_had_their_turn(busy: float, least: float, most: float) -> None:
+    async def story() -> list[float]:
+        rounds, sending, loop = Rounds(), Sending(4), asyncio.get_running_loop()
+
+        def others() -> None:
+            time.sleep(busy)
+            if len(sending.slices) < 4:
+                loop.call_soon(others)
+
+        loop.call_soon(others)
+        rounds.join(sending)
+        while len(sending.slices) < 4:
+            await asyncio.sleep(0)
+        return sending.slices
+
+    middle = sorted(asyncio.run(story()))[2]
+    assert least <= middle <= most

@@ -240,6 +240,22 @@ async def test_a_round_that_took_long_is_followed_after_a_while() -> None:
 
 
 @story
+async def test_where_much_happens_the_next_round_is_due_at_once() -> None:
+    async with Store.open(None) as store:
+        turns = Turns()
+        watcher = Watcher(store.watch(PODS, None, store.revision), turns)
+        await settle()
+        served: list[Audience] = []
+        watcher.watch.divert(watcher.form, lambda _: True, served.append)
+        watcher.watch.leave()
+        await settle()
+        await store.commit([put(f"p{index}", text="x" * 1000) for index in range(30)])
+        assert not served[0].serve(FOREVER)
+        assert served[0].due == 0.0
+        await watcher.end()
+
+
+@story
 async def test_a_reader_that_is_at_work_reads_on() -> None:
     async with Store.open(None) as store:
         turns = Turns()

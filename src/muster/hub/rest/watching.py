@@ -49,8 +49,9 @@ BASE64 = "base64.binary.k8s.io"
 BINARY = "binary.k8s.io"
 PROTOCOLS = (BASE64, BINARY)
 _COUNTED_AT_ONCE = 64
-# Seconds of sending between two turns for everybody else. A write takes several turns, and its events come after them.
-_SLICE = 0.001
+# Seconds of sending between two turns for everybody else: as long as these took, so that neither keeps the other from
+# its work. A write takes several turns, and its events come after them: where little else happens, slices are short.
+_LEAST_SLICE, _LONGEST_SLICE = 0.001, 0.05
 
 
 def too_many_watches(limit: int) -> StatusError:
@@ -100,6 +101,7 @@ class Rounds:
     def __init__(self) -> None:
         self._waiting: deque[Served] = deque()
         self._is_under_way = False
+        self._paused_at = 0.0  # since when others have their turn
 
     def join(self, served: Served) -> None:
         pause = served.due - time.perf_counter()
@@ -112,10 +114,15 @@ class Rounds:
         self._waiting.append(served)
         if not self._is_under_way:
             self._is_under_way = True
-            asyncio.get_running_loop().call_soon(self._serve)
+            self._pause()
+
+    def _pause(self) -> None:
+        self._paused_at = time.perf_counter()
+        asyncio.get_running_loop().call_soon(self._serve)
 
     def _serve(self) -> None:
-        until = time.perf_counter() + _SLICE
+        now = time.perf_counter()
+        until = now + min(max(_LEAST_SLICE, now - self._paused_at), _LONGEST_SLICE)
         try:
             while self._waiting and time.perf_counter() < until:
                 served = self._waiting.popleft()
@@ -123,7 +130,7 @@ class Rounds:
                     self._waiting.append(served)
         finally:
             if self._waiting:
-                asyncio.get_running_loop().call_soon(self._serve)
+                self._pause()
             else:
                 self._is_under_way = False
 

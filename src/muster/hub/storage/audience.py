@@ -158,9 +158,11 @@ class Audience:
             _LOGGER.exception("events could not be handed over; the readers of all watches get them")
             for watch in tuple(self):
                 watch.leave()
+        size = size_of(self._batch)
         spent = self._spent + time.perf_counter() - begun
-        self.due = self._begun + min(_PAUSES * spent, _LONGEST_PAUSE)
-        self._bytes -= size_of(self._batch)
+        # Where so much happens that sends are large anyway, a pause would only put off what has to be sent.
+        self.due = 0.0 if size > _BATCH_BYTES // 3 else self._begun + min(_PAUSES * spent, _LONGEST_PAUSE)
+        self._bytes -= size
         self._round, self._batch = None, ()
         if not self._groups:
             self._waiting.clear()

@@ -176,11 +176,14 @@ class Sending:
 
     def __init__(self, slices: int) -> None:
         self.slices: list[float] = []
+        self.done = asyncio.Event()
         self._most = slices
 
     def serve(self, until: float) -> bool:
         self.slices.append(until - time.perf_counter())
-        return len(self.slices) < self._most
+        if len(self.slices) == self._most:
+            self.done.set()
+        return not self.done.is_set()
 
 
 @pytest.mark.parametrize(("busy", "least", "most"), [(0.0, 0.0, 0.002), (0.02, 0.015, 0.05), (0.2, 0.045, 0.05)])
@@ -190,13 +193,12 @@ def test_events_are_sent_for_as_long_as_others_had_their_turn(busy: float, least
 
         def others() -> None:
             time.sleep(busy)
-            if len(sending.slices) < 4:
+            if not sending.done.is_set():
                 loop.call_soon(others)
 
         loop.call_soon(others)
         rounds.join(sending)
-        while len(sending.slices) < 4:
-            await asyncio.sleep(0)
+        await sending.done.wait()
         return sending.slices
 
     middle = sorted(asyncio.run(story()))[2]

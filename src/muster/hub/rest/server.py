@@ -252,7 +252,8 @@ class _Server(uvicorn.Server):
         if context is None or not sockets:
             await super().startup(sockets)
         else:
-            self.servers = [TlsListener(each, context, self._protocol) for each in sockets]  # type: ignore[misc]
+            listeners = [TlsListener(each, context, self._protocol) for each in sockets]
+            self.servers = listeners  # type: ignore[assignment]  # uvicorn closes them, and waits for that
             self.started = True
         if self.started:
             self._on_ready()

@@ -51,6 +51,15 @@ def test_nesting_has_no_end() -> None:
     assert pretty_json(value) == text
 
 
+def test_nesting_is_written_alike_however_deep() -> None:
+    value: Any = ["[", "{", [], {}]
+    text = '["[","{",[],{}]'
+    for _ in range(5_000):
+        value = [1, {"b": value, "[": "[", "{": {}, "a": [1]}, "{", 2]
+        text = f'[1,{{"[":"[","a":[1],"b":{text},"{{":{{}}}},"{{",2]'
+    assert to_json(value) == text
+
+
 def test_pretty_json_is_indented() -> None:
     assert pretty_json({"b": [1, []], "a": {}}) == '{\n  "a": {},\n  "b": [\n    1,\n    []\n  ]\n}'
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MAX_FLOAT = 1.7976931348623157e308
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_OPENERS = ("[", "{")
 _BIG = 1 << 4096  # below this CPython prints an integer at once; above, digits are taken apart first
 
 
@@ -35,23 +36,36 @@ def to_json(meter: Meter, value: Value) -> str:
 
 
 def _write_deep(meter: Meter, value: Value, parts: list[str]) -> None:
-    """As `_write`, for values that are nested deeper than Python's stack."""
+    """As `_write`, for values that are nested deeper than Python's stack: a level is an iterator and two brackets."""
     closers: list[str] = []
-    waiting: list[Iterator[tuple[str, Value]]] = [iter((("", value),))]
+    waiting: list[Iterator[Value]] = [iter((value,))]
     while waiting:
-        for label, item in waiting[-1]:
-            parts.append(label)
+        for member in waiting[-1]:
+            if parts and parts[-1] not in _OPENERS:
+                parts.append(",")
+            item = member
+            if closers and closers[-1] == "}":
+                key, item = member
+                parts.append(encode_string(key) + ":")
             if item and isinstance(item, list | dict):
                 _charge_container(meter, item)
                 parts.append("[" if isinstance(item, list) else "{")
                 closers.append("]" if isinstance(item, list) else "}")
-                waiting.append(_labelled(meter, item))
+                waiting.append(_members(meter, item))
                 break
             _write(meter, item, parts)
         else:
             waiting.pop()
             if closers:
                 parts.append(closers.pop())
+
+
+def _members(meter: Meter, container: Value) -> Iterator[Value]:
+    """Elements, or pairs of a key and its value."""
+    if isinstance(container, list):
+        return iter(container)
+    meter.work(len(container))
+    return iter([(key, container[key]) for key in sorted(container)])
 
 
 def _charge_container(meter: Meter, container: Value) -> None:

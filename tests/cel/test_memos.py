@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from muster.cel.costs.runtime import ONE
 from muster.cel.generating.memos import MEMO_SIZE, MEMO_TEXT, QUICK_TEXT, REST, memo_of
 from muster.cel.libraries import json_text
 from muster.cel.libraries.json_text import BrokenJsonError, InvalidJsonError, decode_json
-from muster.errors import EvaluationError
+from muster.errors import BudgetExceededError, EvaluationError
 
 ENV = environment("muster")
 EXPRESSIONS = (
@@ -84,6 +85,54 @@ def test_a_full_memo_takes_nothing_more_for_a_while_and_then_begins_anew() -> No
     assert memo.known("0") is None
     memo.learn("another")
     assert memo.known("another") == (7, 1)
+
+
+_FAILING = (
+    "semver(managedCluster.t).isGreaterThan(semver('1.0.0'))",  # by its length, see Quick
+    "semver(managedCluster.t).major() > 1",
+    "quantity(managedCluster.t).isGreaterThan(quantity('1'))",
+    "parseJSON(managedCluster.t).a == 1",
+    "semver('x').major() > managedCluster.n",  # a constant
+    "1 < managedCluster.t",
+    "managedCluster.t.t",
+)
+
+
+class _Variables(dict[str, Any]):
+    """Variables that can be watched for going away."""
+
+
+@pytest.mark.parametrize("text", _FAILING)
+def test_an_error_that_is_remembered_holds_nothing_of_the_evaluation_it_came_from(text: str) -> None:
+    program = make_program(text, ENV)
+    variables = _Variables(managedCluster={"t": "x"})
+    gone = weakref.ref(variables)
+    error, _ = program.run(variables, 1_000_000)
+    assert (type(error), error.__traceback__, error.__context__) == (EvaluationError, None, None)
+    del variables
+    assert gone() is None
+
+
+@pytest.mark.parametrize("text", _FAILING)
+def test_an_error_that_is_raised_again_does_not_grow(text: str) -> None:
+    program = make_program(text, ENV)
+    errors = []
+    for _ in range(3):
+        with pytest.raises(EvaluationError) as caught:
+            program.evaluate({"managedCluster": {"t": "x"}})
+        errors.append((str(caught.value), caught.value.kind, len(caught.traceback)))
+    assert errors == errors[:1] * 3
+    assert errors[0][2] == 2
+
+
+def test_a_spent_budget_holds_nothing_of_its_evaluation() -> None:
+    program = make_program("[1, 2].all(i, managedCluster.n > i)", ENV)
+    variables = _Variables(managedCluster={"n": 3})
+    gone = weakref.ref(variables)
+    error, _ = program.run(variables, 5)
+    assert (type(error).__mro__[1], error.__traceback__, error.__context__) == (BudgetExceededError, None, None)
+    del variables
+    assert gone() is None
 
 
 _SCORES = st.one_of(

@@ -21,7 +21,7 @@ from muster.cel.generating import generate
 from muster.cel.reads import reads_of
 from muster.cel.running.interpreter import Trace, interpret
 from muster.cel.running.planner import plan
-from muster.errors import EvaluationError, InvalidObjectError
+from muster.errors import BudgetExceededError, EvaluationError, InvalidObjectError
 from muster.values.arguments import expected
 from muster.values.arguments import text as whole_text
 
@@ -64,7 +64,10 @@ class Program:
         expected(cost_limit, int, "cost_limit", "a number")
         value, _ = self.run(variables, cost_limit)
         if isinstance(value, EvaluationError):
-            raise value
+            if isinstance(value, BudgetExceededError):
+                raise value
+            # A new one: the value may be remembered or a constant, and would grow with each time that it is raised.
+            raise EvaluationError(value.message, value.kind, value.about)
         return value
 
     def cost(self, variables: Mapping[str, Value], cost_limit: int = DEFAULT_COST_LIMIT) -> int:

@@ -64,7 +64,7 @@ def find_fault(text: str, charge: Callable[[], object] = _free) -> JsonFaultErro
         scanner.skip(_SPACES)
         return scanner.fault("after top-level value") if scanner.peek() else None
     except JsonFaultError as fault:
-        return fault
+        return fault.with_traceback(None)  # whose frames would hold it in turn: a circle with all that callers know
 
 
 def end_of_value(text: str, start: int, charge: Callable[[], object] = _free) -> int:

@@ -18,7 +18,7 @@ from muster.cel.costs.meter import exceeded, spend_on_call
 from muster.cel.costs.runtime import LIMIT_MESSAGE, Price
 from muster.cel.generating.memos import TOO_MUCH
 from muster.cel.running.accumulate import insert_into
-from muster.cel.running.dispatch import Invocation, as_value, call_safely
+from muster.cel.running.dispatch import Invocation, alone, as_value, call_safely
 from muster.cel.running.interpreter import is_member, iterations
 from muster.cel.running.qualify import MISSING, present, qualify, qualify_if_present
 from muster.cel.traversals import equals, go_text, no_such_key
@@ -202,7 +202,9 @@ def failed() -> EvaluationError:
 
 def over_budget(limit: int) -> tuple[Value, int]:
     """What an evaluation gives that has spent a budget: the error that is being handled, and more than the limit."""
-    return sys.exception(), limit + 1
+    error = sys.exception()
+    assert error is not None  # noqa: S101 - it is called where one was caught
+    return alone(error), limit + 1
 
 
 def note(

@@ -6,7 +6,7 @@ as values, since CEL's logical operators may still absorb them. Running out of a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct, field
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from muster.cel.costs.meter import Meter
     from muster.cel.declarations import Overload
     from muster.cel.values.value import Value
+
+_Error = TypeVar("_Error", bound=BaseException)
 
 _ANYTHING = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
 
@@ -95,7 +97,13 @@ def as_value(error: EvaluationError) -> EvaluationError:
         raise error
     if len(error.message) > LONGEST_ERROR:
         return EvaluationError(f"{error.message[:LONGEST_ERROR]}…", error.kind, error.about)
-    return error if type(error) is EvaluationError else EvaluationError(str(error), error.kind, error.about)
+    return alone(error) if type(error) is EvaluationError else EvaluationError(str(error), error.kind, error.about)
+
+
+def alone(error: _Error) -> _Error:
+    """The error without the way it came: values are kept, and the frames of a traceback hold all that these saw."""
+    error.__context__ = error.__cause__ = None
+    return error.with_traceback(None)
 
 
 class Invocation(Struct, frozen=True, eq=False):
@@ -147,7 +155,7 @@ class Invocation(Struct, frozen=True, eq=False):
         try:
             return comparison(compare(left, right))
         except EvaluationError as error:
-            return error
+            return alone(error)
 
     def no_overload(self, args: Sequence[Value]) -> EvaluationError:
         kinds = OPERAND_KINDS.get(self.function)

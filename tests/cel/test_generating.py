@@ -54,6 +54,15 @@ def test_generated_functions_have_no_builtins() -> None:
     assert program("m.a == 1").run.__globals__["__builtins__"] == {}
 
 
+def test_programs_of_one_structure_are_compiled_once_and_each_has_code_of_its_own() -> None:
+    """CPython notes in code where its globals are: programs that share it, and take turns, would make it look again."""
+    made = [make_program(f'managedCluster.x == "{text}"', environment("muster")).run for text in ("a", "b")]
+    one, other = (run.__code__ for run in made)
+    assert one is not other
+    assert one.co_linetable is other.co_linetable  # of one compilation
+    assert [run({"managedCluster": {"x": "b"}}, 100)[0] for run in made] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

@@ -40,6 +40,14 @@ def test_a_producer_is_written_around_its_consumer() -> None:
     assert (text.count("for "), text.count("yield"), text.count("def ")) == (1, 0, 1)
 
 
+def test_queries_of_one_structure_are_compiled_once_and_each_has_code_of_its_own() -> None:
+    programs = [compile_query(f"[.[] | select(. == {number})]") for number in (2, 3)]
+    one, other = (program.code.main.__code__ for program in programs if program.code is not None)
+    assert one is not other
+    assert one.co_linetable is other.co_linetable  # of one compilation
+    assert [program.run([2]) for program in programs] == [[[2]], [[]]]
+
+
 @pytest.mark.parametrize(
     ("query", "made"),
     [

@@ -8,6 +8,7 @@ nest deeper than CPython allows become functions of their own.
 from __future__ import annotations
 
 from functools import lru_cache
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
 from muster.cel.checking.types import Kind
@@ -24,7 +25,6 @@ from muster.cel.syntax.walking import Walk, finished, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import CodeType
 
     from muster.cel.checking.types import Type
     from muster.cel.values.value import Value
@@ -53,14 +53,18 @@ def generate(
     functions, constants = functions_of(plan, types, work_limit, budget)
     namespace = {**NAMESPACE, **dict(zip(constant_names(len(constants)), constants, strict=True))}
     for text in functions:  # one by one: compiling a big text as a whole takes far more memory
-        # Written by this package from fixed pieces; nothing in it comes from the expression.
-        exec(_kept_code(text) if len(text) <= _LONGEST_KEPT else _code(text), namespace)  # noqa: S102
+        code = _kept_code(text) if len(text) <= _LONGEST_KEPT else _code(text)
+        # A copy: CPython notes in code where its globals are, which programs that share it would dispute in turns.
+        namespace[code.co_name] = FunctionType(code.replace(), namespace)
     made: Callable[[Mapping[str, Value], int], tuple[Value, int]] = namespace["run"]
     return made
 
 
 def _code(text: str) -> CodeType:
-    return compile(text, "<cel>", "exec")
+    """The code of the one function in the text."""
+    # Written by this package from fixed pieces; nothing in it comes from the expression.
+    module = compile(text, "<cel>", "exec")
+    return next(each for each in module.co_consts if isinstance(each, CodeType))
 
 
 _kept_code = lru_cache(maxsize=256)(_code)

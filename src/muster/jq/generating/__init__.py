@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from muster.jq.errors import Break, JqError
@@ -19,7 +20,6 @@ from muster.jq.values import arithmetic, indexing, ordering, paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType
 
     from muster.jq.resolving.resolve import ResolvedQuery
     from muster.jq.values.value import Value
@@ -68,8 +68,11 @@ class GeneratedCode:
     source: str
 
 
-def _code(source: str) -> CodeType:
-    return compile(source, "<jq>", "exec")
+def _code(source: str) -> tuple[CodeType, ...]:
+    """The code of the functions in the source."""
+    # It is made of our own names and keywords only; whatever the user wrote is data in the namespace.
+    module = compile(source, "<jq>", "exec")
+    return tuple([each for each in module.co_consts if isinstance(each, CodeType)])
 
 
 _kept_code = lru_cache(maxsize=256)(_code)
@@ -82,9 +85,10 @@ def generate(query: ResolvedQuery) -> GeneratedCode | None:
     try:
         name, single = Generator(module).program(query.body, query.globals)
         source = "\n\n".join(module.functions)
-        code = _kept_code(source) if len(source) <= _LONGEST_KEPT else _code(source)
+        functions = _kept_code(source) if len(source) <= _LONGEST_KEPT else _code(source)
     except (TooLargeError, RecursionError, SyntaxError, MemoryError):
         return None
-    # The source is made of our own names and keywords only; whatever the user wrote is data in the namespace.
-    exec(code, module.namespace)  # noqa: S102
+    for code in functions:
+        # A copy: CPython notes in code where its globals are, which programs that share it would dispute in turns.
+        module.namespace[code.co_name] = FunctionType(code.replace(), module.namespace)
     return GeneratedCode(module.namespace[name], single, source)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
+import socket
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from muster.client import Client, Connection, QuickClient
 
@@ -41,13 +45,35 @@ def _connected(
     from muster.client import KubeconfigError, load_connection
 
     async def connected() -> Result:
-        async with client_of(await load_connection(context, kubeconfig)) as client:
-            return await work(client)
+        with _awake_for_signals():
+            async with client_of(await load_connection(context, kubeconfig)) as client:
+                return await work(client)
 
     try:
         return asyncio.run(connected())
     except KubeconfigError as error:
         raise KubeconfigError(f"{error.reason}{_hint(context)}") from error
+
+
+@contextlib.contextmanager
+def _awake_for_signals() -> Iterator[None]:
+    """Have signals wake the loop. `asyncio.run` does not see to it: Ctrl-C that comes just as the loop goes to sleep,
+    or to another thread, would wait there for whatever happens next, and in a watch that may be hours."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are none of its business
+        return
+    loop = asyncio.get_running_loop()
+    awake, told = socket.socketpair()
+    with awake, told:
+        awake.setblocking(False)
+        told.setblocking(False)
+        before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+        loop.add_reader(awake, awake.recv, 64)
+        try:
+            yield
+        finally:
+            loop.remove_reader(awake)
+            signal.set_wakeup_fd(before)
 
 
 def _hint(context: str | None) -> str:

@@ -329,6 +329,32 @@ def test_a_protocol_that_fails_ends_its_own_connection(tmp_path: Path, run: Run)
     run(story())
 
 
+def test_a_protocol_that_fails_as_it_begins_ends_its_own_connection(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Remembering.connection_made
+
+    def fail(protocol: Remembering, transport: asyncio.BaseTransport) -> None:
+        made(protocol, transport)
+        raise ValueError("no")
+
+    async def story() -> None:
+        told: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        async with listening(tmp_path, echo) as server:
+            with monkeypatch.context() as patch:
+                patch.setattr(Remembering, "connection_made", fail)
+                reader, _writer = await server.client()
+                assert isinstance(await (await server.protocol()).lost, ValueError)
+                assert await _all(reader) == b""
+            assert [str(each["exception"]) for each in told] == ["no"]
+            reader, writer = await server.client()
+            writer.write(b"well")
+            assert await reader.readexactly(4) == b"well"
+
+    run(story())
+
+
 def test_a_closed_listener_takes_in_nobody_and_lets_go_of_who_is_not_in_yet(tmp_path: Path, run: Run) -> None:
     async def story() -> None:
         async with listening(tmp_path, echo) as server:

@@ -202,7 +202,10 @@ class TlsSocket(asyncio.Transport):
         self._is_closing = False
         self._is_over = False
         self._has_ended = False  # whether the client sends nothing more
-        protocol.connection_made(self)
+        try:
+            protocol.connection_made(self)
+        except Exception as error:
+            self._fail(error)
         self.resume_reading()
         self._loop.call_soon(self._readable)  # what came with the end of the handshake wakes nobody
 
@@ -276,9 +279,12 @@ class TlsSocket(asyncio.Transport):
             else:
                 protocol.data_received(data)
         except Exception as error:
-            context = {"message": "what was received could not be handled", "exception": error, "transport": self}
-            self._loop.call_exception_handler(context)
-            self._lose(error)
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        context = {"message": "the protocol of a connection failed", "exception": error, "transport": self}
+        self._loop.call_exception_handler(context)
+        self._lose(error)
 
     # Writing
 

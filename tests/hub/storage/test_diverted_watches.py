@@ -178,7 +178,7 @@ async def test_one_that_cannot_be_written_to_keeps_nobody_else_waiting() -> None
 
 
 @story
-async def test_a_round_goes_on_where_it_stopped_and_what_happens_meanwhile_comes_in_the_next() -> None:
+async def test_a_round_goes_on_where_it_stopped_and_takes_along_what_happened_meanwhile() -> None:
     async with Store.open(None) as store:
         turns, form = Turns(), Form()
         watchers = [Watcher(store.watch(PODS, None, store.revision), turns, form) for _ in range(3)]
@@ -190,12 +190,31 @@ async def test_a_round_goes_on_where_it_stopped_and_what_happens_meanwhile_comes
         late = Watcher(store.watch(PODS, None, store.revision), turns, form)
         await settle()
         turns.give()
-        assert [each.taken for each in watchers] == [[2], [2], [2]]
+        assert [each.taken for each in watchers] == [[2], [2, 3], [2, 3]]
         assert turns.asked == 2
         turns.give()
         assert [each.taken for each in watchers] == [[2, 3]] * 3
+        assert (form.made, form.counted) == (3, 6)  # what the others had been sent was not what the first one missed
         assert late.seen == []  # it began after both
+        assert turns.asked == 2
         for watcher in (*watchers, late):
+            await watcher.end()
+
+
+@story
+async def test_a_round_takes_along_no_more_than_one_send_may_have() -> None:
+    async with Store.open(None) as store:
+        turns, form = Turns(), Form()
+        watchers = [Watcher(store.watch(PODS, None, store.revision), turns, form) for _ in range(2)]
+        await settle()
+        await store.commit([put(f"p{index}") for index in range(200)])
+        turns.give(until=0.0)
+        await store.commit([put(f"q{index}") for index in range(200)])
+        turns.give()
+        assert [len(each.taken) for each in watchers] == [200, 256]
+        turns.give()
+        assert [each.taken for each in watchers] == [list(range(2, 402))] * 2
+        for watcher in watchers:
             await watcher.end()
 
 
@@ -235,7 +254,7 @@ async def test_a_round_that_took_long_is_followed_after_a_while() -> None:
         await store.commit([put("a")])
         begun = time.perf_counter()
         assert not served[0].serve(FOREVER)
-        assert begun + 0.05 <= served[0].due <= time.perf_counter() + 0.05
+        assert begun + 0.04 <= served[0].due <= time.perf_counter() + 0.04
         await watcher.end()
 
 
@@ -366,6 +385,34 @@ async def test_whoever_waits_for_too_many_bytes_is_cut_off_and_who_has_been_serv
             await second.reader
         assert (first.taken, second.seen) == ([2, 3, 4], [])
         await first.end()
+
+
+@story
+async def test_who_has_come_equally_far_costs_a_look_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    after = Audience._after
+
+    def looked(audience: Audience, position: int) -> list[Event]:
+        looks.append(position)
+        return after(audience, position)
+
+    async with Store.open(None, StoreSettings(watch_events=3)) as store:
+        turns, form = Turns(), Form()
+        watchers = [Watcher(store.watch(PODS, None, store.revision), turns, form) for _ in range(20)]
+        await settle()
+        await store.commit([put("a")])
+        for _ in range(20):
+            turns.give(until=0.0)  # all but the end of the round
+        await store.commit([put("b"), put("c")])
+        monkeypatch.setattr(Audience, "_after", looked)
+        await store.commit([put("d")])
+        assert looks == [2]
+        monkeypatch.undo()
+        turns.give()
+        turns.give()
+        assert [watcher.taken for watcher in watchers] == [[2, 3, 4, 5]] * 20
+        for watcher in watchers:
+            await watcher.end()
 
 
 @story

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
@@ -220,14 +219,11 @@ def test_a_watch_prints_changes_as_they_come(hub: RunningHub) -> None:
 
 
 def _interrupted(process: subprocess.Popen[str]) -> None:
-    """As a person does it who sees no end: once more. On a busy machine a first one was seen to be lost, once."""
-    for _ in range(3):
-        process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-            return
-    process.kill()
-    process.wait()
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(30)
+    finally:
+        process.kill()
 
 
 @pytest.mark.usefixtures("hub")

@@ -158,10 +158,10 @@ async def test_small_objects_do_not_make_a_large_write_ahead_log(tmp_path: Path)
     log = database.wal_path(tmp_path / "hub.db")
     largest = 0
     async with Store.open(tmp_path / "hub.db", settings) as store:
-        for number in range(500):
-            await store.commit([put(f"pod-{number * 7919 % 500}")])
+        for number in range(1_000):
+            await store.commit([put(f"pod-{number * 7919 % 1_000}")])
             largest = max(largest, log.stat().st_size)
-    assert largest < 4_000_000  # without checkpoints it would be 8 MB
+    assert largest < 8_000_000  # without checkpoints it would be 16 MB
 
 
 @story

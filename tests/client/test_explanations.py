@@ -19,12 +19,19 @@ from muster.placement.explain.explanation import (
     explain_placement,
 )
 from muster.questions.asking import commanding
+from muster.questions.local import FileFleet, LocalAsker
 from muster.reasons import HIDDEN
+from tests.builders import a_binding, a_cluster, a_placement, a_set
 from tests.controllers.questions.answering import NOW
 from tests.hub.rest.asking import Asker, asked_hub, asked_world, wanting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import msgspec
+
+    from muster.client.asking import Answer
+    from muster.values.json import JsonMapping
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +84,28 @@ def test_a_refusal_is_raised_as_it_is(asker: Asker) -> None:
     with pytest.raises(ApiError) as refused:
         ask(asker, "p1", "secret-1", user="dora")
     assert refused.value.code == 403
+
+
+def test_no_page_is_asked_for_that_names_nobody_who_is_decided() -> None:
+    """Pages rank all who fit, of whom there may be thousands; decisions come first."""
+    clusters = [a_cluster(f"c{number:04d}") for number in range(2500)]
+    few, many = (a_placement(name, numberOfClusters=count) for name, count in (("few", 3), ("many", 1001)))
+    asker = Counting(LocalAsker(FileFleet([a_set(), a_binding(), *clusters, few, many], NOW), lambda: NOW))
+    for name, count, pages in (("few", 3, 1), ("many", 1001, 2)):
+        asker.asked = 0
+        found = asyncio.run(Explainer(asker, print).placement(PlacementExplanationSpec("apps", name)))
+        assert isinstance(found, PlacementExplanation)
+        assert (len(found.selected), len(set(found.selected)), found.fitting) == (count, count, 2500)
+        assert asker.asked == pages
+
+
+class Counting:
+    """An asker, and how often it was asked."""
+
+    def __init__(self, asker: LocalAsker) -> None:
+        self._asker = asker
+        self.asked = 0
+
+    async def ask(self, kind: str, spec: msgspec.Struct | JsonMapping) -> Answer:
+        self.asked += 1
+        return await self._asker.ask(kind, spec)

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muster.fleet import Fleet, score_of
+from muster.fleet import Fleet, masks, score_of
+from muster.fleet.columns import Column
 from muster.selectors import Selector, Verdict
 from muster.selectors.labels import compile_claim_selector, compile_label_selector
 from muster.selectors.paths import key_path, label_path, score_path
 from tests.builders import a_cluster, a_score, a_taint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 AMAZON = compile_label_selector({"matchLabels": {"cloud": "Amazon"}})
 EUROPE = compile_claim_selector({"matchExpressions": [{"key": "region", "operator": "In", "values": ["eu"]}]})
@@ -245,6 +246,62 @@ def test_steps_that_are_left_in_between_are_taken_up_again() -> None:
     assert fleet.put(encoded(a_cluster("c04", {"n": "x"}))) == {"someone"}
 
 
+_PAUSES = 7  # after each of two columns, and each of five evaluations
+BOTH = compile_label_selector(
+    {"matchLabels": {"all": "alike"}, "matchExpressions": [{"key": "n", "operator": "In", "values": ["1", "3"]}]}
+)
+
+
+def a_numbered_cluster(name: str, n: int) -> dict[str, Any]:
+    return a_cluster(name, {"all": "alike", "n": str(n)})
+
+
+@pytest.mark.parametrize("at", range(_PAUSES))
+def test_clusters_may_go_in_any_pause_of_an_evaluation(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masks, "_CELLS", 8)  # rows in parts of four
+    fleet = a_fleet(*(a_numbered_cluster(f"c{number:02d}", number % 5) for number in range(20)))
+    fleet.subscribe("someone", [BOTH], (), lazily=True)
+    for pause, _ in enumerate(fleet.steps("someone")):
+        if pause == at:
+            fleet.remove("c01")
+            fleet.remove("c16")
+    left = [f"c{number:02d}" for number in range(20) if number % 5 in (1, 3) and number not in (1, 16)]
+    assert selected(fleet, BOTH) == left
+
+
+@pytest.mark.parametrize("at", range(_PAUSES))
+def test_a_load_in_any_pause_begins_evaluations_anew(at: int) -> None:
+    clusters = {f"c{number}": a_numbered_cluster(f"c{number}", number) for number in range(5)}
+    fleet = a_fleet(*clusters.values())
+    for key in ("first", "second"):
+        fleet.subscribe(key, [BOTH], (), lazily=True)
+    changed = {f"c{number}": a_numbered_cluster(f"c{number}", number + 1) for number in range(5)}
+    changed |= {f"d{number}": a_numbered_cluster(f"d{number}", number) for number in range(5)}
+    for pause, _ in enumerate(fleet.steps("first")):
+        if pause == at:
+            fleet.put_many(map(encoded, changed.values()))
+            for _ in fleet.steps("second"):
+                pass
+            clusters |= changed
+    assert selected(fleet, BOTH) == _chosen(clusters, BOTH)
+
+
+@pytest.mark.parametrize("at", range(_PAUSES))
+def test_who_was_at_it_when_a_load_came_goes_on_with_what_it_brought(at: int) -> None:
+    clusters = {f"c{number}": a_numbered_cluster(f"c{number}", number) for number in range(5)}
+    fleet = a_fleet(*clusters.values())
+    fleet.subscribe("someone", [BOTH], (), lazily=True)
+    names = [f"{each}{number}" for each in "cd" for number in range(5)]
+    changed = {name: a_numbered_cluster(name, int(name[1]) + 1) for name in names}
+    for pause, _ in enumerate(fleet.steps("someone")):
+        if pause == at:
+            fleet.put_many(map(encoded, changed.values()))
+            clusters |= changed
+    assert selected(fleet, BOTH) == _chosen(clusters, BOTH)
+    assert fleet.put(encoded(a_numbered_cluster("d0", 0))) == {"someone"}
+    assert "d0" not in selected(fleet, BOTH)
+
+
 def test_a_deferred_selector_is_evaluated_when_its_subscriber_is_worked_on() -> None:
     seen: list[str] = []
 
@@ -292,6 +349,24 @@ def test_an_evaluation_that_failed_is_begun_anew_and_never_passes_for_a_finished
     failing.broken = False
     list(fleet.steps("who"))
     assert selected(fleet, failing) == ["a"]
+
+
+@pytest.mark.parametrize("ask", [lambda fleet: fleet.mask(BOTH), lambda fleet: list(fleet.steps("who"))])
+def test_a_column_that_could_not_be_filled_never_passes_for_a_full_one(
+    ask: Callable[[Fleet], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet = a_fleet(*(a_numbered_cluster(f"c{number}", number) for number in range(5)))
+    fleet.subscribe("who", [BOTH], [], lazily=True)
+    with monkeypatch.context() as out_of_memory:
+        out_of_memory.setattr(Column, "fill", _fails)
+        for _ in range(3):
+            with pytest.raises(MemoryError):
+                ask(fleet)
+    assert selected(fleet, BOTH) == ["c1", "c3"]
+
+
+def _fails(*_: object) -> None:
+    raise MemoryError
 
 
 def test_a_selector_that_fails_on_a_changed_object_keeps_nobody_else_from_being_told() -> None:

@@ -16,6 +16,7 @@ import muster
 import muster.cel
 import muster.jq
 import muster.placement
+from tests.builders import a_cluster, a_placement, a_taint
 from tests.hub.rest.asking import asked_hub
 
 HEAVY = ("numpy", "pysat", "starlette", "uvicorn", "aiohttp", "asyncio", "sqlite3", "ssl", "typer", "rich", "yaml")
@@ -161,6 +162,31 @@ def test_what_is_plainly_asked_brings_neither_a_reader_of_command_lines_nor_sche
     call += f"with contextlib.redirect_stdout(io.StringIO()): assert explained({words!r}) == 0\n"
     _, *modules = imported(call, environment)
     assert set(modules) & set(NOT_WHEN_PLAINLY_ASKED) == set()
+
+
+def test_who_explains_one_placement_brings_no_language_for_the_expressions_of_others(
+    compiled: dict[str, str], tmp_path: Path
+) -> None:
+    without = {name: value for name, value in compiled.items() if not name.startswith("MUSTER_")}
+    environment = {**without, "XDG_CONFIG_HOME": str(tmp_path)}
+    expression = {"celSelector": {"celExpressions": ["true"]}}
+    objects = [
+        a_cluster("c"),
+        a_cluster("tainted", taints=[a_taint("gpu")]),
+        a_placement("p"),
+        a_placement("other", predicates=[{"requiredClusterSelector": expression}]),
+    ]
+    file = tmp_path / "fleet.json"
+    file.write_text("\n".join(map(json.dumps, objects)), encoding="utf-8")
+    loaded = {}
+    for name in ("p", "other"):
+        call = "import contextlib, io; from muster.cli.explain.quick import explained\n"
+        words = ["explain", "placement", name, "--fleet", str(file)]
+        call += f"with contextlib.redirect_stdout(io.StringIO()): assert explained({words!r}) == 0\n"
+        loaded[name] = set(imported(call, environment)[1:])
+    language = {"muster.cel", "muster.cel.program", "muster.cel.environments"}
+    assert loaded["p"] & {*language, *NOT_WHEN_PLAINLY_ASKED, "numpy.ma"} == set()
+    assert loaded["other"] >= language
 
 
 NOT_FOR_ASKING = (

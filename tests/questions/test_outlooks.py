@@ -50,6 +50,44 @@ def test_a_cluster_is_told_the_same_as_by_an_explanation_of_each_placement() -> 
     assert {"", "ClusterSets", "Predicate", "Pick"} <= seen
 
 
+def test_before_anything_is_evaluated_a_cluster_is_told_the_same() -> None:
+    leaving = a_cluster("leaving", {"cloud": "Amazon"})
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    predicate = {"celSelector": {"celExpressions": ["managedCluster.metadata.labels.cloud == 'Amazon'"]}}
+    objects = [
+        *fleet_objects(Fleet()),
+        leaving,
+        a_cluster("bare"),
+        a_set("broken", clusterSelector={"selectorType": "Unheard"}),
+        a_binding("broken", "apps"),
+        a_placement("cel", "apps", predicates=[{"requiredClusterSelector": predicate}]),
+        a_placement("of-broken", "apps", clusterSets=["broken"]),
+    ]
+    evaluated = world_of(objects, NOW)
+    for key in evaluated.placements:
+        for _ in evaluated.steps(key):
+            pass
+    expected = Observer(evaluated, lambda: NOW)
+    expected.ready = True
+    for name in evaluated.fleet.names(evaluated.fleet.rows().tolist()):
+        fresh = Observer(world_of(objects, NOW), lambda: NOW)
+        fresh.ready = True
+        assert explained(fresh, name) == explained(expected, name)
+
+
+def test_no_other_cluster_is_evaluated_for_one_that_is_in_no_set() -> None:
+    predicate = {"celSelector": {"celExpressions": ["managedCluster.metadata.name != 'a'"]}}
+    placement = a_placement("p", predicates=[{"requiredClusterSelector": predicate}])
+    clusters = [a_cluster(f"c{number}", {"in": "yes"}) for number in range(50)]
+    world = world_of([a_set("s", {"in": "yes"}), a_binding("s"), a_cluster("a"), *clusters, placement], NOW)
+    observer = Observer(world, lambda: NOW)
+    observer.ready = True
+    assert [each["stage"] for each in explained(observer, "a")["placements"]] == ["ClusterSets"]
+    assert world.plans.tally.evaluations == 0
+    assert [each["selected"] for each in explained(observer, "c1")["placements"]] == [True]
+    assert world.plans.tally.evaluations >= 50
+
+
 def test_nobody_is_scored_for_a_cluster_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     placements = [a_placement(f"p{number}") for number in range(50)]
     tainted = a_cluster("tainted", taints=[a_taint("gpu")])

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from muster.selectors.cel import cel_compiler, typed_view
+from muster.cel.libraries.ocm_sizes import STATIC_COST_LIMIT
+from muster.selectors.cel import CelLimits, cel_compiler, typed_view
 from tests.builders import a_cluster
 
 
@@ -48,3 +49,7 @@ def test_a_cluster_that_has_everything_is_used_as_it_is() -> None:
     taints = [{"key": "k", "value": "v", "effect": "NoSelect"}]
     full = a_cluster("a", {"x": "y"}, {"c": "d"}, taints, conditions=[], version={"kubernetes": "v1.30.0"})
     assert typed_view(full) is full
+
+
+def test_the_usual_limit_of_estimates_is_that_of_the_language() -> None:
+    assert CelLimits().estimate == STATIC_COST_LIMIT

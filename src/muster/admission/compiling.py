@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+import muster.cel.environments
+import muster.cel.program  # noqa: F401 - of a server, the first request need not wait for the language
 from muster.cel import CompileBudget
 from muster.errors import InvalidExpressionError, InvalidObjectError
 from muster.selectors.cel import CelLimits, compile_cel

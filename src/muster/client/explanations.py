@@ -63,8 +63,10 @@ class Explainer:
             report = await self._report(msgspec.structs.replace(asked, limit=1))
             return report.cluster or _placement([report])
         pages = [await self._report(msgspec.structs.replace(asked, limit=MOST_NAMES))]
-        while (token := pages[-1].metadata.continue_) and len(pages) < _MOST_PAGES:
+        named = _named(pages[0])  # of pages after the first one, nothing else is wanted
+        while (token := pages[-1].metadata.continue_) and named < pages[0].selected and len(pages) < _MOST_PAGES:
             pages.append(await self._report(msgspec.structs.replace(asked, limit=MOST_NAMES, continue_=token)))
+            named += _named(pages[-1])
         return _placement(pages)
 
     async def _report(self, asked: PlacementExplanationSpec) -> PlacementReport:
@@ -164,6 +166,11 @@ async def _exists(client: Requests, namespace: str, name: str) -> bool:
 
 def _why(value: JsonMapping) -> Reason:
     return msgspec.convert(value, Reason)
+
+
+def _named(page: PlacementReport) -> int:
+    """How many decided clusters are on a page, those among them that the asker may not get."""
+    return sum(len(each.clusters.clusters) + each.clusters.hidden for each in page.decisions)
 
 
 def _placement(pages: list[PlacementReport]) -> PlacementExplanation:

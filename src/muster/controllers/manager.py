@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+import muster.selectors.cel_reasons  # noqa: F401 - the language is there before the first placement
 from muster.api.config_map import ConfigMap
 from muster.api.crds import KEY as DEFINITIONS
 from muster.api.managed_cluster import GROUP

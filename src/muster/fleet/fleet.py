@@ -87,14 +87,8 @@ class Fleet(ObjectRows):
         there = np.zeros(self._capacity, dtype=np.bool_)
         there[self.rows()] = True
         codes = {path: self.column(path).codes.copy() for path in paths}
-        snapshot = Snapshot(
-            self._names,
-            objects.stored,
-            self.in_order(there),
-            codes,
-            objects.sizes.copy(),
-            objects.plain,
-        )
+        order, sizes = self.in_order(there), objects.sizes.copy()
+        snapshot = Snapshot(self._names, objects.stored, order, codes, sizes, objects.plain)
         self._snapshots.add(snapshot)
         return snapshot
 
@@ -107,11 +101,14 @@ class Fleet(ObjectRows):
     def mask(self, selector: Selector) -> Mask:
         """The verdicts of a selector, evaluated now if it is new, and kept up to date from then on."""
         mask = self._open_mask(selector)
-        if selector in self._unevaluated:
-            for path in selector.reads & self._columns.keys():
-                self.column(path)
-            exhaust(self._unevaluated.pop(selector))
+        exhaust(self._unevaluated.pop(selector, None))
         return mask
+
+    def verdict(self, selector: Selector, row: int) -> Verdict:
+        """On the object in one row; where the mask has still to be evaluated, no other object is looked at."""
+        if selector in self._masks and selector not in self._unevaluated:
+            return Verdict(int(self._masks[selector].verdicts[row]))
+        return _verdict(selector, self._peek(row))
 
     def _open_column(self, path: Path) -> Column:
         column = self._columns.get(path)
@@ -140,8 +137,12 @@ class Fleet(ObjectRows):
         return mask
 
     def _fill_mask(self, mask: Mask) -> Iterator[None]:
-        # A generator of its own, so that the rows are those of the moment at which it starts.
-        yield from self._watched_steps(mask, mask.fill(self.rows(), self._holds_object))
+        yield from self._watched_steps(mask, self._filling(mask))
+
+    def _filling(self, mask: Mask) -> Iterator[None]:
+        for path in mask.selector.reads:  # whoever comes to it may have filled them before a load
+            yield from worked_off(self._unfilled, path)
+        yield from mask.fill(self.rows(), self._holds_object)
 
     def _watched_steps(self, mask: Mask, steps: Iterator[None]) -> Iterator[None]:
         """The steps; before each of them the watcher is told. An evaluation that fails is begun anew the next time:
@@ -205,7 +206,7 @@ class Fleet(ObjectRows):
                 before = Verdict.NO
             else:
                 before = Verdict(int(mask.verdicts[row]))
-            after = Verdict.NO if new is None else _verdict(mask, new)
+            after = Verdict.NO if new is None else _verdict(mask.selector, new)
             if before is not after or mask.selector in self._unevaluated:
                 yield from mask.subscribers
             yield None
@@ -327,8 +328,9 @@ class Fleet(ObjectRows):
         self._start_over()
 
     def _start_over(self) -> None:
-        self._unfilled = {path: self._fill(path, column) for path, column in self._columns.items()}
-        self._unevaluated = {selector: self._fill_mask(mask) for selector, mask in self._masks.items()}
+        # The same maps: whoever is at something of theirs sees that it is begun anew.
+        self._unfilled.update({path: self._fill(path, column) for path, column in self._columns.items()})
+        self._unevaluated.update({selector: self._fill_mask(mask) for selector, mask in self._masks.items()})
 
     def put(self, encoded: bytes) -> frozenset[Hashable]:
         """An object is new or changed. Returns who has to know."""
@@ -438,10 +440,8 @@ class Fleet(ObjectRows):
     def _flips(self, mask: Mask, row: int) -> bool:
         """Evaluate a row again now, or have it evaluated later; whether subscribers have to know."""
         selector = mask.selector
-        if selector in self._unevaluated:
+        if selector in self._unevaluated or selector in self._deferred:
             return self._waits(mask, row)  # whoever is filling the mask comes back to it
-        if selector in self._deferred:
-            return self._waits(mask, row)
         self.watcher(mask)
         try:
             flips = mask.update(row)
@@ -467,11 +467,16 @@ class Fleet(ObjectRows):
         return project(obj, path)
 
     def _fill(self, path: Path, column: Column) -> Iterator[None]:
-        """Fill a column from the stored objects, with a pause after every chunk."""
+        """Fill a column from the stored objects, with a pause after every chunk. If that fails, it is begun anew."""
         values = self._scores_at(path) if path and path[0] == SCORES else self._objects.values(path)
-        for rows, found in values:
-            column.fill(rows, found)
-            yield
+        try:
+            for rows, found in values:
+                column.fill(rows, found)
+                yield
+        except Exception:
+            if self._columns.get(path) is column:
+                self._unfilled[path] = self._fill(path, column)
+            raise
 
     def _scores_at(self, path: Path) -> Iterator[tuple[NDArray[np.intp], list[Hashable]]]:
         for rows in self._objects.chunks(self.rows()):
@@ -485,10 +490,10 @@ class Fleet(ObjectRows):
             mask.grow(self._capacity)
 
 
-def _verdict(mask: Mask, obj: JsonMapping) -> Verdict:
-    """On an object that is in no row. What cannot be evaluated is an error, as in a mask."""
+def _verdict(selector: Selector, obj: JsonMapping) -> Verdict:
+    """On one object. What cannot be evaluated is an error, as in a mask."""
     try:
-        return mask.selector.match(obj).verdict
+        return selector.match(obj).verdict
     except MemoryError:
         raise
     except Exception:

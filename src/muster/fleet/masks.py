@@ -129,6 +129,8 @@ class Mask:
         Where that one does not stand for another (it has changed meanwhile, a budget ended it, the other is larger than
         its verdict goes), that one is looked at by itself, at the end.
         """
+        if self.redo:
+            rows = rows[self._sizes()[rows] > 0]  # some have gone meanwhile, and have no codes
         groups = _grouped(columns, rows)
         by_group = np.zeros(groups.most, dtype=np.int8)
         up_to = np.full(groups.most, ANY_SIZE)

@@ -17,14 +17,13 @@ def exhaust(steps: Iterator[None] | None) -> None:
 
 
 def worked_off(waiting: dict[T, Iterator[None]], what: T) -> Iterator[None]:
-    """Work that waits, until there is none. Others may do it in the pauses, and more of it may come."""
+    """Work that waits, until there is none. Others may do it in the pauses, or begin it anew; more of it may come."""
     while (steps := waiting.get(what)) is not None:
-        yield from _without_ending(steps)
-        if waiting.get(what) is steps:
-            del waiting[what]
-
-
-def _without_ending(steps: Iterator[None]) -> Iterator[None]:
-    """The steps, so that others can go on with them when whoever takes them stops: `yield from` would end them then."""
-    for _ in steps:
-        yield
+        # Not `yield from`, which would end the steps with whoever takes them: others can go on with them then.
+        for _ in steps:
+            yield
+            if waiting.get(what) is not steps:
+                break  # what it found so far counts no more, and must not be written over what others find
+        else:
+            if waiting.get(what) is steps:
+                del waiting[what]

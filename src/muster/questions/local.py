@@ -107,7 +107,7 @@ class ReadFleet(Protocol):
 
 
 class FileFleet:
-    """A fleet of objects that are at hand."""
+    """A fleet of objects that are at hand, and stay as they are."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class FileFleet:
     ) -> None:
         """`clusters` and `scores` beside those among the objects, as JSON: they are many. `shapes` are what is known of
         these clusters."""
-        self.world = world_of(objects, now, clusters, scores, shapes)
+        self.world = world_of(objects, now, clusters, scores, shapes, is_final=True)
         self._now = now
 
     @cached_property
@@ -151,7 +151,7 @@ class LocalAsker:
         self._fleet = fleet
         self._clock = clock
         self._planner = planner
-        self._explaining = QuestionService(fleet.world, clock, LOCAL_SECONDS)
+        self._explaining = QuestionService(fleet.world, clock, LOCAL_SECONDS, is_alone=isinstance(fleet, FileFleet))
         self._explaining.ready = True
 
     async def ask(self, kind: str, spec: msgspec.Struct | JsonMapping) -> Answer:

@@ -90,10 +90,12 @@ def cluster_explained(
     for key in keys[spec.offset : spec.offset + spec.limit]:
         if key not in world.placements:
             continue  # it has gone in a pause
-        yield from world.steps(key)
-        if spec.name not in world.fleet:
-            raise Refusal(_NOT_FOUND, spec.name)
-        told = _told(world, key, spec.name, now)
+        told = _objected(world, key, spec.name, now)
+        if told is None:
+            yield from world.steps(key)
+            if spec.name not in world.fleet:
+                raise Refusal(_NOT_FOUND, spec.name)
+            told = _told(world, key, spec.name, now)
         if told is not None:
             why = redacted(told.why, reader, spec.name)
             found.append(
@@ -136,16 +138,21 @@ class _Told(NamedTuple):
     why: Reason
 
 
-def _told(world: PlacementWorld, key: Key, cluster: str, now: datetime) -> _Told | None:
-    """None when the placement is not scheduled. Of a cluster that does not even fit, nobody else need be scored: one
-    schedule of a large fleet takes longer than a slice."""
-    cycle = world.cycle(key, now)
-    if cycle is None:
+def _objected(world: PlacementWorld, key: Key, cluster: str, now: datetime) -> _Told | None:
+    """Of a cluster that does not even fit, nobody else need be looked at."""
+    with world.notes.evaluating(key):
+        cycle = world.cycle(key, now)
+        against = None if cycle is None else objection_before_scores(cycle, cluster)
+    if against is None:
         return None
-    against = objection_before_scores(cycle, cluster)
-    if against is not None:
-        stage = against.subject.stage or SETS
-        return _Told(False, stage, all_stages().index(stage), against)
+    stage = against.subject.stage or SETS
+    return _Told(False, stage, all_stages().index(stage), against)
+
+
+def _told(world: PlacementWorld, key: Key, cluster: str, now: datetime) -> _Told | None:
+    """None when the placement is not scheduled."""
+    if (objected := _objected(world, key, cluster, now)) is not None:  # it may have changed in a pause
+        return objected
     result = world.decide(key, now)
     if result is None:
         return None

@@ -95,9 +95,12 @@ def world_of(
     clusters: Iterable[bytes] = (),
     scores: Sequence[bytes] = (),
     shapes: Iterable[Shape | None] = (),
+    *,
+    is_final: bool = False,
 ) -> PlacementWorld:
     """The world with these objects in it, and with clusters and scores as JSON, which are many; objects of other kinds
-    are passed over. `shapes` are what is known of the clusters already, from whoever has read them."""
+    are passed over. `shapes` are what is known of the clusters already, from whoever has read them. Where nothing will
+    change, and nobody need be woken, a placement is planned when somebody asks for it."""
     world = PlacementWorld()
     world.advance(now)
     by_kind: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
@@ -111,7 +114,11 @@ def world_of(
     given = [msgspec.json.encode(obj) for obj in by_kind["ManagedCluster"]]
     world.fleet.put_many(chain(given, clusters), chain([None] * len(given), shapes, repeat(None)))
     for obj in by_kind["Placement"]:
-        put(world, obj)
+        if is_final:
+            placement = Stored.of(PLACEMENTS, obj)
+            world.placements[Key(*placement.place)] = placement
+        else:
+            put(world, obj)
     return world
 
 

@@ -44,8 +44,17 @@ _QUICK: Final = 0.02  # and with examples, near misses and single clusters
 class QuestionService:
     """Answers from the live world. `ready` once everything has been seen once: before, answers would be wrong."""
 
-    def __init__(self, world: PlacementWorld, clock: Callable[[], datetime], seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        world: PlacementWorld,
+        clock: Callable[[], datetime],
+        seconds: float = SECONDS,
+        *,
+        is_alone: bool = False,
+    ) -> None:
+        """Alone: nobody else has work in this process."""
         self.ready = False
+        self._is_alone = is_alone
         self._world = world
         self._clock = clock
         self._seconds = seconds
@@ -92,7 +101,7 @@ class QuestionService:
         if (held := self._world.plans.why_held(run.plan, run.visibility)) is not None:
             raise Refusal(_CONFLICT, held.condition(self._world.quarantine.namespace)[2])
         with run:
-            await run.evaluate()
+            await run.evaluate(is_alone=self._is_alone)
             # Reasons are found by evaluating again, in one go: for few clusters, so that mostly it does not matter.
             seconds = run.seconds_per_cluster()
             if seconds > _MOST_PER_CLUSTER:

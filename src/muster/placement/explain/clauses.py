@@ -20,7 +20,6 @@ from muster.placement.explain.explained import ValueCount
 from muster.reasons import Code, Reason, Subject, sentence
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector, compile_cel
-from muster.selectors.cel_reasons import conjuncts, shortened
 from muster.selectors.labels import LabelSelector
 from muster.selectors.match import unwrapped
 from muster.selectors.paths import SCORES
@@ -101,6 +100,8 @@ def _steps(fleet: Fleet, part: Selector, rows: NDArray[np.intp]) -> Iterator[Ste
             for requirement in requirements.requirements:
                 yield Step((_requirement_clause(fleet, selector, requirement, rows),))
         case CelSelector(programs=programs) as selector:
+            from muster.selectors.cel_reasons import conjuncts
+
             texts = [conjuncts(program) for program in programs]
             if sum(map(len, texts)) == 1:
                 yield Step((Clause(_false(programs), fleet.mask(part).verdicts[rows], _one_path(selector)),))
@@ -117,6 +118,8 @@ def _described(selector: Selector) -> str:
 
 def _false(programs: Sequence[Program]) -> Reason:
     """That an expression is false, or several that are not taken apart."""
+    from muster.selectors.cel_reasons import shortened
+
     texts = tuple(shortened(program.text) for program in programs)
     if len(texts) == 1:
         return Reason(Code.EXPRESSION_FALSE, Subject(expression=texts[0]))

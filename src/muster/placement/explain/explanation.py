@@ -32,7 +32,6 @@ from muster.placement.schedule.tolerations import taints_of, tolerance
 from muster.reasons import Code, Reason, Subject
 from muster.selectors import Verdict
 from muster.selectors.cel import CelSelector
-from muster.selectors.cel_reasons import observations
 from muster.selectors.labels import LabelSelector, requirement_fails
 from muster.selectors.match import unwrapped
 from muster.selectors.observation import Observation
@@ -209,6 +208,8 @@ def _expression_check(name: str, selector: CelSelector, cluster: JsonMapping, fi
     subject = Subject(expression=program.text)
     if match:
         return Check(name, passed=True, why=Reason(Code.EXPRESSION_TRUE, subject), field=field)
+    from muster.selectors.cel_reasons import observations
+
     observed = observations(program, {"managedCluster": selector.view(cluster)})
     if match.verdict is Verdict.NO:
         return Check(name, passed=False, why=Reason(Code.EXPRESSION_FALSE, subject), field=field, observed=observed)

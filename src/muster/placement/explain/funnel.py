@@ -188,7 +188,7 @@ def _not_tolerated(cycle: Cycle, rows: NDArray[np.intp]) -> Groups:
     timeless = column.derive(without_times)
     codes = timeless.codes(column.codes[rows]).astype(np.int64) * 2 + cycle.decided.own[rows]
     groups: dict[Reason, list[NDArray[np.intp]]] = {}
-    for code in np.unique(codes).tolist():
+    for code in sorted(set(codes.tolist())):  # what `np.unique` imports for this takes longer
         found = rows[codes == code]
         taints = timeless.values[code // 2]
         one_by_one = isinstance(taints, tuple) and depends_on_time(cycle, taints)

@@ -11,6 +11,7 @@ from muster.placement.schedule.taints import TAINTS
 from muster.placement.schedule.tolerations import taints_of, tolerance
 from muster.reasons import Code, Reason
 from muster.selectors import Verdict
+from muster.selectors.paths import project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,8 +90,7 @@ class TaintFilter:
         return np.greater(candidates, cycle.taint_verdicts.blocked)  # one and not the other
 
     def why_not(self, cycle: Cycle, row: int) -> Reason | None:
-        column = cycle.fleet.column(TAINTS)
-        taints = taints_of(column.values[column.codes[row]])
+        taints = taints_of(project(cycle.fleet.load(row), TAINTS))
         own = bool(cycle.decided.own[row])
         verdict = tolerance(taints, cycle.plan.tolerations, cycle.now, decided=own)
         return None if verdict.blocked_by is None else not_tolerated(verdict.blocked_by)

@@ -116,13 +116,14 @@ def _why_not(result: ScheduleResult, name: str, profile: Profile) -> Reason | No
 
 def objection_before_scores(cycle: Cycle, name: str, profile: Profile = STANDARD) -> Reason | None:
     """Why a cluster is not selected, where that is known without scoring anybody; None where it takes the schedule.
+    Nothing is evaluated for that on other clusters.
 
     A reason without a stage is about cluster sets.
     """
     row = cycle.fleet.row(name)
     if row is None or cycle.plan.fault is not None:
         return None
-    if not cycle.visibility.available(cycle.fleet, cycle.decided.own)[row]:
+    if not cycle.visibility.has(cycle.fleet, row, cycle.decided.own):
         return _why_unavailable(cycle, row).about(cluster=name)
     for stage in profile.filters:
         if reason := objection(stage, cycle, row):

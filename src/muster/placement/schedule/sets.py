@@ -10,6 +10,7 @@ import numpy as np
 from muster.api.managed_cluster_set_binding import ManagedClusterSetBinding
 from muster.api.reading import Reader
 from muster.errors import InvalidObjectError
+from muster.selectors import Verdict
 from muster.selectors.membership import SETS, membership_of
 from muster.values.faults import Fault
 from muster.values.json import JsonMapping
@@ -75,6 +76,14 @@ class Visibility:
             mask &= self.within
         mask &= fleet.present
         return mask
+
+    def has(self, fleet: Fleet, row: int, own: NDArray[np.bool_]) -> bool:
+        """Whether the cluster in a row is available. No other cluster is evaluated for that."""
+        if not fleet.present[row] or (self.within is not None and not self.within[row]):
+            return False
+        if own[row] and self.unknown:
+            return True
+        return any(fleet.verdict(rule, row) is Verdict.YES for _, rule in self.eligible)
 
 
 def rule_of(cluster_set: ManagedClusterSet, before: Rule | None = None, unread: Fault | None = None) -> Rule:

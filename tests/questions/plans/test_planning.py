@@ -95,6 +95,18 @@ def test_a_fork_says_what_a_whole_world_would_and_the_live_one_stays(
     assert told(live) == before
 
 
+def test_a_score_that_goes_takes_its_cluster_along() -> None:
+    scores = a_score("c", {"free": 90})
+    select = {"requiredClusterSelector": {"celSelector": {"celExpressions": [SCORES]}}}
+    objects = [a_set("global"), a_binding("global"), a_cluster("c", **AVAILABLE), scores]
+    live = a_settled_world([*objects, a_placement("p1", predicates=[select])])
+    work = PlanWork(deleted=(scores,))
+
+    (found,) = exhausted(planned(work, EVERYTHING, EVERYTHING, live, ClusterUniverse(live), NOW)).placements
+
+    assert [each.name for each in found.lost.clusters] == ["c"]
+
+
 def test_names_are_cut_and_counts_are_not() -> None:
     objects = [a_set("global"), a_binding("global"), *(a_cluster(f"c{n:03}", **AVAILABLE) for n in range(300))]
     live = a_settled_world(objects)

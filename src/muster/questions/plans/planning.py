@@ -98,6 +98,8 @@ def tried(
     for key in {key for name in changed_scores for key in world.fleet.score_readers(name) if isinstance(key, Key)}:
         yield True
         world.plans.make(key)  # with the scores of this world
+        for _ in world.steps(key):  # who is not evaluated is woken by nothing
+            yield False
     yield from view.look(world, {key.namespace for key in keys if isinstance(key, Key)})
     set_keys = [key for key in keys if isinstance(key, SetKey)]
     hidden = len(world.fleet) - int(view.shown(world.fleet).sum())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import uvloop
 
 from muster.hub.storage import (
     CompactedError,
@@ -22,7 +23,7 @@ from muster.hub.storage import (
 from tests.hub.storage.stories import BY_HAND, FORGETFUL, PODS, delete, files, key, names, put, record, story, tombstone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from pathlib import Path
 
     from muster.hub.storage import Change, Record, StoreSettings
@@ -374,17 +375,22 @@ async def test_writes_that_may_gather_wait_for_each_other_and_a_single_one_for_n
         assert batches.names == [["a"], ["b", "c"], ["d"]]
 
 
-@story
-async def test_a_write_that_does_not_wait_takes_along_what_has_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with asyncio.timeout(10), Store.open(None) as store:
-        batches = HandedOver(store, monkeypatch)
-        await store.commit([put("a")], gathers=60)
-        waiting = asyncio.create_task(store.commit([put("b")], gathers=60))
-        await asyncio.sleep(0)
-        assert names(store) == ["a"]
-        assert await store.commit([put("c")]) == [record("c", 4)]
-        assert await waiting == [record("b", 3)]
-        assert batches.names == [["a"], ["b", "c"]]
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def test_a_write_that_does_not_wait_takes_along_what_has_gathered(
+    monkeypatch: pytest.MonkeyPatch, run: Callable[[Coroutine[Any, Any, None]], None]
+) -> None:
+    async def write() -> None:
+        async with asyncio.timeout(10), Store.open(None) as store:
+            batches = HandedOver(store, monkeypatch)
+            await store.commit([put("a")], gathers=60)
+            waiting = asyncio.create_task(store.commit([put("b")], gathers=60))
+            await asyncio.sleep(0)
+            assert names(store) == ["a"]
+            assert await store.commit([put("c")]) == [record("c", 4)]
+            assert await waiting == [record("b", 3)]
+            assert batches.names == [["a"], ["b", "c"]]
+
+    run(write())
 
 
 @story

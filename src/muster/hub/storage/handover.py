@@ -6,12 +6,12 @@ that can wait go less often still. Called by `store`.
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from muster.hub.storage.errors import StorageUnavailableError
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Sequence
 
     from muster.hub.storage.plan import Commit
@@ -24,6 +24,7 @@ class Handover:
         self._submit = submit
         self._waiting: list[Commit] = []
         self._due: asyncio.Handle | None = None  # what will take them there
+        self._is_soon = False  # whether it will in the loop's next turn; its class does not say so on every loop
         self._last = 0.0  # when that happened last, on the loop's clock
 
     def add(self, commit: Commit, loop: asyncio.AbstractEventLoop, gathers: float = 0.0) -> None:
@@ -31,15 +32,16 @@ class Handover:
         if self._waiting and self._waiting[-1].loop is not loop:
             self._due = None  # of a loop that has ended: nothing is due any more
         self._waiting.append(commit)
-        if gathers and self._due is not None:
+        if self._due is not None and (gathers or self._is_soon):
             return
-        earliest, now = self._last + gathers, loop.time()
-        if gathers and now < earliest <= now + gathers:  # otherwise that was on the clock of another loop
-            self._due = loop.call_at(earliest, self.take_all)
-        elif self._due is None or isinstance(self._due, asyncio.TimerHandle):
-            if self._due is not None:
-                self._due.cancel()
-            self._due = loop.call_soon(self.take_all)
+        if gathers:
+            earliest, now = self._last + gathers, loop.time()
+            if now < earliest <= now + gathers:  # otherwise that was on the clock of another loop
+                self._due, self._is_soon = loop.call_at(earliest, self.take_all), False
+                return
+        if self._due is not None:
+            self._due.cancel()
+        self._due, self._is_soon = loop.call_soon(self.take_all), True
 
     def take_all(self) -> None:
         """Take to the writer what there is."""

@@ -54,6 +54,31 @@ OBJECTS: list[dict[str, Any]] = [
         "status": {"conditions": [{"type": "Approved", "status": "True", "lastUpdateTime": "2026-01-02T03:04:05Z"}]},
     },
     {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "spec": {
+            "versions": [
+                {
+                    "name": "v1",
+                    "schema": {
+                        "openAPIV3Schema": {
+                            "properties": {
+                                "a": {"additionalProperties": {"type": "string"}, "maximum": 1.5, "minimum": -2},
+                                "b": {
+                                    "additionalProperties": False,
+                                    "additionalItems": True,
+                                    "items": {"type": "string", "default": "x"},
+                                },
+                                "c": {"items": [{"type": "string"}, {"enum": ["a", 1, None]}]},
+                                "d": {"dependencies": {"a": ["b", "c"], "b": {"type": "string"}}},
+                            }
+                        }
+                    },
+                }
+            ]
+        },
+    },
+    {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "Role",
         "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}],
@@ -72,6 +97,22 @@ def read(content: bytes) -> dict[str, Any]:
 def test_an_object_comes_back_as_it_was(obj: dict[str, Any]) -> None:
     whole = {**obj, "metadata": METADATA}
     assert read(encoded(msgspec.json.encode(whole))) == whole
+
+
+@pytest.mark.parametrize(
+    ("written", "read_back"),
+    [
+        ("2026-11-01T10:00:00.123456+01:00", "2026-11-01T09:00:00.123456Z"),
+        ("2026-11-01T10:00:00,123456Z", "2026-11-01T10:00:00.123456Z"),
+        ("2026-12-31T23:59:60.000000Z", "2027-01-01T00:00:00.000000Z"),
+        ("2026-11-02T00:00:00.000000+24:00", "2026-11-01T00:00:00.000000Z"),
+        ("0000-01-01T00:00:00.000000Z", "0001-01-01T00:00:00.000000Z"),
+    ],
+)
+def test_every_time_that_may_be_stored_has_a_moment(written: str, read_back: str) -> None:
+    """One lease that could not be sent would be the end of every list and watch that it is in."""
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": {"renewTime": written}}
+    assert read(encoded(msgspec.json.encode(lease)))["spec"] == {"renewTime": read_back}
 
 
 def test_a_list_carries_its_revision_and_its_items() -> None:

@@ -62,6 +62,7 @@ class Field:
     mapping: bool = False
     pointer: bool = False
     shown: Callable[[Json], Json] | None = None  # how a message that stands for one of several things looks in JSON
+    told: Callable[[Json], Json] | None = None  # and the way back
 
 
 class Message(dict[int, Field]):
@@ -304,6 +305,11 @@ def length_delimited(number: int, content: bytes) -> bytes:
 def varint_field(number: int, value: int) -> bytes:
     """A field that is a number or a truth value."""
     return _encode_varint(number << 3) + _encode_varint(value)
+
+
+def double_field(number: int, value: float) -> bytes:
+    """A field that is a number with a fraction."""
+    return _encode_varint(number << 3 | 1) + struct.pack("<d", value)
 
 
 def _encode_varint(value: int) -> bytes:

@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from muster.api.metadata import metadata_of
-from muster.hub.rest.protobuf import MAGIC, Field, Message, Scalar, encode_status, length_delimited, varint_field
+from muster.hub.rest.protobuf import (
+    MAGIC,
+    Field,
+    Message,
+    Scalar,
+    double_field,
+    encode_status,
+    length_delimited,
+    varint_field,
+)
 from muster.hub.rest.protobuf_kinds import KINDS, METADATA
 from muster.values.json import Json, JsonMapping, JsonObject
+from muster.values.times import Fault, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,6 +119,8 @@ def _entry(field: Field, key: str, value: Json) -> bytes:
 
 
 def _single(number: int, field: Field, value: Json) -> bytes:
+    if field.told is not None:
+        value = field.told(value)
     if isinstance(field.type, Message):
         return length_delimited(number, _fields(value or {}, field.type))
     match field.type:
@@ -116,6 +128,8 @@ def _single(number: int, field: Field, value: Json) -> bytes:
             return varint_field(number, int(value or 0) & ((1 << 64) - 1))
         case Scalar.BOOLEAN:
             return varint_field(number, int(bool(value)))
+        case Scalar.DOUBLE:
+            return double_field(number, float(value or 0))
         case Scalar.BYTES:
             return length_delimited(number, base64.b64decode(value or ""))
         case Scalar.TIME | Scalar.MICRO_TIME:
@@ -130,8 +144,9 @@ def _single(number: int, field: Field, value: Json) -> bytes:
 
 def _moment(value: Json) -> bytes:
     """Seconds and nanoseconds since 1970; nothing for a time that is none."""
-    if not value:
+    moment = parse_time(value)
+    if isinstance(moment, Fault):
         return b""
-    since = datetime.fromisoformat(str(value)) - _EPOCH
+    since = moment - _EPOCH
     seconds = since.days * 86400 + since.seconds
     return varint_field(1, seconds & ((1 << 64) - 1)) + varint_field(2, since.microseconds * 1000)

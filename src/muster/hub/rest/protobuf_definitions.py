@@ -20,6 +20,18 @@ def _or_texts(value: JsonObject) -> Json:
     return value["property"] if "property" in value else value.get("schema", {})
 
 
+def _from_list(value: Json) -> JsonObject:
+    return {"several": value} if isinstance(value, list) else {"schema": value}
+
+
+def _from_flag(value: Json) -> JsonObject:
+    return {"allows": value} if isinstance(value, bool) else {"allows": True, "schema": value}
+
+
+def _from_texts(value: Json) -> JsonObject:
+    return {"property": value} if isinstance(value, list) else {"schema": value}
+
+
 _SCHEMA = Message()
 _ONE_OR_LIST = Message({1: Field("schema", _SCHEMA, pointer=True), 2: Field("several", _SCHEMA, repeated=True)})
 _ONE_OR_FLAG = Message({1: Field("allows", _B), 2: Field("schema", _SCHEMA, pointer=True)})
@@ -59,16 +71,16 @@ _SCHEMA.update(
         21: Field("maxProperties", _I, pointer=True),
         22: Field("minProperties", _I, pointer=True),
         23: Field("required", _S, repeated=True),
-        24: Field("items", _ONE_OR_LIST, pointer=True, shown=_or_list),
+        24: Field("items", _ONE_OR_LIST, pointer=True, shown=_or_list, told=_from_list),
         25: Field("allOf", _SCHEMA, repeated=True),
         26: Field("oneOf", _SCHEMA, repeated=True),
         27: Field("anyOf", _SCHEMA, repeated=True),
         28: Field("not", _SCHEMA, pointer=True),
         29: Field("properties", _SCHEMA, mapping=True),
-        30: Field("additionalProperties", _ONE_OR_FLAG, pointer=True, shown=_or_flag),
+        30: Field("additionalProperties", _ONE_OR_FLAG, pointer=True, shown=_or_flag, told=_from_flag),
         31: Field("patternProperties", _SCHEMA, mapping=True),
-        32: Field("dependencies", _ONE_OR_TEXTS, mapping=True, shown=_or_texts),
-        33: Field("additionalItems", _ONE_OR_FLAG, pointer=True, shown=_or_flag),
+        32: Field("dependencies", _ONE_OR_TEXTS, mapping=True, shown=_or_texts, told=_from_texts),
+        33: Field("additionalItems", _ONE_OR_FLAG, pointer=True, shown=_or_flag, told=_from_flag),
         34: Field("definitions", _SCHEMA, mapping=True),
         35: Field("externalDocs", Message({1: Field("description", _S), 2: Field("url", _S)}), pointer=True),
         36: Field("example", _J, pointer=True),

@@ -168,6 +168,12 @@ def test_where_two_members_could_be_meant_the_lease_is_encoded_anew(annotations:
     assert _spliced({**STORED, "metadata": {**STORED["metadata"], "annotations": annotations}}) is None
 
 
+def test_where_it_was_never_said_when_the_owner_wrote_the_lease_is_encoded_anew() -> None:
+    owner = {name: value for name, value in OWNER.items() if name != "time"}
+    metadata = {**STORED["metadata"], "managedFields": [owner], "annotations": {"time": "None"}}
+    assert _spliced({**STORED, "metadata": metadata}) is None
+
+
 def test_bytes_of_another_revision_are_not_used() -> None:
     assert _spliced(revision=70) is None
 
@@ -283,6 +289,21 @@ async def test_what_names_a_field_twice_goes_the_long_way(shortcut: Shortcut) ->
         assert answer.warnings == ('duplicate field "spec.holderIdentity"',)
         assert (await complaint(hub.api.update(ADMIN, hub.target_of(held), JsonBody(b"{"), options)))[0] == 400
         assert shortcut.taken == 0
+
+
+@story
+async def test_a_lease_whose_owner_has_no_time_gets_one(shortcut: Shortcut) -> None:
+    async with a_hub() as hub:
+        held = await hub.create({**LEASE, "metadata": {"name": "a", "annotations": {"time": "None"}}})
+        owner = {**held["metadata"]["managedFields"][0], "fieldsV1": {"f:spec": {"f:renewTime": {}}}}
+        del owner["time"]
+        held["metadata"]["managedFields"] = [owner]
+        held = await hub.update(held)
+        assert held["metadata"]["managedFields"] == [owner]
+        renewed = await hub.update(at("2026-11-01T00:00:01.000000Z", held))
+        assert shortcut.taken == 1
+        assert renewed["metadata"]["annotations"] == {"time": "None"}
+        assert renewed["metadata"]["managedFields"][0]["time"] == "2026-01-02T03:04:05Z"
 
 
 class Labels:

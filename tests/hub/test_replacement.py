@@ -147,6 +147,16 @@ async def test_managed_fields_survive_clients_that_do_not_know_them_and_can_be_r
 
 
 @story
+async def test_owners_may_say_that_they_have_no_time() -> None:
+    async with a_hub() as hub:
+        obj = await hub.create(cluster(), manager="m1")
+        entry = {**obj["metadata"]["managedFields"][0], "time": None}
+        relabelled = obj | {"metadata": {**obj["metadata"], "labels": {"a": "1"}, "managedFields": [entry]}}
+        updated = await hub.update(relabelled, manager="m2")
+        assert [each.get("time") for each in updated["metadata"]["managedFields"]] == [None, "2026-01-02T03:04:05Z"]
+
+
+@story
 async def test_more_than_ten_updaters_are_remembered_as_the_newest_and_the_ancient() -> None:
     async with a_hub() as hub:
         await hub.create(cluster(), manager="m0")

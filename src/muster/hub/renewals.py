@@ -47,7 +47,7 @@ def respliced(value: bytes, revision: int, old: JsonObject, new: JsonObject) -> 
         if then == now:
             continue
         sought = f'"{name}":"{then}"'.encode()
-        if tail.count(sought) != 1:
+        if then is None or tail.count(sought) != 1:
             return None
         tail = tail.replace(sought, f'"{name}":"{now}"'.encode())
     return head + b'"metadata":{"resourceVersion":"', b'"' + tail

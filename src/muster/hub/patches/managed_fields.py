@@ -115,7 +115,7 @@ def stored(entries: list[JsonObject] | None) -> Managers:
             raw["operation"],
             raw.get("apiVersion", ""),
             raw.get("fieldsV1", {}),
-            raw.get("time", ""),
+            raw.get("time") or "",  # clients may say null
             raw.get("subresource", ""),
         )
         managers[entry.id] = entry

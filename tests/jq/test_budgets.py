@@ -124,6 +124,7 @@ def test_every_runaway_ends_within_a_second_and_100_mb() -> None:
         ("last(range(100000))", "steps"),
         ("[range(100000)]", "cells"),
         ("def f: 1 + f; f", "depth"),
+        ("def f(g): f(g | g); f(.)", "cells"),
         ("[recurse(. // 1)]", "depth"),
         ('"x" * 1000000', "cells"),
         (".[100000] = 1", "cells"),

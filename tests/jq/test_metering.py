@@ -68,7 +68,6 @@ BOUNDED = {
     "values/numbers.parse_integer": "40,000 digits at most, charged by to_number and read_json",
     "values/numbers.parse_number": "as above",
     "running/reference.Evaluator._call": "parameters of the query, each charged as a step",
-    "running/reference.Evaluator._with_arguments": "parameters of the query",
     "values/regexes._tester": "a plain pattern; `test` charges the text",
     "values/regexes.plain_pattern": "a pattern: of the query itself, or one that compile_regex charges",
     "values/regexes._in_gos_words": "a dozen sentences",

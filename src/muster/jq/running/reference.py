@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from muster.jq.budgets import OBJECT_CELLS
 from muster.jq.resolving import resolved as r
 from muster.jq.running.binding import Binding
 from muster.jq.running.control_flow import ControlFlow
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
     from muster.jq.running.single_output import Env
     from muster.jq.values.value import Value
+
+
+_CLOSURE_CELLS = 2 * OBJECT_CELLS
+"""What an argument of a call costs, beside two cells for each slot of the environment that it keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,9 @@ class Evaluator(ControlFlow, Binding, Making, Updating):
     def _with_arguments(self, node: r.CallFunction, env: Env) -> Env:
         if not node.args:
             return env
+        # An argument keeps where it was written; in `def f(g): f(g | g)` those that it was made of, too, without end.
+        made = sum(type(argument) is not r.CallParameter for argument in node.args)
+        self.meter.grow(made * (_CLOSURE_CELLS + 2 * len(env)))
         bound = dict(env)
         for parameter, argument in zip(node.function.parameters, node.args, strict=True):
             forwarded = type(argument) is r.CallParameter

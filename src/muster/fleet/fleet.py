@@ -467,13 +467,13 @@ class Fleet(ObjectRows):
         return project(obj, path)
 
     def _fill(self, path: Path, column: Column) -> Iterator[None]:
-        """Fill a column from the stored objects, with a pause after every chunk. If that fails, it is begun anew."""
+        """Fill a column from the stored objects, with a pause after every chunk."""
         values = self._scores_at(path) if path and path[0] == SCORES else self._objects.values(path)
         try:
             for rows, found in values:
                 column.fill(rows, found)
                 yield
-        except Exception:
+        except Exception:  # whatever it is, and it goes on: what is filled in part must not pass for a full column
             if self._columns.get(path) is column:
                 self._unfilled[path] = self._fill(path, column)
             raise

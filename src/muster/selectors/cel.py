@@ -41,7 +41,7 @@ class CelLimits:
     """What an expression may cost: at worst by estimate, when it runs, and all of a selector's on one cluster."""
 
     estimate: int = limit(
-        10_000_000,  # STATIC_COST_LIMIT
+        10_000_000,  # the language's STATIC_COST_LIMIT; a test compares them
         "cel estimated cost",
         "What an expression of a placement may cost at worst, by CEL's estimate.",
         "the placement is misconfigured; refused where placements are",

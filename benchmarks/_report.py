@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 RUNS = 3
 
@@ -24,12 +24,17 @@ def measured(values: Sequence[float]) -> str:
 
     >>> measured([3.0, 1.0, 2.0])
     '2.0 (1.0 to 3.0)'
+    >>> measured([3, 1, 2])
+    '2 (1 to 3)'
     """
     if not values:
         return "–"
     middle = statistics.median(values)
-    places = 0 if middle >= 100 else 1 if middle >= 10 or middle == int(middle) else 2 if middle >= 0.1 else 3
-    return f"{middle:.{places}f} ({min(values):.{places}f} to {max(values):.{places}f})"
+    is_count = all(isinstance(value, int) for value in values)
+    places = (
+        0 if is_count or middle >= 100 else 1 if middle >= 10 or middle == int(middle) else 2 if middle >= 0.1 else 3
+    )
+    return f"{middle:,.{places}f} ({min(values):,.{places}f} to {max(values):,.{places}f})"
 
 
 def judged(values: Sequence[float], *, most: float | None = None, least: float | None = None) -> str:
@@ -48,6 +53,30 @@ def row(*cells: str) -> None:
 def header(*cells: str) -> None:
     row(*cells)
     print("|" + "---|" * len(cells), flush=True)
+
+
+def figures(runs: Sequence[Mapping[str, float]], goals: Mapping[str, float]) -> None:
+    """A row for each figure of the runs. A goal is the most that it may be."""
+    header("median of three runs (spread)", "measured", "goal")
+    for name in runs[0]:
+        goal = goals.get(name)
+        row(name, judged([run[name] for run in runs], most=goal), "" if goal is None else f"{goal:,g}")
+
+
+def matrix(runs: Sequence[Mapping[str, Mapping[str, float]]], goals: Mapping[str, float], corner: str = "") -> None:
+    """A row for each case of the runs, a column for each of its figures. A goal is the most that a column may be."""
+    columns = list(next(iter(runs[0].values())))
+    header(corner, *columns)
+    for case in runs[0]:
+        row(case, *(judged([run[case][column] for run in runs], most=goals.get(column)) for column in columns))
+    if goals:
+        row("goal", *(f"{goals[column]:,g}" if column in goals else "" for column in columns))
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that `share` of all values do not exceed."""
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(len(ranked) * share))]
 
 
 def times(theirs: Sequence[float], ours: Sequence[float]) -> list[float]:

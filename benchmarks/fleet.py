@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchmarks._plot import log_plot
+from benchmarks._processes import resident
 from benchmarks._report import RUNS, header, heading, judged, measured, row
 from muster.demo.clusters import a_cluster
 from muster.fleet import Fleet
@@ -230,7 +231,7 @@ def a_million(size: int) -> None:
         masks.append(timed(partial(fleet.mask, next(iter(edited.selectors))))[0])
         text = OTHER_REGEX.replace("29", f"1{run}")
         whole.append(timed(partial(scheduled, fleet, a_placement("p", text), nothing))[0])
-    peak, at_end = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, _resident()
+    peak, at_end = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, resident() // 1024
     whole_object = timed(partial(fleet.column, key_path("status", "capacity", "cpu")))[0] / 1000
     beating = [_beats(fleet, run) for run in range(RUNS)]
     gc.enable()
@@ -257,12 +258,6 @@ def _beats(fleet: Fleet, run: int) -> float:
     old, new = b'"lastTransitionTime":"', f'"lastTransitionTime":"{run}'.encode()
     beats = [encoded.replace(old, new) for encoded in fleet.encoded(rows)]
     return timed(lambda: [fleet.put(beat) for beat in beats])[0] / len(beats)
-
-
-def _resident() -> int:
-    """Kilobytes that the process holds now."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * resource.getpagesize() // 1024
 
 
 def _any_value(key: str) -> str:

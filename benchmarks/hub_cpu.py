@@ -25,6 +25,7 @@ import msgspec
 import uvloop
 
 from benchmarks._load import Connection, Server, prepared, pumped
+from benchmarks._processes import cpu_of
 from muster.demo.clusters import a_cluster
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _CONNECTIONS = 16
 _SECONDS = 3.0
 _ROUNDS = 3
 _WATCHERS, _WRITES_PER_SECOND, _WATCHED_SECONDS = 200, 50.0, 4.0
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -52,8 +52,7 @@ class Hub:
 
     def cpu(self) -> float:
         """Seconds of CPU that its process has used."""
-        parts = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(parts[11]) + int(parts[12])) / _TICKS
+        return cpu_of(self.pid)
 
 
 @contextmanager

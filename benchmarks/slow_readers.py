@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks._load import Connection, Server
+from benchmarks._processes import resident
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,11 +77,6 @@ async def fill(server: Server) -> None:
     await asyncio.gather(*map(part, range(len(connections))))
 
 
-def resident(process: int) -> float:
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
 def unread(server: Server, query: str, headers: str) -> socket.socket:
     """A request whose answer nobody reads."""
     raw = socket.socket()
@@ -111,7 +107,7 @@ def main() -> None:
         count, query, headers = FORMS[form]
         with served() as (server, process):
             asyncio.run(fill(server))
-            before = resident(process)
+            before = resident(process) / 1e6
             most = before
 
             clients: list[socket.socket] = []
@@ -123,7 +119,7 @@ def main() -> None:
                     *(asyncio.to_thread(unread, server, query, headers) for _ in range(count))  # noqa: B023
                 )
                 while not waiting.done() or not asking.done():
-                    most = max(most, resident(process))
+                    most = max(most, resident(process) / 1e6)
                     await asyncio.sleep(0.02)
                 clients.extend(await asking)  # noqa: B023
                 return await waiting

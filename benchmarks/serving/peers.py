@@ -22,10 +22,11 @@ from tests.kubernetes.calling import Caller
 from tests.kubernetes.installing import apply_all, crds, eventually
 from tests.kubernetes.server import running
 
+from benchmarks._processes import cpu_of, resident
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
 OURS: Final = "muster"
 CLUSTERS: Final = "/apis/cluster.open-cluster-management.io/v1/managedclusters"
 
@@ -42,27 +43,17 @@ class Peer:
 
     def cpu(self) -> float:
         """Seconds of CPU that its processes have used, with what they have started."""
-        return sum(map(_cpu, self.processes))
+        return cpu_of(*self.processes)
 
     def megabytes(self) -> float:
         """What its processes hold in memory now."""
-        return sum(map(_megabytes, self.processes))
+        return sum(map(resident, self.processes)) / 2**20
 
 
 def family(pid: int) -> tuple[int, ...]:
     """A process and those that it has started."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return (pid, *(each for child in children for each in family(int(child))))
-
-
-def _cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def _megabytes(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
 
 
 @contextmanager

@@ -1,7 +1,9 @@
 """How fast the store is: durable commits, scans, delivery to watchers, start-up, pauses by compaction.
 
 Run with `python -m benchmarks.storage [--objects N] [--directory DIR]`. Everything goes through `Store` on one
-event loop, as in the hub. The directory decides which disk is measured; the default is the current one.
+event loop, as in the hub, and is timed by the clock, for somebody waits for it; each run has new databases. SQLite
+alone, as durable as ours, is the peer for one committer. The directory decides which disk is measured; the default is
+the current one.
 """
 
 from __future__ import annotations
@@ -10,20 +12,33 @@ import argparse
 import asyncio
 import gc
 import json
-import multiprocessing
-import os
+import shutil
+import sqlite3
 import tempfile
 import time
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from benchmarks._processes import afresh, resident
+from benchmarks._report import RUNS, figures, heading, matrix, percentile
 from muster.hub.storage import Delete, Key, Put, Store, StoreSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
 CLUSTERS = "managedclusters.cluster.open-cluster-management.io"
+COMMITTERS = (1, 16, 64)
+SECONDS = 2.0
+SCANNED = 10_000
+RATE, WRITES = 100, 500
+LONGEST = "the longest of them, ms"
+GOALS = {
+    LONGEST: 50,
+    "events that 100 watchers did not get in time": 0,
+    "events that 1,000 watchers did not get in time": 0,
+}
 _Result = TypeVar("_Result")
 
 
@@ -40,37 +55,20 @@ def create(name: str, namespace: str = "", resource: str = CLUSTERS) -> Put:
     return Put(Key(resource, namespace, name), *cluster_value(name), expected=0)
 
 
-def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a Markdown table."""
-    print(f"\n### {title}\n")
-    print("| " + " | ".join(header) + " |")
-    print("|" + "---|" * len(header))
-    for row in rows:
-        print("| " + " | ".join(f"{cell:,.1f}" if isinstance(cell, float) else str(cell) for cell in row) + " |")
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value that `share` of all values do not exceed."""
-    ranked = sorted(values)
-    return ranked[min(len(ranked) - 1, int(len(ranked) * share))]
-
-
-def memory_mb() -> float:
-    """The resident memory of this process."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
 async def with_store(path: Path, work: Callable[[Store], Awaitable[_Result]]) -> _Result:
     """Open a store, work with it, close it."""
     async with Store.open(path) as store:
         return await work(store)
 
 
-async def commits(store: Store, committers: int, seconds: float) -> tuple[float, float, float]:
-    """Creates per second, and the median and 99th percentile of a create in milliseconds."""
+def shares(latencies: list[float]) -> dict[str, float]:
+    return {"p50 ms": percentile(latencies, 0.5), "p99 ms": percentile(latencies, 0.99)}
+
+
+async def commits(store: Store, committers: int) -> dict[str, float]:
+    """Durable creates by so many at once."""
     latencies: list[float] = []
-    end = time.perf_counter() + seconds
+    end = time.perf_counter() + SECONDS
 
     async def committer(number: int) -> None:
         index = 0
@@ -82,54 +80,63 @@ async def commits(store: Store, committers: int, seconds: float) -> tuple[float,
             index += 1
 
     await asyncio.gather(*(committer(number) for number in range(committers)))
-    return len(latencies) / seconds, percentile(latencies, 0.5), percentile(latencies, 0.99)
+    return {"creates/s": len(latencies) / SECONDS} | shares(latencies)
 
 
-def measure_commits(directory: Path) -> None:
-    """Durable creates with 1, 16 and 64 committers."""
-    rows: list[Sequence[object]] = []
-    for committers in (1, 16, 64):
-        work = lambda store, count=committers: commits(store, count, 3.0)  # noqa: E731 - binds the number
-        rows.append((committers, *asyncio.run(with_store(directory / f"commits-{committers}.db", work))))
-    table("Durable creates of 3 KB objects", ("committers", "creates/s", "p50 ms", "p99 ms"), rows)
+def sqlite_alone(path: Path) -> dict[str, float]:
+    """The same objects in a table of SQLite, each in a transaction of its own."""
+    latencies: list[float] = []
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute("CREATE TABLE objects (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID")
+    end = time.perf_counter() + SECONDS
+    while time.perf_counter() < end:
+        name = f"c-{len(latencies)}"
+        value = b"".join(cluster_value(name))
+        started = time.perf_counter()
+        database.execute("INSERT INTO objects VALUES (?, ?)", (name, value))
+        latencies.append((time.perf_counter() - started) * 1e3)
+    database.close()
+    return {"creates/s": len(latencies) / SECONDS} | shares(latencies)
 
 
-async def scans(store: Store) -> Sequence[Sequence[object]]:
+def creates(directory: Path) -> dict[str, dict[str, float]]:
+    found = {"SQLite alone, 1 committer": sqlite_alone(directory / "sqlite.db")}
+    for count in COMMITTERS:
+        store = directory / f"commits-{count}.db"
+        found[f"{count} committers" if count > 1 else "1 committer"] = asyncio.run(
+            with_store(store, partial(commits, committers=count))
+        )
+    return found
+
+
+async def scans(store: Store) -> dict[str, float]:
     """Reading 10,000 objects now and at an earlier revision."""
-    for start in range(0, 10_000, 500):
-        await store.commit([create(f"c{number:05d}") for number in range(start, start + 500)])
+    await fill(store, SCANNED)
     then = store.revision
-    for start in range(0, 2_000, 500):
-        puts = [create(f"c{number:05d}") for number in range(start, start + 500)]
-        await store.commit([Put(put.key, put.head, put.tail, None) for put in puts])
-
+    await update(store, 2_000)
     started = time.perf_counter()
     size = sum(len(record.value) for record in store.scan(CLUSTERS))
     now = (time.perf_counter() - started) * 1e3
-    started = time.perf_counter()
-    past = await store.scan_at(CLUSTERS, None, then)
-    in_memory = (time.perf_counter() - started) * 1e3
-    assert (len(past), size > 0) == (10_000, True)
-    return (("now", now), ("2,000 changes ago, from memory", in_memory))
+    assert size > 0
+    return {f"scan of {SCANNED:,}, ms": now, "2,000 changes ago, from memory, ms": await _scan_at(store, then)}
 
 
-async def scans_from_log(store: Store) -> Sequence[Sequence[object]]:
+async def scans_from_log(store: Store) -> dict[str, float]:
     """The same, when the history is only on disk."""
+    return {"2,000 changes ago, from the log, ms": await _scan_at(store, store.revision - 2_000)}
+
+
+async def _scan_at(store: Store, revision: int) -> float:
     started = time.perf_counter()
-    past = await store.scan_at(CLUSTERS, None, store.revision - 2_000)
-    assert len(past) == 10_000
-    return (("2,000 changes ago, from the log", (time.perf_counter() - started) * 1e3),)
+    past = await store.scan_at(CLUSTERS, None, revision)
+    assert len(past) == SCANNED
+    return (time.perf_counter() - started) * 1e3
 
 
-def measure_scans(directory: Path) -> None:
-    """Scan of 10,000 objects of 3 KB."""
-    path = directory / "scans.db"
-    rows = [*asyncio.run(with_store(path, scans)), *asyncio.run(with_store(path, scans_from_log))]
-    table("Scan of 10,000 objects", ("state", "ms"), rows)
-
-
-async def delivery(store: Store, watchers: int, rate: int, seconds: float) -> tuple[int, float, float]:
-    """Events delivered, and the time from the call of commit until each watcher has its event."""
+async def delivery(store: Store, watchers: int) -> dict[str, float]:
+    """From the call of commit until each watcher has its event."""
     started: dict[str, float] = {}
     latencies: list[float] = []
 
@@ -142,8 +149,8 @@ async def delivery(store: Store, watchers: int, rate: int, seconds: float) -> tu
     await asyncio.sleep(0.1)
     begin = time.perf_counter()
     writes = []
-    for number in range(int(rate * seconds)):
-        await asyncio.sleep(max(0.0, begin + number / rate - time.perf_counter()))
+    for number in range(WRITES):
+        await asyncio.sleep(max(0.0, begin + number / RATE - time.perf_counter()))
         change = create(f"w{watchers}-{number}")
         started[change.key.name] = time.perf_counter()
         writes.append(asyncio.create_task(store.commit([change])))
@@ -152,16 +159,10 @@ async def delivery(store: Store, watchers: int, rate: int, seconds: float) -> tu
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return len(latencies), percentile(latencies, 0.5), percentile(latencies, 0.99)
-
-
-def measure_delivery(directory: Path) -> None:
-    """From commit to 100 and 1,000 watchers at 100 writes a second."""
-    rows: list[Sequence[object]] = []
-    for watchers in (100, 1000):
-        work = lambda store, count=watchers: delivery(store, count, 100, 5.0)  # noqa: E731 - binds the number
-        rows.append((watchers, *asyncio.run(with_store(directory / f"delivery-{watchers}.db", work))))
-    table("Delivery at 100 writes/s, commit included", ("watchers", "events", "p50 ms", "p99 ms"), rows)
+    told = f"commit at {RATE} writes/s to {watchers:,} watchers"
+    return {f"{told}, {name}": value for name, value in shares(latencies).items()} | {
+        f"events that {watchers:,} watchers did not get in time": watchers * WRITES - len(latencies)
+    }
 
 
 async def fill(store: Store, objects: int) -> None:
@@ -170,42 +171,30 @@ async def fill(store: Store, objects: int) -> None:
         await store.commit([create(f"cluster-{number:06d}") for number in range(start, min(start + 500, objects))])
 
 
-def load(path: Path, queue: multiprocessing.SimpleQueue[tuple[float, float, float]]) -> None:
-    """In a process of its own: open the database and tell seconds, memory before and memory after."""
-    before = memory_mb()
+async def update(store: Store, objects: int) -> None:
+    for start in range(0, objects, 500):
+        puts = [create(f"cluster-{number:06d}") for number in range(start, start + 500)]
+        await store.commit([Put(put.key, put.head, put.tail, None) for put in puts])
+
+
+def opened(path: Path) -> tuple[float, float]:
+    """In a process of its own: seconds to open the database, and the megabytes that the process then holds more."""
+    before = resident()
     started = time.perf_counter()
     store = Store.open(path)
     gc.freeze()
     seconds = time.perf_counter() - started
-    queue.put((seconds, before, memory_mb()))
+    grown = resident() - before
     asyncio.run(store.close())
+    return seconds, grown / 1e6
 
 
-def measure_load(directory: Path, objects: int) -> None:
-    """Start-up with many objects."""
-    path = directory / "load.db"
-    asyncio.run(with_store(path, lambda store: fill(store, objects)))
-    context = multiprocessing.get_context("spawn")
-    queue: multiprocessing.SimpleQueue[tuple[float, float, float]] = context.SimpleQueue()
-    process = context.Process(target=load, args=(path, queue))
-    process.start()
-    seconds, before, after = queue.get()
-    process.join()
-    size = path.stat().st_size / 1e6
-    table(
-        "Opening a database",
-        ("objects", "file MB", "seconds", "RSS before MB", "RSS after MB"),
-        [(f"{objects:,}", size, f"{seconds:.2f}", before, after)],
-    )
-
-
-async def compaction(store: Store, objects: int, rounds: int) -> Sequence[Sequence[object]]:
-    """Write without pause while the history of `rounds` updates of every object is compacted."""
+async def compaction(store: Store) -> dict[str, float]:
+    """Write without pause while the history of updates of every object is compacted."""
+    objects = 5_000
     await fill(store, objects)
-    for _ in range(rounds):
-        for start in range(0, objects, 500):
-            puts = [create(f"cluster-{number:06d}") for number in range(start, start + 500)]
-            await store.commit([Put(put.key, put.head, put.tail, None) for put in puts])
+    for _ in range(5):
+        await update(store, objects)
     for start in range(0, objects // 2, 500):
         names = [f"cluster-{number:06d}" for number in range(start, start + 500)]
         await store.commit([Delete(Key(CLUSTERS, "", name), *cluster_value(name), None) for name in names])
@@ -220,39 +209,39 @@ async def compaction(store: Store, objects: int, rounds: int) -> Sequence[Sequen
 
     quiet_end, busy_end = asyncio.Event(), asyncio.Event()
     quiet = asyncio.create_task(write(quiet_end, "quiet"))
-    await asyncio.sleep(2)
+    await asyncio.sleep(SECONDS)
     quiet_end.set()
     without = await quiet
     busy = asyncio.create_task(write(busy_end, "busy"))
-    history = store.revision - store.compacted
     started = time.perf_counter()
     await store.compact(store.revision)
     seconds = time.perf_counter() - started
     busy_end.set()
     during = await busy
-    return (
-        ("without compaction", "", "", percentile(without, 0.5), percentile(without, 0.99), max(without)),
-        (
-            "during compaction",
-            f"{history:,}",
-            f"{seconds:.1f}",
-            percentile(during, 0.5),
-            percentile(during, 0.99),
-            max(during),
-        ),
-    )
+    return {
+        "longest commit of one writer, ms": max(without),
+        "a compaction that drops more than 30,000 revisions, s": seconds,
+        "p99 of commits meanwhile, ms": percentile(during, 0.99),
+        LONGEST: max(during),
+    }
 
 
-def measure_compaction(directory: Path) -> None:
-    """The longest that a writer waits while history is dropped."""
+async def compacted(path: Path) -> dict[str, float]:
+    async with Store.open(path, StoreSettings(compaction_interval=timedelta(0))) as store:
+        return await compaction(store)
 
-    async def run() -> Sequence[Sequence[object]]:
-        settings = StoreSettings(compaction_interval=timedelta(0))
-        async with Store.open(directory / "compaction.db", settings) as store:
-            return await compaction(store, 5_000, 5)
 
-    header = ("one writer", "revisions dropped", "seconds", "p50 ms", "p99 ms", "longest ms")
-    table("Writer latency and compaction", header, asyncio.run(run()))
+def others(directory: Path, stored: Path, objects: int) -> dict[str, float]:
+    """All but creates, over databases in a directory and one that has been filled."""
+    found = asyncio.run(with_store(directory / "scans.db", scans))
+    found |= asyncio.run(with_store(directory / "scans.db", scans_from_log))
+    for watchers in (100, 1000):
+        path = directory / f"delivery-{watchers}.db"
+        found |= asyncio.run(with_store(path, partial(delivery, watchers=watchers)))
+    found |= asyncio.run(compacted(directory / "compaction.db"))
+    seconds, grown = afresh(opened, stored)
+    told = f"opening {objects:,} objects of 3 KB"
+    return found | {f"{told}, s": seconds, f"{told}: memory, MB": grown}
 
 
 def main() -> None:
@@ -261,13 +250,21 @@ def main() -> None:
     parser.add_argument("--objects", type=int, default=100_000, help="objects in the database that is opened")
     parser.add_argument("--directory", type=Path, default=Path(), help="where to put the databases")
     arguments = parser.parse_args()
+    heading("make bench AREA=storage", "By the clock, with new databases in each run; durable creates of 3 KB objects:")
     with tempfile.TemporaryDirectory(dir=arguments.directory, prefix=".bench-storage-") as name:
         directory = Path(name)
-        measure_commits(directory)
-        measure_scans(directory)
-        measure_delivery(directory)
-        measure_compaction(directory)
-        measure_load(directory, arguments.objects)
+        stored = directory / "stored.db"
+        asyncio.run(with_store(stored, partial(fill, objects=arguments.objects)))
+        written, found = [], []
+        for run in range(RUNS):
+            fresh = directory / f"run-{run}"
+            fresh.mkdir()
+            written.append(creates(fresh))
+            found.append(others(fresh, stored, arguments.objects))
+            shutil.rmtree(fresh)
+    matrix(written, {})
+    print()
+    figures(found, GOALS)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+import shutil
 import statistics
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks._processes import afresh
+from benchmarks._report import RUNS, figures, heading
 from muster.api import RESOURCES
 from muster.api.codec import encode_split
 from muster.demo.clusters import a_cluster
@@ -37,8 +41,12 @@ RBAC = "rbac.authorization.k8s.io"
 CLUSTERS, SETS = f"managedclusters.{OCM}", f"managedclustersets.{OCM}"
 DEV, SRE = User("dev"), User("sre")
 KEY, KEY_TO_COME = "region", "example.com/grade"
+DATABASE = "hub.db"
 EDITS = 500
 CREATIONS = 5
+EDIT = "label edit from one set to another, commit included, ms"
+NEW_SET = "new set that takes in its clusters"
+BESIDE = "the same while heartbeats go on, of its clusters too"
 
 
 class Timed:
@@ -111,15 +119,16 @@ def granted(name: str, *rules: Object, user: str = "") -> Iterator[tuple[str, Ob
     yield f"clusterrolebindings.{RBAC}", {"metadata": metadata, "roleRef": role, "subjects": [subject]}
 
 
-async def fill(store: Store, clusters: int, sets: int, taken_in: int) -> None:
+async def fill(database: Path, clusters: int, sets: int, taken_in: int) -> None:
     batch: list[Put] = []
-    for resource, obj in objects(clusters, sets, taken_in):
-        obj["metadata"] |= {"uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z", "generation": 1}
-        batch.append(Put(Key(resource, "", obj["metadata"]["name"]), *encode_split(obj), 0))
-        if len(batch) == 1000:
-            await store.commit(batch)
-            batch = []
-    await store.commit(batch)
+    async with Store.open(database) as store:
+        for resource, obj in objects(clusters, sets, taken_in):
+            obj["metadata"] |= {"uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z", "generation": 1}
+            batch.append(Put(Key(resource, "", obj["metadata"]["name"]), *encode_split(obj), 0))
+            if len(batch) == 1000:
+                await store.commit(batch)
+                batch = []
+        await store.commit(batch)
 
 
 def target(resource: str, name: str = "", subresource: str = "") -> Target:
@@ -127,59 +136,64 @@ def target(resource: str, name: str = "", subresource: str = "") -> Target:
     return Target(kind, kind.storage_version, "", name, subresource)
 
 
-async def measure(folder: Path, clusters: int, sets: int, taken_in: int) -> None:
-    store = Store.open(folder / "hub.db")
-    await fill(store, clusters, sets, taken_in)
+def one_run(database: Path, sets: int) -> dict[str, float]:
+    return asyncio.run(measure(database, sets))
+
+
+async def measure(database: Path, sets: int) -> dict[str, float]:
+    store = Store.open(database)
     authorizer = RbacAuthorizer(store)
     checks = Timed(ObjectChecks(store, authorizer, permissions=authorizer.read))
     api = Api(store, authorizer, admission=[checks])
     await authorizer.start()
     await api.start()
     names = [record.key.name for record in store.scan(CLUSTERS)]
-    print(f"{clusters:,} clusters, {sets:,} exclusive sets, roles with {sets:,} and {taken_in:,} names; milliseconds")
-    await edits(api, checks, names, sets)
-    await heartbeats(api, checks, names)
-    await creations(api, checks, names, taken_in)
+    found = await edits(api, checks, names, sets) | await heartbeats(api, checks, names)
+    found |= await creations(api, NEW_SET)
+    beating = asyncio.create_task(_beat(api, names))
+    found |= await creations(api, BESIDE)
+    beating.cancel()
+    with suppress(asyncio.CancelledError):
+        await beating
+    found["sets that were checked twice"] = checks.creations - 2 * CREATIONS
     await api.close()
     await authorizer.close()
     await store.close()
+    return found
 
 
-async def edits(api: Api, checks: Timed, names: list[str], sets: int) -> None:
+async def edits(api: Api, checks: Timed, names: list[str], sets: int) -> dict[str, float]:
     whole, shares = [], []
     for number in range(EDITS):
         patch = {"metadata": {"labels": {KEY: f"set-{number * 7 % sets}", "team": f"team-{number}"}}}
         spent, share = await _timed(checks, _patch(api, DEV, target(CLUSTERS, names[number % 50]), patch))
         whole.append(spent)
         shares.append(share)
-    print(f"label edit from set to set: {_figures(whole)}; checks {_figures(shares)}")
+    return {
+        EDIT: statistics.median(whole),
+        f"the longest of {EDITS}, ms": max(whole),
+        "checks of such an edit, ms": statistics.median(shares),
+    }
 
 
-async def heartbeats(api: Api, checks: Timed, names: list[str]) -> None:
+async def heartbeats(api: Api, checks: Timed, names: list[str]) -> dict[str, float]:
     shares = []
     for number in range(EDITS):
         patch = {"status": {"version": {"kubernetes": f"v1.30.{number}"}}}
-        _, share = await _timed(checks, _patch(api, ADMINISTRATOR, target(CLUSTERS, names[number], "status"), patch))
+        where = target(CLUSTERS, names[number % len(names)], "status")
+        _, share = await _timed(checks, _patch(api, ADMINISTRATOR, where, patch))
         shares.append(share)
-    print(f"heartbeat: checks {_figures(shares)}")
+    return {"checks of a heartbeat, ms": statistics.median(shares)}
 
 
-async def creations(api: Api, checks: Timed, names: list[str], taken_in: int) -> None:
-    await _creations(api, checks, f"new set that takes in {taken_in:,}")
-    beating = asyncio.create_task(_beat(api, names))
-    await _creations(api, checks, "the same with heartbeats going on, one after the other")
-    beating.cancel()
-
-
-async def _creations(api: Api, checks: Timed, title: str) -> None:
+async def creations(api: Api, title: str) -> dict[str, float]:
     whole = []
-    checks.creations = 0
     for _ in range(CREATIONS):
         started = time.perf_counter()
         await api.create(SRE, target(SETS), ObjectBody(a_set("gold", KEY_TO_COME)), WriteOptions(field_manager="bench"))
-        whole.append((time.perf_counter() - started) * 1e3)
+        whole.append(time.perf_counter() - started)
         await api.delete(SRE, target(SETS, "gold"), DeleteOptions())
-    print(f"{title}: {_figures(whole)}; checked again {checks.creations - CREATIONS} times")
+    return {f"{title}, s": statistics.median(whole), f"{title}, the longest of {CREATIONS}, s": max(whole)}
 
 
 async def _beat(api: Api, names: list[str]) -> None:
@@ -200,18 +214,26 @@ async def _timed(checks: Timed, request: Any) -> tuple[float, float]:
     return (time.perf_counter() - started) * 1e3, checks.spent * 1e3
 
 
-def _figures(values: list[float]) -> str:
-    return f"median {statistics.median(values):.2f}, worst {max(values):.2f}"
-
-
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clusters", type=int, default=100_000)
     parser.add_argument("--sets", type=int, default=1_000)
     parser.add_argument("--taken-in", type=int, default=10_000)
     options = parser.parse_args(arguments)
+    size = f"{options.clusters:,} clusters, {options.sets:,} exclusive sets"
+    taken = f"{options.taken_in:,} of them for the new set"
+    heading("make bench AREA=clustersets", f"{size}, {taken}; by the clock, each run over its own copy of the store.")
+    found = []
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(measure(Path(folder), options.clusters, options.sets, options.taken_in))
+        stored = Path(folder, "stored")
+        stored.mkdir()
+        asyncio.run(fill(stored / DATABASE, options.clusters, options.sets, options.taken_in))
+        for run in range(RUNS):
+            copied = Path(folder, f"run-{run}")
+            shutil.copytree(stored, copied)
+            found.append(afresh(one_run, copied / DATABASE, options.sets))
+            shutil.rmtree(copied)
+    figures(found, {EDIT: 5, f"{NEW_SET}, s": 1, f"{BESIDE}, s": 1})
 
 
 if __name__ == "__main__":

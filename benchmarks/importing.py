@@ -1,12 +1,16 @@
-"""What importing costs: CPU time and modules, in fresh processes, with modules compiled once as in an installation."""
+"""What importing costs: CPU time and modules, in fresh processes, with modules compiled once as in an installation.
+
+A run is the least of some processes; numpy in the same run is for comparison.
+"""
 
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
+
+from benchmarks._report import RUNS, header, heading, measured, row
 
 CASES = {
     "`import muster`": "import muster",
@@ -22,10 +26,10 @@ CASES = {
     "for comparison: `import numpy`": "import numpy",
 }
 HEAVY = ("numpy", "pysat", "starlette", "asyncio", "msgspec", "re2")
-RUNS = 7
+PASSES = 5
 
 
-def measured(statement: str, environment: dict[str, str]) -> tuple[float, int, list[str]]:
+def imported(statement: str, environment: dict[str, str]) -> tuple[float, int, list[str]]:
     """Milliseconds of CPU time, the number of modules, and those of them that are heavy."""
     script = (
         "import sys, time; before = time.process_time(); exec(sys.argv[1]); "
@@ -42,14 +46,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as compiled:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment["PYTHONPYCACHEPREFIX"] = compiled
-        print("| | CPU ms, best | median | modules | among them |\n|---|---|---|---|---|")
+        heading("make bench AREA=importing", f"CPU time, the least of {PASSES} processes in each of {RUNS} runs.")
+        header("", "ms, median of three runs (spread)", "modules", "among them")
+        for statement in CASES.values():
+            imported(statement, environment)  # compiles
+        found: dict[str, list[float]] = {name: [] for name in CASES}
+        for _ in range(RUNS):
+            for name, statement in CASES.items():
+                found[name].append(min(imported(statement, environment)[0] for _ in range(PASSES)))
         for name, statement in CASES.items():
-            measured(statement, environment)
-            runs = [measured(statement, environment) for _ in range(RUNS)]
-            times = [each[0] for each in runs]
-            heavy = ", ".join(runs[0][2]) or "none of those"
-            print(f"| {name} | {min(times):.0f} | {statistics.median(times):.0f} | {runs[0][1]} | {heavy} |")
-        print(f"\nload {os.getloadavg()[0]:.1f}")
+            _, count, heavy = imported(statement, environment)
+            row(name, measured(found[name]), str(count), ", ".join(heavy) or "none of those")
 
 
 if __name__ == "__main__":

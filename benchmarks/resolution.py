@@ -1,7 +1,8 @@
 """How fast operators are resolved: synthetic catalogs in three sizes, and a real one if it is given.
 
-`python -m benchmarks.resolution [--catalog FILE.ndjson[.gz]]`. Load, index and resolve are timed apart; memory is the
-growth of the process. The generator's catalogs need falling back: newer versions are sometimes incompatible.
+`python -m benchmarks.resolution [--catalog FILE.ndjson[.gz]]`. Loading with indexing and resolving are timed apart, in
+CPU time; memory is what the process holds more behind loading. The generator's catalogs need falling back: newer
+versions are sometimes incompatible.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import argparse
 import gc
 import gzip
 import random
-import resource
 import statistics
 import time
 from pathlib import Path
@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from benchmarks._processes import afresh, resident
+from benchmarks._report import RUNS, figures, header, heading, judged, measured, row
 from muster.resolution.catalog.blobs import CatalogBuilder
 from muster.resolution.request import Request, Want
 from muster.resolution.resolve import Impossible, Resolved, resolve
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 
     from muster.resolution.catalog.catalog import Catalog
 
-SIZES = ((30, 10, 5), (300, 10, 20), (1000, 20, 40), (3000, 20, 60))  # packages, versions, wants
+SIZES = {(30, 10, 5): None, (300, 10, 20): 0.3, (1000, 20, 40): None, (3000, 20, 60): 5.0}  # what, and resolved in s
+LONGEST = "the slowest package, ms"
 
 
 def synthetic_blobs(packages: int, versions: int, seed: int = 7) -> Iterator[dict[str, Any]]:
@@ -87,62 +90,61 @@ def load(name: str, lines: Iterable[bytes]) -> Catalog:
     return builder.build()
 
 
-def _memory() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def synthetic(packages: int, versions: int, wants: int) -> None:
+def synthetic(packages: int, versions: int, wants: int) -> tuple[float, float, float, int]:
+    """In a process of its own: seconds to load and index, megabytes it grew by, seconds to resolve, operators."""
     lines = [msgspec.json.encode(blob) for blob in synthetic_blobs(packages, versions)]
-    before, started = _memory(), time.perf_counter()
+    before, started = resident(), time.process_time()
     catalog = load("synthetic", lines)
-    loaded = time.perf_counter() - started
+    loaded, grown = time.process_time() - started, (resident() - before) / 1e6
     gc.freeze()  # as the command does behind loading
     chosen = random.Random(1).sample(range(packages), wants)
     request = Request((catalog,), tuple(Want(f"p{each:04}", f"p{each:04}", "stable") for each in sorted(chosen)))
-    times = []
-    for _ in range(3):
-        started = time.perf_counter()
-        outcome = resolve(request)
-        times.append(time.perf_counter() - started)
-    found = f"{len(outcome.solution.chosen) - wants} operators" if isinstance(outcome, Resolved) else "impossible"
-    variables = len(outcome.problem.variables) if isinstance(outcome, Resolved | Impossible) else 0
-    print(
-        f"{packages:5} x {versions} x 2, {len(catalog.entries):6} entries, {wants} wants: loaded and indexed in"
-        f" {loaded:.2f} s, +{_memory() - before:.0f} MB; resolve {min(times):.3f} s ({variables} variables, {found})"
-    )
+    started = time.process_time()
+    outcome = resolve(request)
+    resolved = time.process_time() - started
+    assert isinstance(outcome, Resolved), outcome
+    return loaded, grown, resolved, len(outcome.solution.chosen)
 
 
-def real(path: Path) -> None:
-    started = time.perf_counter()
+def real(path: Path) -> tuple[dict[str, float], list[str]]:
+    """In a process of its own: a catalog as it is published, each of its packages alone, and what cannot be had."""
+    started = time.process_time()
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         catalog = load(path.name, stream)
+    found = {"load and index, s": time.process_time() - started}
     gc.freeze()
-    print(f"{path.name}: {len(catalog.entries)} entries, load and index {time.perf_counter() - started:.2f} s")
     packages = sorted({entry.package for entry in catalog.entries})
-    times: list[float] = []
-    impossible: dict[str, str] = {}
+    times = []
+    impossible = []
     for package in packages:
-        started = time.perf_counter()
+        started = time.process_time()
         outcome = resolve(Request((catalog,), (Want(package, package),)))
-        times.append(time.perf_counter() - started)
+        times.append((time.process_time() - started) * 1e3)
         if isinstance(outcome, Impossible):
-            impossible[package] = tell(outcome.problem).text
-    print(
-        f"{len(packages)} packages alone: median {statistics.median(times) * 1000:.2f} ms,"
-        f" most {max(times) * 1000:.1f} ms; {len(impossible)} impossible:"
-    )
-    for text in impossible.values():
-        print(text)
+            impossible.append(tell(outcome.problem).text)
+    found |= {"a package alone, ms": statistics.median(times), LONGEST: max(times), "packages": len(packages)}
+    return found | {"impossible": len(impossible)}, impossible
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--catalog", type=Path)
-    options, _ = arguments.parse_known_args()  # `python -m benchmarks resolution` leaves its own argument
-    for size in SIZES:
-        synthetic(*size)
+    options = arguments.parse_args()
+    heading("make bench AREA=resolution", "Generated catalogs; CPU time, each run in a process of its own.")
+    header("packages x versions x channels", "wanted", "load and index, s", "held, MB", "resolve, s", "goal", "found")
+    for (packages, versions, wants), goal in SIZES.items():
+        runs = [afresh(synthetic, packages, versions, wants) for _ in range(RUNS)]
+        loaded, grown, resolved, found = ([run[at] for run in runs] for at in range(4))
+        size = f"{packages:,} x {versions} x 2"
+        times = measured(loaded), measured(grown), judged(resolved, most=goal)
+        row(size, str(wants), *times, "" if goal is None else f"{goal:g}", f"{found[0]:.0f} operators")
     if options.catalog:
-        real(options.catalog)
+        heading(f"python -m benchmarks.resolution --catalog {options.catalog.name}", "The same for a real catalog.")
+        whole = [afresh(real, options.catalog) for _ in range(RUNS)]
+        figures([found for found, _ in whole], {LONGEST: 50})
+        print()
+        for text in whole[0][1]:
+            print(text)
 
 
 if __name__ == "__main__":

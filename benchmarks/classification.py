@@ -1,6 +1,6 @@
 """Classifying hosts: a first pass over many agents, one changed agent, a heartbeat, and runaways beside honest queries.
 
-The agents are the demo's; every one of them is different. Times are of computing alone, as the controllers do it.
+The agents are the demo's; every one of them is different. Times are CPU time, computed as the controllers do it.
 CLASSIFY_AGENTS sets how many there are.
 """
 
@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import gc
 import os
+import statistics
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from benchmarks._processes import afresh, resident
+from benchmarks._report import RUNS, figures, heading
 from muster.classification import Roster, agent_read, read_classification
 from muster.classification.classification import CLASSIFICATIONS
 from muster.demo.hosts import an_agent
 
 AGENTS = int(os.environ.get("CLASSIFY_AGENTS", "10000"))
-MIB = 1024**2
 GIB = 1024**3
 QUERIES = (
     ".cpu.count == 2 and .memory.physicalBytes >= 4294967296 and .memory.physicalBytes < 8589934592",
@@ -58,15 +61,32 @@ RUNAWAYS = (
     ".cpu.count as $n | [limit(1e9; repeat($n))] | length > 1",
     "[.disks[]?, range(3e4)] | [.[] as $a | .[] as $b | 1] | length > 1",
 )
-Encoded = Sequence[tuple[str, bytes | None]]
+Encoded = Sequence[tuple[str, bytes]]
+FIRST, CHANGED, BEAT = "first pass, s", "one changed agent, ms", "a heartbeat, ms"
+RUN_FOR_BEATS = "queries that heartbeats run"
+GOALS = {FIRST: 2.0, CHANGED: 1.0, RUN_FOR_BEATS: 0}
 
 
 def main() -> None:
-    agents = (an_agent(7, index) for index in range(AGENTS))  # not kept: memory is measured
-    encoded = [(agent["metadata"]["name"], bytes(agent_read(agent).status.inventory)) for agent in agents]
-    print(f"{AGENTS} agents x {len(QUERIES)} classifications")
-    _honest(encoded)
-    _hostile(encoded)
+    size = f"{AGENTS:,} agents x {len(QUERIES)} classifications"
+    heading("make bench AREA=classification", f"{size}; CPU time, each run in a process of its own.")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "agents")
+        with path.open("wb") as file:
+            for index in range(AGENTS):
+                agent = an_agent(7, index)
+                inventory = bytes(agent_read(agent).status.inventory)
+                file.write(agent["metadata"]["name"].encode() + b"\t" + inventory + b"\n")
+        figures([afresh(one_run, path) for _ in range(RUNS)], GOALS)
+
+
+def one_run(path: Path) -> dict[str, float]:
+    encoded = []
+    with path.open("rb") as file:
+        for line in file:
+            name, _, inventory = line.rstrip(b"\n").partition(b"\t")
+            encoded.append((name.decode(), inventory))
+    return _honest(encoded) | _hostile(encoded)
 
 
 def _roster(*queries: str) -> Roster:
@@ -79,68 +99,58 @@ def _roster(*queries: str) -> Roster:
     return roster
 
 
-def _honest(encoded: Encoded) -> None:
+def _honest(encoded: Encoded) -> dict[str, float]:
     gc.collect()
-    before = _resident()
+    before = resident()
     roster = _roster(*QUERIES)
-    started, spent = time.perf_counter(), time.process_time()
-    changed = 0
+    started = time.process_time()
     for name, inventory in encoded:
         roster.put_agent(name, {}, {}, inventory)
-        plan = roster.plan(name)
-        changed += plan is not None and not plan.is_empty
-    first, spent = time.perf_counter() - started, time.process_time() - spent
-    print(f"first pass           {spent:7.3f} s of computing ({first:.3f} s on the clock),", end=" ")
-    print(f"{roster.work.runs} runs of queries, {roster.work.hits} answers known, {changed} agents to label")
-    size = sum(len(inventory or b"") for _, inventory in encoded)
-    print(f"memory               {_resident() - before:7.0f} MB besides the inventories, which are {size / MIB:.0f} MB")
-
-    def beat(change: Any, what: str) -> None:
-        before = roster.work.runs
-        times = []
-        for index in range(0, len(encoded), max(1, len(encoded) // 200)):
-            agent = msgspec.json.decode(encoded[index][1] or b"{}")
-            change(agent, index)
-            fresh = msgspec.json.encode(agent)
-            begun = time.perf_counter()
-            roster.put_agent(encoded[index][0], {}, {}, fresh)
-            roster.plan(encoded[index][0])
-            times.append(time.perf_counter() - begun)
-        times.sort()
-        print(f"{what:20} {times[len(times) // 2] * 1e3:7.3f} ms median, {times[-1] * 1e3:.3f} ms at most,", end=" ")
-        print(f"{roster.work.runs - before} runs for {len(times)} agents")
-
-    beat(lambda inventory, index: inventory["cpu"].update(count=1000 + index), "one changed agent")
-    beat(lambda inventory, index: inventory.update(bmcAddress=f"10.9.8.{index}"), "heartbeat")
+        roster.plan(name)
+    found = {FIRST: time.process_time() - started}
+    found["memory besides the inventories, MB"] = (resident() - before) / 1e6
+    found[CHANGED] = _again(roster, encoded, lambda inventory, index: inventory["cpu"].update(count=1000 + index))
+    runs = roster.work.runs
+    found[BEAT] = _again(roster, encoded, lambda inventory, index: inventory.update(bmcAddress=f"10.9.8.{index}"))
+    return found | {RUN_FOR_BEATS: roster.work.runs - runs}
 
 
-def _hostile(encoded: Encoded) -> None:
+def _again(roster: Roster, encoded: Encoded, change: Callable[[Any, int], None]) -> float:
+    """Milliseconds for an agent that has changed, the median of some two hundred."""
+    times = []
+    for index in range(0, len(encoded), max(1, len(encoded) // 200)):
+        name, inventory = encoded[index]
+        agent = msgspec.json.decode(inventory)
+        change(agent, index)
+        fresh = msgspec.json.encode(agent)
+        started = time.process_time()
+        roster.put_agent(name, {}, {}, fresh)
+        roster.plan(name)
+        times.append((time.process_time() - started) * 1e3)
+    return statistics.median(times)
+
+
+def _hostile(encoded: Encoded) -> dict[str, float]:
     """As the controllers do it: a quick look at everybody first, then the slow queries, one at a time."""
     roster = _roster(*QUERIES, *RUNAWAYS)
     for name, inventory in encoded:
         roster.put_agent(name, {}, {}, inventory)
-    begun = time.perf_counter()
     times = []
     for name, _ in encoded:
-        started = time.perf_counter()
+        started = time.process_time()
         roster.look(name, quick=True)
         plan = roster.plan_so_far(name)
         assert plan is not None
-        times.append(time.perf_counter() - started)
-    quick = time.perf_counter() - begun
-    print(f"beside {len(RUNAWAYS)} runaways   {quick:7.3f} s until all honest labels are planned,", end=" ")
-    print(f"an agent {sorted(times)[len(times) // 2] * 1e3:.3f} ms median, {max(times) * 1e3:.0f} ms at most")
-    begun = time.perf_counter()
+        times.append(time.process_time() - started)
+    started = time.process_time()
     for name, _ in encoded:
         roster.look(name)
-    slow = time.perf_counter() - begun
-    print(f"the runaways         {slow:7.3f} s, {roster.work.pauses} of them paused")
-
-
-def _resident() -> float:
-    """What the process holds, in MB."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / MIB
+    beside = f"beside {len(RUNAWAYS)} runaways"
+    return {
+        f"{beside}: all honest labels are planned, s": sum(times),
+        f"{beside}: the slowest agent, ms": max(times) * 1e3,
+        "the runaways, once, s": time.process_time() - started,
+    }
 
 
 if __name__ == "__main__":

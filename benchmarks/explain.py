@@ -1,6 +1,7 @@
 """Explanations and lint over a large fleet: one cluster, the funnel, and a thousand placements.
 
 Goals: one cluster of 100,000 in 50 ms, the funnel in 300 ms, lint of 1,000 placements against 100,000 clusters in 10 s.
+`python -m benchmarks.explain [CLUSTERS [PLACEMENTS]]`.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.fleet import BINDING, CLAIM_REGEX, GLOBAL_SET, LABEL_REGEX, a_placement, clusters, scheduled
+from benchmarks._report import RUNS, figures, heading, matrix
+from benchmarks.fleet import BINDING, CLAIM_REGEX, GLOBAL_SET, LABEL_REGEX, a_placement, clusters, scheduled, timed
 from muster.fleet import Fleet
 from muster.placement import plan_of, visibility
 from muster.placement.explain.explanation import explain_cluster, explain_placement, funnel
@@ -22,46 +25,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _ROUNDS = 7
+ONE, FUNNEL, LINT = "one cluster", "funnel by reason", "lint, s"
 _CLOUDS = ("Amazon", "Azure", "Google", "BareMetal", "amazon", "Alibaba")
 _TIERS = ("gold", "silver", "bronze", "platinum")
 
 
-def middle(work: Callable[[], Any], rounds: int = _ROUNDS) -> tuple[float, float, Any]:
-    """The median and the longest of some rounds, in milliseconds, and the last result."""
-    times = []
-    for _ in range(rounds):
-        started = time.perf_counter()
-        result = work()
-        times.append((time.perf_counter() - started) * 1000)
-    return statistics.median(times), max(times), result
+def middle(work: Callable[[], Any]) -> tuple[float, Any]:
+    """The median of some rounds, in milliseconds of CPU, and the last result."""
+    times, results = zip(*(timed(work) for _ in range(_ROUNDS)), strict=True)
+    return statistics.median(times), results[-1]
 
 
-def explanations(fleet: Fleet) -> None:
+def explanations(fleet: Fleet) -> dict[str, dict[str, float]]:
     size = len(fleet)
-    print(f"\n{size} clusters, columns present; milliseconds: median (longest) of {_ROUNDS}, goal")
     placements = {
         "label regex": a_placement("p", LABEL_REGEX),
-        "claims.exists": a_placement("p", CLAIM_REGEX),
-        "labels and CEL": a_placement(
+        "`clusterClaims.exists`": a_placement("p", CLAIM_REGEX),
+        "labels and CEL with `&&`": a_placement(
             "p",
             f"{LABEL_REGEX} && managedCluster.metadata.labels.tier == 'gold'",
             labelSelector={"matchLabels": {"cloud": "Amazon"}},
         ),
-        "two predicates": _two_predicates(),
+        "two predicates, timed toleration": _two_predicates(),
     }
-    print(f"{'placement':>16} {'one cluster':>20} {'funnel':>20} {'with near misses':>20}")
     name = fleet.name(int(fleet.rows()[size // 2]))
+    found = {}
     for kind, placement in placements.items():
         result = scheduled(fleet, placement)
-        one, longest_one, _ = middle(lambda: explain_cluster(result, name))  # noqa: B023 - used at once
-        all_, longest_all, stages = middle(lambda: funnel(result))  # noqa: B023
-        near, longest_near, _ = middle(lambda: explain_placement(result))  # noqa: B023
+        one, _ = middle(partial(explain_cluster, result, name))
+        whole, stages = middle(partial(funnel, result))
+        near, _ = middle(partial(explain_placement, result))
         assert stages[0].before == size
-        cells = ((one, longest_one), (all_, longest_all), (near, longest_near))
-        print(
-            f"{kind:>16} " + " ".join(f"{f'{median:.1f} ({longest:.1f})':>20}" for median, longest in cells), flush=True
-        )
-    print(f"{'goal':>16} {'50':>20} {'300':>20}")
+        found[kind] = {ONE: one, FUNNEL: whole, "with near misses": near}
+    return found
 
 
 def _two_predicates() -> dict[str, Any]:
@@ -72,25 +68,21 @@ def _two_predicates() -> dict[str, Any]:
     return placement
 
 
-def linting(fleet: Fleet, count: int) -> None:
+def linting(fleet: Fleet, count: int) -> dict[str, float]:
     wanted = list(_placements(count))
     limits = CelLimits()
     seen = visibility("apps", (), [BINDING], [GLOBAL_SET])
-    started = time.perf_counter()
+    started = time.process_time()
     known = vocabulary(fleet)
-    gathered = time.perf_counter()
+    gathered = time.process_time()
     compile_cel = cel_compiler(fleet.scores, limits)
     findings = 0
     for placement in wanted:
         findings += len(lint_fields(placement))
         plan = plan_of(placement, compile_cel)
         findings += len(lint(plan, seen, known, limits.estimate, PLACEMENTS.partly(placement).obj.spec))
-    done = time.perf_counter()
-    print(
-        f"\nlint of {count} placements against {len(fleet)} clusters: {done - started:.1f} s, of which "
-        f"{gathered - started:.1f} s for names and values; {findings} findings; goal 10 s",
-        flush=True,
-    )
+    done = time.process_time()
+    return {LINT: done - started, "of which names and values, s": gathered - started, "findings": findings}
 
 
 def _placements(count: int) -> Iterator[dict[str, Any]]:
@@ -113,10 +105,20 @@ def _placements(count: int) -> Iterator[dict[str, Any]]:
 
 
 def main(size: int = 100_000, placements: int = 1000) -> None:
-    fleet = Fleet()
-    fleet.put_many(clusters(size))
-    explanations(fleet)
-    linting(fleet, placements)
+    explained, linted = [], []
+    heading(
+        "make bench AREA=explain",
+        f"{size:,} clusters, columns present; milliseconds of CPU, the median of {_ROUNDS} in each run. Behind them "
+        f"lint of {placements:,} different placements.",
+    )
+    for _ in range(RUNS):
+        fleet = Fleet()
+        fleet.put_many(clusters(size))
+        explained.append(explanations(fleet))
+        linted.append(linting(fleet, placements))
+    matrix(explained, {ONE: 50, FUNNEL: 300}, "placement")
+    print()
+    figures(linted, {LINT: 10})
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from benchmarks._report import RUNS, heading, matrix
 from benchmarks.fleet import clusters
 from muster.client import Client, Connection
 from muster.controllers.placements.drafts import draft_of
@@ -76,18 +77,19 @@ def beaten(encoded: bytes) -> bytes:
 
 
 def microseconds(work: Callable[[int], object], times: int) -> float:
+    """Of CPU time, the median."""
     spent = []
     for number in range(times):
-        started = time.perf_counter()
+        started = time.process_time()
         work(number)
-        spent.append(time.perf_counter() - started)
+        spent.append(time.process_time() - started)
     return statistics.median(spent) * 1e6
 
 
-async def measure(size: int) -> None:
-    encoded = list(clusters(size))
+async def measure(encoded: list[bytes]) -> dict[str, float]:
+    """One run, in a world of its own."""
     world = a_world(encoded)
-    times = min(_TIMES, size)
+    times = min(_TIMES, len(encoded))
     beats = [beaten(each) for each in encoded[:times]]
     moves = [changed(each, version="1.99.0" if number % 2 else "1.30.1") for number, each in enumerate(encoded[:times])]
     back = encoded[:times]
@@ -133,22 +135,27 @@ async def measure(size: int) -> None:
             return report.entry(*report.causes(""), list(report.flips()))
 
         entry = microseconds(write_up, 20)
-    print(
-        f"| {size:,} | {without[0]:.0f} | {with_history[0]:.0f} | {without[1]:.0f} | {with_history[1]:.0f} "
-        f"| {decide:.0f} | {draft:.0f} | {entry:.0f} |",
-        flush=True,
-    )
+    return {
+        "heartbeat": without[0],
+        "… with history": with_history[0],
+        "a label that wakes every placement": without[1],
+        "the same with history": with_history[1],
+        "one decision": decide,
+        "its draft, if nothing moved": draft,
+        "causes and reasons of a move, behind decisions": entry,
+    }
 
 
 def main() -> None:
-    print(f"{PLACEMENTS} placements; microseconds, medians")
-    print(
-        "| clusters | heartbeat | … with history | label that turns all placements | … with history "
-        "| one decision | … its draft when nothing moved | causes and reasons of a move, behind decisions |"
+    heading(
+        "make bench AREA=history", f"{PLACEMENTS} placements; microseconds of CPU, each run with a fleet of its own."
     )
-    print("|---|---|---|---|---|---|---|---|")
+    runs: list[dict[str, dict[str, float]]] = [{} for _ in range(RUNS)]
     for size in SIZES:
-        asyncio.run(measure(size))
+        encoded = list(clusters(size))
+        for run in runs:
+            run[f"{size:,}"] = asyncio.run(measure(encoded))
+    matrix(runs, {}, "clusters")
 
 
 if __name__ == "__main__":

@@ -20,12 +20,14 @@ def heading(command: str, about: str) -> None:
 
 
 def measured(values: Sequence[float]) -> str:
-    """The median and, in brackets, the least and the most.
+    """The median and, in brackets, the least and the most; one value as it is.
 
     >>> measured([3.0, 1.0, 2.0])
     '2.0 (1.0 to 3.0)'
     >>> measured([3, 1, 2])
     '2 (1 to 3)'
+    >>> measured([0.25])
+    '0.25'
     """
     if not values:
         return "–"
@@ -34,6 +36,8 @@ def measured(values: Sequence[float]) -> str:
     places = (
         0 if is_count or middle >= 100 else 1 if middle >= 10 or middle == int(middle) else 2 if middle >= 0.1 else 3
     )
+    if len(values) == 1:
+        return f"{middle:,.{places}f}"
     return f"{middle:,.{places}f} ({min(values):,.{places}f} to {max(values):,.{places}f})"
 
 
@@ -57,7 +61,7 @@ def header(*cells: str) -> None:
 
 def figures(runs: Sequence[Mapping[str, float]], goals: Mapping[str, float]) -> None:
     """A row for each figure of the runs. A goal is the most that it may be."""
-    header("median of three runs (spread)", "measured", "goal")
+    header("median of three runs (spread)" if len(runs) == RUNS else f"runs: {len(runs)}", "measured", "goal")
     for name in runs[0]:
         goal = goals.get(name)
         row(name, judged([run[name] for run in runs], most=goal), "" if goal is None else f"{goal:,g}")

@@ -1,9 +1,9 @@
 """What keeping clusters true costs: `muster sync --watch` over simulated clusters, by its CPU time and its memory.
 
-`python -m benchmarks.sync --clusters 10000 --seconds 120`. One process pretends to be all clusters: TLS with a
-certificate that is verified, /livez, /version, three nodes, claims. A real hub keeps them. What counts is the sync
-process; the hub's files are in memory, so that a slow disk does not hold it up. Every fifth look is at everything: what
-that costs is taken from the first one, which has to connect too. `--seconds 300` sees a whole round instead.
+`python -m benchmarks.sync --clusters 10000 --seconds 120 [--runs 1]`. One process pretends to be all clusters: TLS
+with a certificate that is verified, /livez, /version, three nodes, claims. A real hub keeps them. What counts is the
+sync process; the hub's files are in memory, so that a slow disk does not hold it up. Every fifth look is at everything:
+what that costs is taken from the first one, which has to connect too. `--seconds 300` sees a whole round instead.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import base64
 import json
-import os
 import resource
 import signal
 import ssl
@@ -31,18 +30,22 @@ from aiohttp import web
 from tests.collecting.fakes import a_node
 from tests.kubernetes.certificates import Authority
 
+from benchmarks._processes import cpu_of
+from benchmarks._report import RUNS, figures, heading
 from muster.client import Client, load_connection
 from muster.importing.found import ACCESS, SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TICKS = os.sysconf("SC_CLK_TCK")
 _CLUSTERS = "/apis/cluster.open-cluster-management.io/v1/managedclusters"
 _AT_ONCE = 32
 _LAST = "clusterproperties"  # what a full look asks for at its end
 _EVERY, _FULL_EVERY = 60, 300  # seconds, as `muster sync` has them
-_CORES, _BYTES = 1.0, 10**9  # the goal for 10,000 clusters
+CORES = "cores for a look a minute at each, every fifth at everything"
+MEMORY = "memory at most, MB"
+UNWRITTEN = "clusters that half an hour did not bring to the hub"
+GOALS = {CORES: 1, MEMORY: 1000, UNWRITTEN: 0}  # for 10,000 clusters
 
 
 def serve(folder: Path) -> None:
@@ -142,15 +145,10 @@ async def _synced(kubeconfig: Path) -> int:
     return sum("version" in each.get("status", {}) for each in found)
 
 
-def _cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def _peak(pid: int) -> int:
-    """MiB."""
+def _peak(pid: int) -> float:
+    """MB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM"))
 
 
 def main() -> None:
@@ -158,11 +156,18 @@ def main() -> None:
     parser.add_argument("--clusters", type=int, default=1_000)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--keep-open", type=int, help="connections between looks; else as many as usual")
+    parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--serve", type=Path)
     options = parser.parse_args()
     if options.serve is not None:
         serve(options.serve)
         return
+    command = f"python -m benchmarks.sync --clusters {options.clusters} --seconds {options.seconds}"
+    heading(command, "Only the process of `muster sync` counts; each run has a hub and clusters of its own.")
+    figures([_one_run(options) for _ in range(options.runs)], GOALS)
+
+
+def _one_run(options: argparse.Namespace) -> dict[str, float]:
     muster = [sys.executable, "-m", "muster"]
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as text:
@@ -177,13 +182,11 @@ def main() -> None:
             while not (hub / "kubeconfig").exists():
                 time.sleep(0.2)
             time.sleep(2)
-            started = time.monotonic()
             asyncio.run(_fill(hub / "kubeconfig", port, (folder / "ca.crt").read_bytes(), options.clusters))
-            print(f"{options.clusters:,} clusters stored in {time.monotonic() - started:.0f} s", flush=True)
             kept = [] if options.keep_open is None else [f"--keep-open={options.keep_open}"]
             with _process(*muster, "sync", "--watch", "--kubeconfig", str(hub / "kubeconfig"), *kept) as sync:
                 looks = _Looks(port, folder / "ca.crt")
-                _measure(sync.pid, hub / "kubeconfig", looks, options.clusters, options.seconds)
+                return _measure(sync.pid, hub / "kubeconfig", looks, options.clusters, options.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,43 +204,32 @@ class _Looks:
         return looks, clusters
 
 
-def _measure(pid: int, kubeconfig: Path, looks: _Looks, clusters: int, seconds: int) -> None:
+def _measure(pid: int, kubeconfig: Path, looks: _Looks, clusters: int, seconds: int) -> dict[str, float]:
     while looks.count()[0] == 0:
         time.sleep(0.5)
-    start, started = _cpu(pid), time.monotonic()
+    start, started = cpu_of(pid), time.monotonic()
     while looks.count()[1] < clusters:
         time.sleep(1)
         if time.monotonic() - started > 1800:
             raise SystemExit("not all clusters were read within half an hour")
-    first, wall = (_cpu(pid) - start) / clusters, time.monotonic() - started
-    print(
-        f"first full look at all: {wall:.0f} s, {first * clusters:.1f} s of CPU, {first * 1000:.2f} ms each", flush=True
-    )
+    first, wall = (cpu_of(pid) - start) / clusters, time.monotonic() - started
+    found = {"first full look at all, s": wall, "CPU of each of these, ms": first * 1e3}
     while (written := asyncio.run(_synced(kubeconfig))) < clusters and time.monotonic() - started < 1800:
         time.sleep(5)
-    print(f"{written:,} of them are written to the hub", flush=True)
-    began, (before, _), then = time.monotonic(), looks.count(), _cpu(pid)
+    found[UNWRITTEN] = clusters - written
+    began, (before, _), then = time.monotonic(), looks.count(), cpu_of(pid)
     time.sleep(seconds)
-    wall, done, used = time.monotonic() - began, looks.count()[0] - before, _cpu(pid) - then
+    wall, done, used = time.monotonic() - began, looks.count()[0] - before, cpu_of(pid) - then
     each = used / max(done, 1)
-    print(f"then, for {wall:.0f} s: {done:,} looks, {each * 1000:.2f} ms of CPU each, {used / wall:.2f} cores in use")
-    _verdict(pid, clusters, each, first, seconds)
-
-
-def _verdict(pid: int, clusters: int, each: float, first: float, seconds: int) -> None:
     whole = _EVERY / _FULL_EVERY
     mean = each if seconds >= _FULL_EVERY else max(each, (1 - whole) * each + whole * first)
-    cores, memory = mean * clusters / _EVERY, _peak(pid)
-    goal = f"goal {_CORES:g} core and {_BYTES / 2**20:.0f} MiB"
-    is_met = cores <= _CORES and memory * 2**20 <= _BYTES
-    print(
-        f"{'met' if is_met else 'NOT met'}: {clusters:,} clusters, a look a minute, every fifth at everything: "
-        f"{cores:.2f} cores, {memory} MiB at most ({goal}); load {_load()}"
-    )
-
-
-def _load() -> str:
-    return f"{os.getloadavg()[0]:.1f}"
+    return found | {
+        f"looks in the next {seconds} s": done,
+        "CPU of each of these looks, ms": each * 1e3,
+        "cores that they took": used / wall,
+        CORES: mean * clusters / _EVERY,
+        MEMORY: _peak(pid),
+    }
 
 
 if __name__ == "__main__":

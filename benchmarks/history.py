@@ -16,21 +16,27 @@ import msgspec
 
 from benchmarks._report import RUNS, heading, matrix
 from benchmarks.fleet import clusters
+from muster.api.parts import ObjectMeta
+from muster.api.placement_decision import PlacementDecision
 from muster.client import Client, Connection
+from muster.client.heads import Place
+from muster.controllers.placements.decision_pages import PLACEMENT_LABEL, DecisionPage
 from muster.controllers.placements.drafts import draft_of
 from muster.controllers.placements.history import HistoryKeeper
+from muster.controllers.placements.kept_pages import GROUP_INDEX, GROUP_NAME
 from muster.controllers.placements.keys import Key
 from muster.controllers.placements.moves import MoveReport
 from muster.controllers.placements.preview import put, settle
 from muster.controllers.placements.world import PlacementWorld
 from muster.controllers.runtime.events import EventRecorder
 from muster.controllers.runtime.metrics import ControllerMetrics
+from muster.controllers.runtime.mirror import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from muster.controllers.placements.history import Draft
-    from muster.placement.schedule.result import ScheduleResult
+    from muster.placement import Page, ScheduleResult
 
 SIZES = [int(size) for size in os.environ.get("MUSTER_HISTORY_CLUSTERS", "10,10000,100000").split(",")]
 PLACEMENTS = 100
@@ -40,7 +46,7 @@ Object = dict[str, Any]
 
 
 def a_world(encoded: list[bytes]) -> PlacementWorld:
-    """Placements that select about half of the fleet, each with an expression of its own."""
+    """Placements that select most of the fleet, each with an expression of its own."""
     world = PlacementWorld()
     world.advance(NOW)
     selector = {"selectorType": "LabelSelector", "labelSelector": {}}
@@ -74,6 +80,16 @@ def beaten(encoded: bytes) -> bytes:
     obj["metadata"]["resourceVersion"] = "2"
     obj["status"]["conditions"] = [{"type": "Beat", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]
     return msgspec.json.encode(obj)
+
+
+def write(world: PlacementWorld, key: Key, pages: Iterable[Page]) -> None:
+    """Decisions as the controller writes them: their labels say which pages may stay as they are."""
+    written = []
+    for page in pages:
+        labels = {PLACEMENT_LABEL: key.name, GROUP_NAME: page.group_name, GROUP_INDEX: str(page.group_index)}
+        obj = PlacementDecision(ObjectMeta(page.name, key.namespace, labels=labels))
+        written.append(DecisionPage(Stored(obj, b"", Place(key.namespace, page.name)), key, page.clusters))
+    world.decisions.replace(key, written)
 
 
 def microseconds(work: Callable[[int], object], times: int) -> float:
@@ -112,14 +128,20 @@ async def measure(encoded: list[bytes]) -> dict[str, float]:
         result = world.decide(key, NOW)
         assert result is not None
         selected = result.selected
+        write(world, key, draft_of(result, world.decisions.known(key)).pages)
 
         def drafted(decided: ScheduleResult) -> Draft | None:
             pages = draft_of(decided, world.decisions.known(key))
             return keeper.draft(key, world.placements[key], decided, pages)
 
         keeper.keep(key, drafted(result))
+        known = world.decisions.known(key)
+        same = draft_of(result, known)
+        assert not same.gained
+        assert not same.lost
         decide = microseconds(lambda _: world.decide(key, NOW), 20)
-        draft = microseconds(lambda _: drafted(result), 50)
+        pages = microseconds(lambda _: draft_of(result, known), 20)
+        draft = microseconds(lambda _: keeper.draft(key, world.placements[key], result, same), 50)
         row = world.fleet.row(selected[0])
         assert row is not None
         world.put_cluster(selected[0], changed(world.fleet.encoded([row])[0], version="9.9.9"))
@@ -141,7 +163,8 @@ async def measure(encoded: list[bytes]) -> dict[str, float]:
         "a label that wakes every placement": without[1],
         "the same with history": with_history[1],
         "one decision": decide,
-        "its draft, if nothing moved": draft,
+        "its pages, if nothing moved": pages,
+        "its draft for the history then": draft,
         "causes and reasons of a move, behind decisions": entry,
     }
 

@@ -29,6 +29,7 @@ from muster.hub.auth.rbac.authorizer import RbacAuthorizer
 from muster.hub.auth.tokens import ADMINISTRATOR
 from muster.hub.requests import DeleteOptions, ObjectBody, PatchType, Target, User, WriteOptions
 from muster.hub.storage import Key, Put, Store
+from muster.supervision.cycles import freeze_loaded_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,6 +149,7 @@ async def measure(database: Path, sets: int) -> dict[str, float]:
     await authorizer.start()
     await api.start()
     names = [record.key.name for record in store.scan(CLUSTERS)]
+    freeze_loaded_objects()  # as a hub does behind loading
     found = await edits(api, checks, names, sets) | await heartbeats(api, checks, names)
     found |= await creations(api, NEW_SET)
     beating = asyncio.create_task(_beat(api, names))

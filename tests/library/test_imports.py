@@ -121,6 +121,12 @@ def test_the_folder_of_schedules_does_not_hide_the_function_of_that_name() -> No
 NOT_FOR_EXPLAINING = ("pydantic", "aiohttp", "pysat", "yaml", "prometheus_client", "muster.jq", "muster.resolution")
 
 
+def test_a_replica_that_only_says_how_it_is_brings_neither_admission_nor_languages(compiled: dict[str, str]) -> None:
+    _, *modules = imported("import muster.kubernetes.serving.replica", compiled)
+    assert "muster.kubernetes.serving.health" in modules
+    assert set(modules).isdisjoint(("numpy", "muster.cel", "muster.jq", "muster.admission", "muster.hub.storage"))
+
+
 def test_explaining_files_brings_only_what_explaining_takes(compiled: dict[str, str], tmp_path: Path) -> None:
     objects = [
         {"apiVersion": "v1", "kind": "ManagedCluster", "metadata": {"name": "c"}},

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -16,7 +17,6 @@ from aiohttp import web
 from muster.hub.rest.metrics import CONTENT_TYPE
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 
     Check = Callable[[], str | None]
@@ -96,3 +96,10 @@ async def listening(
         yield int(runner.addresses[0][1])
     finally:
         await asyncio.shield(runner.cleanup())
+
+
+def server_tls() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context

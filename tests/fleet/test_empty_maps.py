@@ -21,6 +21,7 @@ CLUSTERS = (
     {**a_cluster("null"), "spec": {"taints": None}, "status": {"clusterClaims": None, "capacity": {}}},
     {**a_cluster("empty"), "spec": {}, "status": {"clusterClaims": [], "capacity": {"cpu": {"x": 1}}}},
     {**a_cluster("odd"), "spec": {"taints": 0}, "status": {"clusterClaims": False, "capacity": ""}},
+    {**a_cluster("text"), "spec": {"taints": ""}, "status": {"clusterClaims": "", "capacity": {"cpu": ""}}},
 )
 
 

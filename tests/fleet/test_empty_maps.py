@@ -27,6 +27,7 @@ CLUSTERS = (
         "status": {"version": {"kubernetes": "v1.30.0"}},
     },
     {**a_cluster("unknown"), "spec": {"leaseDurationSeconds": 0}, "status": {"version": {"kubernetes": ""}}},
+    {**a_cluster("no objects", {"env": "prod"}), "spec": "x", "status": [1]},
     {**a_cluster("text"), "spec": {"taints": ""}, "status": {"clusterClaims": "", "capacity": {"cpu": ""}}},
 )
 

@@ -272,8 +272,9 @@ def typed_view(cluster: JsonMapping) -> JsonMapping:
 
 
 def _section(cluster: JsonMapping, name: str) -> JsonMapping:
+    """A part of a cluster; an empty one where there is none, or something else, which only files can hold."""
     found = cluster.get(name)
-    return found or {}
+    return found if isinstance(found, dict) else {}
 
 
 def _has_empty(fields: JsonMapping, names: tuple[str, ...]) -> bool:

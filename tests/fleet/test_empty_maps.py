@@ -21,6 +21,14 @@ CLUSTERS = (
     {**a_cluster("null"), "spec": {"taints": None}, "status": {"clusterClaims": None, "capacity": {}}},
     {**a_cluster("empty"), "spec": {}, "status": {"clusterClaims": [], "capacity": {"cpu": {"x": 1}}}},
     {**a_cluster("odd"), "spec": {"taints": 0}, "status": {"clusterClaims": False, "capacity": ""}},
+    {
+        **a_cluster("known"),
+        "spec": {"leaseDurationSeconds": 60},
+        "status": {"version": {"kubernetes": "v1.30.0"}},
+    },
+    {**a_cluster("unknown"), "spec": {"leaseDurationSeconds": 0}, "status": {"version": {"kubernetes": ""}}},
+    {**a_cluster("no objects", {"env": "prod"}), "spec": "x", "status": [1]},
+    {**a_cluster("text"), "spec": {"taints": ""}, "status": {"clusterClaims": "", "capacity": {"cpu": ""}}},
 )
 
 
@@ -31,6 +39,9 @@ CLUSTERS = (
         "!has(managedCluster.metadata.labels.env) || managedCluster.metadata.labels.tier == 'gold'",
         "has(managedCluster.metadata.labels)",
         "has(managedCluster.spec.taints)",
+        "has(managedCluster.spec.leaseDurationSeconds)",
+        "has(managedCluster.status.version.kubernetes)",
+        "managedCluster.status.version.kubernetes != 'v1.29.0'",
     ],
 )
 @pytest.mark.parametrize("order", [1, -1])
@@ -58,6 +69,9 @@ def test_the_mask_says_of_every_cluster_what_the_selector_says_of_it_alone(text:
         ("status", "clusterClaims"),
         ("status", "clusterClaims", PRESENT),
         claim_path("id"),
+        ("spec", "leaseDurationSeconds"),
+        ("status", "version", "kubernetes"),
+        ("status", "version", "kubernetes", PRESENT),
         ("status", "capacity", "cpu"),
         ("status", "capacity", "cpu", "x"),
         ("status", "capacity", "cpu", "x", PRESENT),

@@ -18,7 +18,13 @@ from muster.library.overlays import overlaid
 
 NAMES = st.sampled_from(["", "a", "b", "é"])
 METADATA = st.fixed_dictionaries(
-    {}, optional={"name": NAMES | st.just(5), "generateName": NAMES, "namespace": NAMES, "labels": st.just({"x": "y"})}
+    {},
+    optional={
+        "name": NAMES | st.just(5),
+        "generateName": NAMES,
+        "namespace": NAMES | st.sampled_from([None, 0, {}]),
+        "labels": st.just({"x": "y"}),
+    },
 )
 KINDS = st.sampled_from(["", "Placement", "ManagedCluster", "ManagedClusterList", "Other"])
 VALUES = st.recursive(

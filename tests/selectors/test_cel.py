@@ -8,6 +8,7 @@ import pytest
 
 from muster.cel.libraries.ocm_sizes import STATIC_COST_LIMIT
 from muster.selectors.cel import CelLimits, cel_compiler, typed_view
+from muster.selectors.paths import GONE_WHEN_EMPTY
 from tests.builders import a_cluster
 
 
@@ -29,6 +30,7 @@ def test_what_go_drops_when_it_is_empty_is_not_there(part: str, name: str, empty
     cluster = a_cluster("a", {"x": "y"}, {"c": "d"})
     cluster[part][name] = empty
     assert name not in typed_view(cluster)[part]
+    assert (part, name) in GONE_WHEN_EMPTY  # or a column would take it for one that is there
     (has,) = cel_compiler()([f"has(managedCluster.{part}.{name})"])
     assert has.match(cluster).reason.endswith("is false")
 
@@ -43,6 +45,7 @@ def test_empty_texts_inside_are_dropped_as_well() -> None:
     view = typed_view(cluster)
     assert view["spec"]["taints"] == [{"key": "k", "effect": "NoSelect"}]
     assert view["status"]["version"] == {}
+    assert ("status", "version", "kubernetes") in GONE_WHEN_EMPTY
 
 
 def test_a_cluster_that_has_everything_is_used_as_it_is() -> None:

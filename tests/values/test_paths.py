@@ -52,6 +52,8 @@ def test_paths_that_others_cover_or_learn_on_their_way_are_left_out(paths: set[P
     [
         (("a",), {"a": "text"}, "text"),
         (("a",), {"a": 1}, (int, 1)),
+        (("a",), {"a": 0.0}, (float, 0.0)),
+        (("a",), {"a": -0.0}, (float, "-0.0")),
         (("a",), {"a": None}, (type(None), None)),
         (("a",), {}, (0,)),
         (("a", "b"), {"a": {}}, (1,)),

@@ -76,7 +76,7 @@ def _extractor(keys: list[str], kind: _Kind, finish: Callable[[Json], Hashable],
             value = innermost(shape)
         except AttributeError:  # the way ends before its last step
             value = msgspec.UNSET
-        if type(value) is str:
+        if type(value) is str and value:
             return value
         if value is not msgspec.UNSET:
             return finish(value)

@@ -41,6 +41,7 @@ _VERSION: Final = key_path("status", "version")
 _KINDS: Final = (_LABELS, _CLAIMS, DELETION, _TAINTS, _VERSION)
 _NO_LABELS: Final = (1,)  # how far the path led, as `project` says it
 _NO_LABEL: Final = (2,)
+_NO_TEXT: Final = (2,)
 _NO_CLAIM: Final = b"[]"
 _NOT_THERE: Final = (1,)
 _UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
@@ -245,7 +246,7 @@ def _section_reader(path: Path) -> tuple[Path, _Read | None]:
         case (place, (Where(field="name", value=name),)) if place == _CLAIMS:
             return place, _claim_reader(name)
         case (place, (str() as key,)) if place == _VERSION:
-            return place, _text_reader(key)
+            return place, _text_reader(key, _NO_TEXT if path in GONE_WHEN_EMPTY else "")
     return path, None
 
 
@@ -304,8 +305,8 @@ def _absent(labels: Raw | bytes) -> Hashable:
     return _NO_LABEL if len(labels) > 2 and bytes(labels)[1:-1].strip() else _NO_LABELS
 
 
-def _text_reader(key: str) -> _Read:
-    """Of something that is a text wherever it is ordinary."""
+def _text_reader(key: str, empty: Hashable) -> _Read:
+    """Of something that is a text wherever it is ordinary. `empty` is what a column holds of one with nothing in it."""
     shape = msgspec.defstruct("Texts", [("text", str)], rename={"text": key}, gc=False)
     decode_lines = msgspec.json.Decoder(shape).decode_lines
 
@@ -313,7 +314,7 @@ def _text_reader(key: str) -> _Read:
         found: list[Hashable] = list(map(_TEXT, decode_lines(_lines(raws))))
         if len(found) != len(raws):  # some are written on several lines
             raise OtherwiseWrittenError
-        return found
+        return [empty if each == "" else each for each in found] if "" in found else found
 
     return read
 

@@ -141,4 +141,8 @@ def _unpacked(origin: str, line: int, obj: Json) -> Iterator[Document]:
     metadata = obj.get("metadata")
     if not isinstance(metadata, dict) or not any(map(metadata.get, ("name", "generateName"))):
         raise InvalidObjectError(where, f"{obj['kind']} has no metadata.name")
+    for key in ("name", "generateName", "namespace"):
+        if not isinstance(given := metadata.get(key, ""), str | None):
+            text = f"metadata.{key}: expected a text, this is of type {type(given).__name__}"
+            raise InvalidObjectError(where, text)
     yield Document(where, obj)

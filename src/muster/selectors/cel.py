@@ -260,7 +260,7 @@ def typed_view(cluster: JsonMapping) -> JsonMapping:
     if "hubAcceptsClient" not in spec or _has_empty(spec, _OMITTED_OF_SPEC):
         view = {**view, "spec": {"hubAcceptsClient": False, **_without_empty(spec, _OMITTED_OF_SPEC)}}
     version = status.get("version")
-    if isinstance(version, dict) and version.get("kubernetes") == "":
+    if isinstance(version, dict) and not version.get("kubernetes", True):
         status = {**status, "version": _without_empty(version, ("kubernetes",))}
         view = {**view, "status": status}
     if "conditions" not in status or "version" not in status or _has_empty(status, _OMITTED):
@@ -272,8 +272,9 @@ def typed_view(cluster: JsonMapping) -> JsonMapping:
 
 
 def _section(cluster: JsonMapping, name: str) -> JsonMapping:
+    """A part of a cluster; an empty one where there is none, or something else, which only files can hold."""
     found = cluster.get(name)
-    return found or {}
+    return found if isinstance(found, dict) else {}
 
 
 def _has_empty(fields: JsonMapping, names: tuple[str, ...]) -> bool:

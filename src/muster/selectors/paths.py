@@ -32,9 +32,11 @@ GONE_WHEN_EMPTY: Final[frozenset[Path]] = frozenset(
         ("metadata", "ownerReferences"),
         ("spec", "taints"),
         ("spec", "managedClusterClientConfigs"),
+        ("spec", "leaseDurationSeconds"),
         ("status", "clusterClaims"),
         ("status", "capacity"),
         ("status", "allocatable"),
+        ("status", "version", "kubernetes"),
     }
 )
 

@@ -167,7 +167,10 @@ def frozen(value: Json) -> Hashable:
     """Anything but a text: bytes of its JSON for lists and objects, a pair with the type for the rest."""
     if isinstance(value, Mapping | list):
         return encoded(value)
-    return (type(value), value)
+    kind = type(value)
+    if kind is float and value == 0.0 and str(value) == "-0.0":
+        return kind, "-0.0"  # in Python it equals 0.0, but is not written so
+    return (kind, value)
 
 
 def encoded(value: Json) -> bytes:

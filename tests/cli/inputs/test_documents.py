@@ -46,6 +46,14 @@ def test_yaml_documents_json_lines_and_lists_are_all_read(tmp_path: Path) -> Non
         ("- 1", "x.yaml:1: an object is a mapping with apiVersion and kind, this is list"),
         ("kind: Namespace", "x.yaml:1: the object has no apiVersion"),
         ("apiVersion: v1\nkind: Namespace", "x.yaml:1: Namespace has no metadata.name"),
+        (
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: 5}",
+            "x.yaml:1: metadata.name: expected a text, this is of type int",
+        ),
+        (
+            '{"apiVersion":"v1","kind":"N","metadata":{"name":"a","namespace":[]}}',
+            "x.yaml:1: metadata.namespace: expected a text, this is of type list",
+        ),
         ('{"apiVersion":"v1","kind":"N","metadata":{"name":"a"}}\n{"a":', "x.yaml:2: not valid JSON"),
         (
             "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)),

@@ -389,6 +389,16 @@ def test_a_list_in_pages_is_the_same_as_one_at_hand(
     assert (in_pages.log, in_pages.kept, in_pages.counts()) == (at_hand.log, at_hand.kept, at_hand.counts())
 
 
+def test_what_we_made_while_a_list_came_is_not_missing_from_it() -> None:
+    keeper = Keeper()
+    keeper.mirror.replace([encoded("a", 1), encoded("b", 2)], "2")
+    listing = keeper.mirror.listing("5")
+    listing.add([encoded("a", 1)])
+    keeper.mirror.put_written(encoded("c", 6))
+    listing.finish("5")
+    assert keeper.log == ["+a@1", "+b@2", "+c@6", "-b"]
+
+
 def test_a_list_that_breaks_off_removes_nothing() -> None:
     keeper = Keeper()
     keeper.mirror.replace([encoded("a", 1), encoded("b", 2)], "2")

@@ -198,10 +198,16 @@ class Mirror(Generic[K]):
     def _finish_list(self, revision: str, there: set[Place], loading: Loading | None) -> None:
         known = self._known if self._places is None else self._places()
         for place in {*known, *self.unreadable.places()} - there:
-            self._drop(place)
+            if not self._came_after(place, revision):
+                self._drop(place)
         if loading is not None:
             loading.finish()
         self._newest = revision or self._newest
+
+    def _came_after(self, place: Place, revision: str) -> bool:
+        """Whether we have made the object while the list of this revision was on its way."""
+        written, listed = number_of(self._known.get(place, "")), number_of(revision)
+        return written is not None and listed is not None and written > listed
 
     def put(self, encoded: bytes) -> str:
         if self._held and (held := self._held.get((head := head_of(encoded)).place)) is not None:

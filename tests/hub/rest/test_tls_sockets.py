@@ -279,6 +279,60 @@ def test_reading_pauses_and_goes_on(tmp_path: Path, run: Run) -> None:
     run(story())
 
 
+def test_a_client_that_leaves_no_room_for_what_tls_has_to_say_wakes_nobody_until_there_is_some(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+    is_full = True
+    receive = ssl.SSLSocket.recv
+
+    def recv(connection: ssl.SSLSocket, size: int = 1024, flags: int = 0) -> bytes:
+        """As after new keys: they have to be answered first."""
+        nonlocal looks
+        looks += 1
+        if is_full:
+            raise ssl.SSLWantWriteError
+        return receive(connection, size, flags)
+
+    async def story() -> None:
+        nonlocal is_full
+        async with listening(tmp_path) as server:
+            reader, writer = await server.client()
+            protocol = await server.protocol()
+            protocol.transport.write(bytes(20 * MEGABYTE))
+            monkeypatch.setattr(ssl.SSLSocket, "recv", recv)
+            writer.write(b"new keys")
+            await until(lambda: looks > 0)
+            await asyncio.sleep(0.1)
+            assert looks < 5
+            is_full = False
+            await reader.readexactly(20 * MEGABYTE)
+            await until(lambda: protocol.received == b"new keys")
+
+    run(story())
+
+
+def test_who_is_closed_without_room_for_what_tls_has_to_say_is_closed(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story() -> None:
+        async with listening(tmp_path) as server:
+            reader, writer = await server.client()
+            protocol = await server.protocol()
+
+            def recv(connection: ssl.SSLSocket, size: int = 1024, flags: int = 0) -> bytes:
+                protocol.transport.close()
+                raise ssl.SSLWantWriteError
+
+            monkeypatch.setattr(ssl.SSLSocket, "recv", recv)
+            writer.write(b"new keys")
+            assert await protocol.lost is None
+            monkeypatch.undo()
+            assert await _all(reader) == b""
+
+    run(story())
+
+
 def test_nonsense_and_silence_get_no_protocol(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tls_sockets, "_HANDSHAKE_SECONDS", 0.2)
 

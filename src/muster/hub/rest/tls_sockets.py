@@ -199,6 +199,7 @@ class TlsSocket(asyncio.Transport):
         self._high, self._low = _HIGH, _LOW
         self._is_paused = False  # whether the protocol has been told to write nothing
         self._is_reading = False
+        self._is_stuck = False  # whether nothing can be read before TLS has sent something of its own
         self._is_closing = False
         self._is_over = False
         self._has_ended = False  # whether the client sends nothing more
@@ -254,8 +255,13 @@ class TlsSocket(asyncio.Transport):
                 return
             try:
                 data = self._connection.recv(_RECORD)
-            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            except ssl.SSLWantReadError:
                 break
+            except ssl.SSLWantWriteError:  # an answer to new keys, say, for which the client leaves no room
+                self._is_stuck = True
+                self._loop.remove_reader(self._number)  # what it sends would wake us for nothing, again and again
+                self._loop.add_writer(self._number, self._writable)
+                return
             except OSError as error:
                 self._lose(error)
                 return
@@ -336,6 +342,11 @@ class TlsSocket(asyncio.Transport):
         if self._is_paused and self._unsent_bytes <= self._low:
             self._is_paused = False
             self._protocol.resume_writing()
+        if self._is_stuck:
+            self._is_stuck = False
+            if self._is_reading:
+                self._loop.add_reader(self._number, self._readable)
+                self._loop.call_soon(self._readable)
         if not unsent and not self._is_over:
             self._loop.remove_writer(self._number)
             if self._is_closing:
@@ -377,6 +388,7 @@ class TlsSocket(asyncio.Transport):
         if self._is_over:
             return
         self._is_over = True
+        self._loop.remove_writer(self._number)
         with contextlib.suppress(OSError, ValueError):  # it says goodbye, and would like to hear it, too
             self._connection.unwrap()
         with contextlib.suppress(OSError):

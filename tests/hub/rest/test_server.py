@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import re
 import socket
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+from muster.hub.auth.certificates import serving_certificate
 from muster.hub.rest.server import BoundedProtocol, HeadWithBody
+from muster.hub.rest.tls_sockets import TlsSocket
 from tests.hub.rest.running import RunningHub, running_hub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SECRETS = "/api/v1/namespaces/default/secrets"
 
@@ -144,6 +150,29 @@ def test_an_answer_of_many_megabytes_arrives_whole(hub: RunningHub) -> None:
     items = json.loads(answer)["items"]
     assert (code, len(items)) == (200, 5)
     assert int(headers["content-length"]) == len(answer) > 5_000_000
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_neither_requests_nor_connections_are_left_to_the_collector(encrypted: bool, tmp_path: Path) -> None:
+    kinds = (BoundedProtocol, HeadWithBody, RequestResponseCycle, TlsSocket)
+    with running_hub(tls=serving_certificate(tmp_path) if encrypted else None) as hub:
+        gc.collect()
+        gc.disable()
+        try:
+            connection = hub._connection()
+            for path in ("/healthz", SECRETS, f"{SECRETS}?watch=true&timeoutSeconds=1"):
+                connection.request("GET", path, headers={"Authorization": f"Bearer {hub.token}"})
+                connection.getresponse().read()
+            kept = [each for each in gc.get_objects() if isinstance(each, kinds)]
+            assert sum(isinstance(each, RequestResponseCycle) for each in kept) == 1  # the connection's last one
+            kept.clear()
+            connection.close()
+            deadline = time.monotonic() + 10
+            while (left := sum(isinstance(each, kinds) for each in gc.get_objects())) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert left == 0
+        finally:
+            gc.enable()
 
 
 def test_a_head_request_is_answered_without_a_body(hub: RunningHub) -> None:

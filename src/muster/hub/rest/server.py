@@ -116,6 +116,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_done()
         self.config.slow_readers.read(self)
         super().connection_lost(exc)
+        self.cycle = self.scope = None  # type: ignore[assignment]  # the request knows how to write here, and so us
 
     def pause_writing(self) -> None:
         super().pause_writing()

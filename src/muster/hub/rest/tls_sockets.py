@@ -28,6 +28,7 @@ _LINGER_SECONDS = 2.0
 _FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _FULL_SECONDS = 1.0
 _HIGH, _LOW = 64 * 1024, 16 * 1024
+_NOBODY = asyncio.Protocol()
 
 
 class TlsListener:
@@ -397,7 +398,7 @@ class TlsSocket(asyncio.Transport):
             self._connection.close()
         else:
             self._strangers.add(_Lingering(self._loop, self._connection, self._strangers))
-        self._protocol.connection_lost(None)
+        self._let_go(None)
 
     def _lose(self, error: Exception | None) -> None:
         """It is over at once, whatever is unsent."""
@@ -409,4 +410,8 @@ class TlsSocket(asyncio.Transport):
         self._unsent.clear()
         self._unsent_bytes = 0
         self._connection.close()
-        self._loop.call_soon(self._protocol.connection_lost, error)
+        self._loop.call_soon(self._let_go, error)
+
+    def _let_go(self, error: Exception | None) -> None:
+        protocol, self._protocol = self._protocol, _NOBODY  # it knows us: neither would go before the collector looks
+        protocol.connection_lost(error)

@@ -104,6 +104,19 @@ def test_more_watches_than_the_limit_are_refused_until_one_ends(hub: RunningHub)
     assert hub.request("GET", f"{CLUSTERS}?watch=true&timeoutSeconds=1")[0] == 200
 
 
+def test_a_watch_with_a_request_behind_it_ends_with_its_connection(hub: RunningHub) -> None:
+    create(hub, "a")
+    head = f" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hub.token}\r\n\r\n"
+    with socket.create_connection((hub.host, hub.port), timeout=10) as client:
+        client.sendall(f"GET {CLUSTERS}?watch=true{head}GET /healthz{head}".encode())
+        assert client.recv(1)
+        assert len(hub.application.watches) == 1
+    deadline = time.monotonic() + 5
+    while len(hub.application.watches) and time.monotonic() < deadline:
+        label(hub, "a", now=str(time.monotonic()))  # nothing is read before the next answer: it is noticed in writing
+    assert len(hub.application.watches) == 0
+
+
 def test_stopping_the_hub_ends_watches_cleanly() -> None:
     with running_hub() as hub:
         client = opened(hub, "")

@@ -29,6 +29,7 @@ from muster.values.json import Json
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
 
+    from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
     from muster.hub.auth.certificates import ServingCertificate
@@ -98,6 +99,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _head_timer: asyncio.TimerHandle | None = None
     _peer: Peer | None = None
     _wire: asyncio.Transport
+    _answered: RequestResponseCycle | None = None  # what is being answered: the newest request may be behind it
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own signature
         self._wire = transport
@@ -115,7 +117,11 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_done()
         self.config.slow_readers.read(self)
+        if self._answered is not None and not self._answered.response_complete:
+            self._answered.disconnected = True
+            self._answered.message_event.set()
         super().connection_lost(exc)
+        self._answered = None
         self.cycle = self.scope = None  # type: ignore[assignment]  # the request knows how to write here, and so us
 
     def pause_writing(self) -> None:
@@ -148,6 +154,10 @@ class BoundedProtocol(HttpToolsProtocol):
         scope = getattr(self.transport.get_protocol(), "scope", None)
         if scope is not None and self._peer is not None:
             scope[PEER] = self._peer
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
         self.transport.write(b"")  # an answer to HEAD has no body that would have let its head go

@@ -149,6 +149,9 @@ class BoundedProtocol(HttpToolsProtocol):
             self._await_head()
 
     def handle_websocket_upgrade(self) -> None:
+        if self._answered is not None and not self._answered.response_complete:
+            self.transport.close()  # the end of the connection would be told to another protocol than that answer's
+            return
         super().handle_websocket_upgrade()
         # The connection has another protocol now, whose task has not begun yet.
         scope = getattr(self.transport.get_protocol(), "scope", None)

@@ -8,6 +8,7 @@ import json
 import logging
 import re
 import socket
+import struct
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -173,6 +174,20 @@ def test_neither_requests_nor_connections_are_left_to_the_collector(encrypted: b
             assert left == 0
         finally:
             gc.enable()
+
+
+def test_of_clients_that_break_off_nothing_is_kept() -> None:
+    with running_hub() as hub:
+        for _ in range(3):
+            with socket.create_connection((hub.host, hub.port), timeout=10) as client:
+                client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert client.recv(1000)
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        deadline = time.monotonic() + 10
+        while left := [each for each in gc.get_objects() if isinstance(each, BoundedProtocol)]:
+            assert time.monotonic() < deadline
+            left.clear()
+            time.sleep(0.05)
 
 
 def test_a_head_request_is_answered_without_a_body(hub: RunningHub) -> None:

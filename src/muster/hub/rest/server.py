@@ -121,6 +121,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._answered.disconnected = True
             self._answered.message_event.set()
         super().connection_lost(exc)
+        self._unset_keepalive_if_required()  # uvicorn leaves that to its time where the client has broken off
         self._answered = None
         self.cycle = self.scope = None  # type: ignore[assignment]  # the request knows how to write here, and so us
 

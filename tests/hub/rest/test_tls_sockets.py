@@ -8,6 +8,7 @@ import errno
 import os
 import socket
 import ssl
+import tracemalloc
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +161,24 @@ def test_a_client_that_reads_late_has_the_protocol_pause_and_misses_nothing(tmp_
             assert await reader.readexactly(200 * 100_000) == b"".join(parts)
             assert (protocol.paused, protocol.resumed) == (1, 1)
             assert protocol.transport.get_write_buffer_size() == 0
+
+    run(story())
+
+
+def test_what_many_do_not_read_is_kept_once(tmp_path: Path, run: Run) -> None:
+    async def story() -> None:
+        async with listening(tmp_path) as server:
+            for _ in range(3):
+                await server.client()
+            await until(lambda: len(server.protocols) == 3)
+            event = bytes(20 * MEGABYTE)
+            tracemalloc.start()
+            for each in server.protocols:
+                assert each.transport.write_now(event)
+            kept = tracemalloc.get_traced_memory()[0]
+            tracemalloc.stop()
+            assert all(each.transport.get_write_buffer_size() == len(event) for each in server.protocols)
+            assert kept < MEGABYTE
 
     run(story())
 

@@ -308,7 +308,8 @@ class TlsSocket(asyncio.Transport):
                 sent += self._connection.send(memoryview(data)[sent : sent + _RECORD])
         except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
             self._loop.add_writer(self._number, self._writable)
-            self._keep(bytes(memoryview(data)[sent:]))
+            # What many are sent is kept once, however many of them do not read.
+            self._keep(bytes(memoryview(data)[sent:] if sent else data))
         except OSError as error:
             self._lose(error)
 

@@ -16,6 +16,7 @@ import pytest
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from muster.hub.auth.certificates import serving_certificate
+from muster.hub.rest import server
 from muster.hub.rest.server import BoundedProtocol, HeadWithBody
 from muster.hub.rest.tls_sockets import TlsSocket
 from tests.hub.rest.running import RunningHub, running_hub
@@ -174,6 +175,31 @@ def test_neither_requests_nor_connections_are_left_to_the_collector(encrypted: b
             assert left == 0
         finally:
             gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("request_", "more"),
+    [
+        ("GET /healthz HTTP/1.1\r\n", "\r\n"),
+        (f"POST {SECRETS} HTTP/1.1\r\nContent-Length: 100\r\n", "x"),
+        (f"POST {SECRETS} HTTP/1.1\r\nTransfer-Encoding: chunked\r\n", "5\r\nx"),
+    ],
+)
+def test_what_is_no_request_keeps_no_connection_open(request_: str, more: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_KEEP_ALIVE_SECONDS", 0.5)
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=5) as client:
+        client.sendall(f"{request_}Host: x\r\n\r\n".encode())
+        assert client.recv(1000).startswith(b"HTTP/1.1")
+        client.sendall(more.encode())
+        assert client.recv(1000) == b""
+
+
+def test_a_request_after_an_empty_line_is_answered() -> None:
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=5) as client:
+        for _ in range(2):
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert client.recv(1000).startswith(b"HTTP/1.1 200")
+            client.sendall(b"\r\n")
 
 
 def test_of_clients_that_break_off_nothing_is_kept() -> None:

@@ -140,7 +140,11 @@ class BoundedProtocol(HttpToolsProtocol):
             if self._head_bytes > _HEADER_BYTES and not self._head_complete_in(data):
                 self._refuse_head(b"431 Request Header Fields Too Large")
                 return
+        idle, scope = self.timeout_keep_alive_task, self.scope
         super().data_received(data)
+        if idle is not None and self.scope is scope and not self.transport.is_closing():
+            # That was no new request but an empty line, or the rest of one that was refused. It prolongs nothing.
+            self.timeout_keep_alive_task = self.loop.call_at(idle.when(), self.timeout_keep_alive_handler)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

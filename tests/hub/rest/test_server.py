@@ -9,6 +9,7 @@ import logging
 import re
 import socket
 import struct
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -192,6 +193,31 @@ def test_what_is_no_request_keeps_no_connection_open(request_: str, more: str, m
         assert client.recv(1000).startswith(b"HTTP/1.1")
         client.sendall(more.encode())
         assert client.recv(1000) == b""
+
+
+def test_of_requests_sent_without_waiting_only_those_read_at_once_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    longest = 0
+    start = BoundedProtocol._start_asgi_task
+
+    def started(protocol: BoundedProtocol, *args: Any) -> None:
+        nonlocal longest
+        longest = max(longest, len(protocol.pipeline))
+        start(protocol, *args)
+
+    monkeypatch.setattr(BoundedProtocol, "_start_asgi_task", started)
+    request = b"GET /livez HTTP/1.1\r\nHost: x\r\nPadding: " + b"x" * 1000 + b"\r\n\r\n"
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=20) as client:
+        sending = threading.Thread(target=client.sendall, args=(request * 5000,))
+        sending.start()
+        answered = 0
+        rest = b""
+        while answered < 5000:
+            received = rest + client.recv(65536)
+            answered += received.count(b"HTTP/1.1 200")
+            rest = received[-11:]
+        sending.join()
+    assert answered == 5000
+    assert longest < 300  # a read takes 256 KiB
 
 
 def test_a_request_after_an_empty_line_is_answered() -> None:

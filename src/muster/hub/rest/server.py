@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -27,7 +28,7 @@ from muster.hub.rest.tls_sockets import TlsListener, TlsSocket
 from muster.values.json import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
+    from collections.abc import Callable, MutableMapping, Sized
 
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
@@ -91,6 +92,19 @@ class _Config(uvicorn.Config):
         return self._written[1]
 
 
+class _Flow(FlowControl):
+    """Reads nothing while requests wait for the one before them. uvicorn would read on after every answer: hundreds of
+    small requests for each that has been answered, and all of them kept."""
+
+    def __init__(self, transport: asyncio.Transport, waiting: Sized) -> None:
+        super().__init__(transport)
+        self._waiting = waiting
+
+    def resume_reading(self) -> None:
+        if not self._waiting:
+            super().resume_reading()
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol with limits on the size of a request's head, on the time to send it, and on what is unread."""
 
@@ -104,6 +118,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own signature
         self._wire = transport
         super().connection_made(HeadWithBody(transport))  # type: ignore[arg-type]  # it stands in for one
+        self.flow = _Flow(self.transport, self.pipeline)
         if len(self.connections) > self.config.most_connections:
             transport.abort()
             return

@@ -195,6 +195,33 @@ def test_what_is_no_request_keeps_no_connection_open(request_: str, more: str, m
         assert client.recv(1000) == b""
 
 
+@pytest.mark.parametrize(
+    ("before", "again"),
+    [("0\r\n", "a: " + "x" * 1000 + "\r\n"), ("0\r\na: ", "x" * 1000), ("5;", "x" * 1000), ("0\r\n\r\n", "\r\n" * 500)],
+)
+def test_what_is_no_part_of_a_body_has_its_limit_too(before: str, again: str) -> None:
+    head = f"POST {SECRETS} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n{before}"
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=5) as client:
+        client.sendall(head.encode())
+        assert client.recv(1000).startswith(b"HTTP/1.1 401")
+        with pytest.raises(OSError):
+            client.sendall(again.encode() * 20_000)
+
+
+def test_a_body_in_many_chunks_with_a_trailer_is_taken() -> None:
+    body = b'{"metadata":{"name":"a"},"data":{"x":"' + b"eHh4" * 100_000 + b'"}}'
+    chunks = b"".join(b"%x;a=b\r\n%b\r\n" % (len(each), each) for each in _pieces(body, 50))
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=20) as client:
+        head = f"Authorization: Bearer {hub.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked"
+        client.sendall(f"POST {SECRETS} HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n".encode())
+        client.sendall(chunks + b"0\r\nExpires: never\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 201")
+
+
+def _pieces(data: bytes, size: int) -> list[bytes]:
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
 def test_of_requests_sent_without_waiting_only_those_read_at_once_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     longest = 0
     start = BoundedProtocol._start_asgi_task

@@ -110,6 +110,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     config: _Config
     _head_bytes = 0
+    _empty_bytes = 0  # since the last of a body: ends of chunks, what follows the last of them, empty lines
     _head_timer: asyncio.TimerHandle | None = None
     _peer: Peer | None = None
     _wire: asyncio.Transport
@@ -155,14 +156,23 @@ class BoundedProtocol(HttpToolsProtocol):
             if self._head_bytes > _HEADER_BYTES and not self._head_complete_in(data):
                 self._refuse_head(b"431 Request Header Fields Too Large")
                 return
+        self._empty_bytes += len(data)
         idle, scope = self.timeout_keep_alive_task, self.scope
         super().data_received(data)
+        if self._empty_bytes > _HEADER_BYTES and self._head_timer is None:
+            self.transport.close()
+            return
         if idle is not None and self.scope is scope and not self.transport.is_closing():
             # That was no new request but an empty line, or the rest of one that was refused. It prolongs nothing.
             self.timeout_keep_alive_task = self.loop.call_at(idle.when(), self.timeout_keep_alive_handler)
 
+    def on_body(self, body: bytes) -> None:
+        self._empty_bytes = 0
+        super().on_body(body)
+
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._empty_bytes = 0
         if self._peer is not None:
             self.scope[PEER] = self._peer  # type: ignore[literal-required]  # a key of our own
         if self._head_timer is None:

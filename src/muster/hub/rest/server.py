@@ -263,6 +263,13 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self.config.slow_readers.read(self)
+        if not self.read_paused:
+            self.transport.resume_reading()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.writable.is_set():
+            self.transport.pause_reading()  # every ping is answered, and somebody may read none of that
 
     async def send(self, message: MutableMapping[str, Json]) -> None:  # type: ignore[override]  # uvicorn's own types
         binary, text = message.get("bytes"), message.get("text")

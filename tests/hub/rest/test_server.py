@@ -247,6 +247,20 @@ def test_of_requests_sent_without_waiting_only_those_read_at_once_are_kept(monke
     assert longest < 300  # a read takes 256 KiB
 
 
+def test_a_head_that_is_not_read_yet_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_HEADER_SECONDS", 0.3)
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=10) as client:
+        slow = f"GET {SECRETS}?watch=true&timeoutSeconds=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hub.token}"
+        last = "GET /readyz HTTP/1.1\r\nConnection: close\r\nHost: x\r\n\r\n"
+        client.sendall(f"{slow}\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n{last[:10]}".encode())
+        time.sleep(0.1)
+        client.sendall(last[10:].encode())
+        received = b""
+        while chunk := client.recv(65536):
+            received += chunk
+    assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"200"] * 3
+
+
 def test_a_request_after_an_empty_line_is_answered() -> None:
     with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=5) as client:
         for _ in range(2):

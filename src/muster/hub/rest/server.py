@@ -233,7 +233,13 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         self._head_bytes = 0
-        self._head_timer = self.loop.call_later(_HEADER_SECONDS, self._refuse_head, b"408 Request Timeout")
+        self._head_timer = self.loop.call_later(_HEADER_SECONDS, self._head_is_late)
+
+    def _head_is_late(self) -> None:
+        if self.flow.read_paused:  # it may have been sent long ago, behind requests that wait for each other
+            self._head_timer = self.loop.call_later(_HEADER_SECONDS, self._head_is_late)
+        else:
+            self._refuse_head(b"408 Request Timeout")
 
     def _head_done(self) -> None:
         if self._head_timer is not None:

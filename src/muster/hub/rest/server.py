@@ -18,6 +18,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
 
 from muster.errors import MusterError
 from muster.hub.auth.authentication import PEER
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+    from websockets.frames import Frame
 
     from muster.hub.auth.certificates import ServingCertificate
     from muster.hub.auth.peers import Peer
@@ -42,6 +44,7 @@ _HEADER_SECONDS = 30.0
 _KEEP_ALIVE_SECONDS = 75
 _GRACE_SECONDS = 5
 _BACKLOG = 2048
+_MOST_FRAMES = 1024  # of one message to a WebSocket: its size says nothing about those that are empty
 
 
 class AddressInUseError(MusterError):
@@ -276,6 +279,13 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().data_received(data)
         if not self.writable.is_set():
             self.transport.pause_reading()  # every ping is answered, and somebody may read none of that
+
+    def handle_cont(self, event: Frame) -> None:
+        if len(self.frames) < _MOST_FRAMES:
+            super().handle_cont(event)
+        elif not self.close_sent:
+            self.conn.fail(CloseCode.MESSAGE_TOO_BIG, f"more than {_MOST_FRAMES} frames")
+            self.handle_parser_exception()
 
     async def send(self, message: MutableMapping[str, Json]) -> None:  # type: ignore[override]  # uvicorn's own types
         binary, text = message.get("bytes"), message.get("text")

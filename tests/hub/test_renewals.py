@@ -32,6 +32,7 @@ OWNER = {
     "fieldsType": "FieldsV1",
     "fieldsV1": {"f:spec": {"f:holderIdentity": {}, "f:renewTime": {}}},
 }
+BELOW: dict[str, Any] = {"f:spec": {"f:renewTime": {"f:nothing": {}}}}  # clients may say so
 STORED: dict[str, Any] = {
     "apiVersion": "coordination.k8s.io/v1",
     "kind": "Lease",
@@ -129,6 +130,7 @@ def test_anything_else_goes_the_long_way(change: Callable[[Any], object]) -> Non
         {**STORED, "metadata": {**STORED["metadata"], "managedFields": [OWNER, {**OWNER, "manager": "kubectl"}]}},
         {**STORED, "metadata": {**STORED["metadata"], "managedFields": [{**OWNER, "operation": "Apply"}]}},
         {**STORED, "metadata": {**STORED["metadata"], "managedFields": [{**OWNER, "fieldsV1": {}}]}},
+        {**STORED, "metadata": {**STORED["metadata"], "managedFields": [{**OWNER, "fieldsV1": BELOW}]}},
         {**STORED, "spec": {**STORED["spec"], "renewTime": None}},
     ],
 )

@@ -115,6 +115,6 @@ def _renewed_owners(entries: list[JsonObject] | None, manager: str, api_version:
         and entry["operation"] == "Update"
         and entry.get("apiVersion") == api_version
         and "subresource" not in entry
-        and "f:renewTime" in entry.get("fieldsV1", {}).get("f:spec", {})
+        and entry.get("fieldsV1", {}).get("f:spec", {}).get("f:renewTime") == {}  # and nothing below it
     )
     return [{**entry, "time": now}] if is_own else None

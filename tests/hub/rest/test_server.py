@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import re
 import socket
+import struct
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+from muster.hub.auth.certificates import serving_certificate
+from muster.hub.rest import server
 from muster.hub.rest.server import BoundedProtocol, HeadWithBody
+from muster.hub.rest.tls_sockets import TlsSocket
 from tests.hub.rest.running import RunningHub, running_hub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SECRETS = "/api/v1/namespaces/default/secrets"
 
@@ -144,6 +153,134 @@ def test_an_answer_of_many_megabytes_arrives_whole(hub: RunningHub) -> None:
     items = json.loads(answer)["items"]
     assert (code, len(items)) == (200, 5)
     assert int(headers["content-length"]) == len(answer) > 5_000_000
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_neither_requests_nor_connections_are_left_to_the_collector(encrypted: bool, tmp_path: Path) -> None:
+    kinds = (BoundedProtocol, HeadWithBody, RequestResponseCycle, TlsSocket)
+    with running_hub(tls=serving_certificate(tmp_path) if encrypted else None) as hub:
+        gc.collect()
+        gc.disable()
+        try:
+            connection = hub._connection()
+            for path in ("/healthz", SECRETS, f"{SECRETS}?watch=true&timeoutSeconds=1"):
+                connection.request("GET", path, headers={"Authorization": f"Bearer {hub.token}"})
+                connection.getresponse().read()
+            kept = [each for each in gc.get_objects() if isinstance(each, kinds)]
+            assert sum(isinstance(each, RequestResponseCycle) for each in kept) == 1  # the connection's last one
+            kept.clear()
+            connection.close()
+            deadline = time.monotonic() + 10
+            while (left := sum(isinstance(each, kinds) for each in gc.get_objects())) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert left == 0
+        finally:
+            gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("request_", "more"),
+    [
+        ("GET /healthz HTTP/1.1\r\n", "\r\n"),
+        (f"POST {SECRETS} HTTP/1.1\r\nContent-Length: 100\r\n", "x"),
+        (f"POST {SECRETS} HTTP/1.1\r\nTransfer-Encoding: chunked\r\n", "5\r\nx"),
+    ],
+)
+def test_what_is_no_request_keeps_no_connection_open(request_: str, more: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_KEEP_ALIVE_SECONDS", 0.5)
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=5) as client:
+        client.sendall(f"{request_}Host: x\r\n\r\n".encode())
+        assert client.recv(1000).startswith(b"HTTP/1.1")
+        client.sendall(more.encode())
+        assert client.recv(1000) == b""
+
+
+@pytest.mark.parametrize(
+    ("before", "again"),
+    [("0\r\n", "a: " + "x" * 1000 + "\r\n"), ("0\r\na: ", "x" * 1000), ("5;", "x" * 1000), ("0\r\n\r\n", "\r\n" * 500)],
+)
+def test_what_is_no_part_of_a_body_has_its_limit_too(before: str, again: str) -> None:
+    head = f"POST {SECRETS} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n{before}"
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=5) as client:
+        client.sendall(head.encode())
+        assert client.recv(1000).startswith(b"HTTP/1.1 401")
+        with pytest.raises(OSError):
+            client.sendall(again.encode() * 20_000)
+
+
+def test_a_body_in_many_chunks_with_a_trailer_is_taken() -> None:
+    body = b'{"metadata":{"name":"a"},"data":{"x":"' + b"eHh4" * 100_000 + b'"}}'
+    chunks = b"".join(b"%x;a=b\r\n%b\r\n" % (len(each), each) for each in _pieces(body, 50))
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=20) as client:
+        head = f"Authorization: Bearer {hub.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked"
+        client.sendall(f"POST {SECRETS} HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n".encode())
+        client.sendall(chunks + b"0\r\nExpires: never\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 201")
+
+
+def _pieces(data: bytes, size: int) -> list[bytes]:
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def test_of_requests_sent_without_waiting_only_those_read_at_once_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    longest = 0
+    start = BoundedProtocol._start_asgi_task
+
+    def started(protocol: BoundedProtocol, *args: Any) -> None:
+        nonlocal longest
+        longest = max(longest, len(protocol.pipeline))
+        start(protocol, *args)
+
+    monkeypatch.setattr(BoundedProtocol, "_start_asgi_task", started)
+    request = b"GET /livez HTTP/1.1\r\nHost: x\r\nPadding: " + b"x" * 1000 + b"\r\n\r\n"
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=20) as client:
+        sending = threading.Thread(target=client.sendall, args=(request * 5000,))
+        sending.start()
+        answered = 0
+        rest = b""
+        while answered < 5000:
+            received = rest + client.recv(65536)
+            answered += received.count(b"HTTP/1.1 200")
+            rest = received[-11:]
+        sending.join()
+    assert answered == 5000
+    assert longest < 300  # a read takes 256 KiB
+
+
+def test_a_head_that_is_not_read_yet_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_HEADER_SECONDS", 0.3)
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=10) as client:
+        slow = f"GET {SECRETS}?watch=true&timeoutSeconds=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hub.token}"
+        last = "GET /readyz HTTP/1.1\r\nConnection: close\r\nHost: x\r\n\r\n"
+        client.sendall(f"{slow}\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n{last[:10]}".encode())
+        time.sleep(0.1)
+        client.sendall(last[10:].encode())
+        received = b""
+        while chunk := client.recv(65536):
+            received += chunk
+    assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"200"] * 3
+
+
+def test_a_request_after_an_empty_line_is_answered() -> None:
+    with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=5) as client:
+        for _ in range(2):
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert client.recv(1000).startswith(b"HTTP/1.1 200")
+            client.sendall(b"\r\n")
+
+
+def test_of_clients_that_break_off_nothing_is_kept() -> None:
+    with running_hub() as hub:
+        for _ in range(3):
+            with socket.create_connection((hub.host, hub.port), timeout=10) as client:
+                client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert client.recv(1000)
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        deadline = time.monotonic() + 10
+        while left := [each for each in gc.get_objects() if isinstance(each, BoundedProtocol)]:
+            assert time.monotonic() < deadline
+            left.clear()
+            time.sleep(0.05)
 
 
 def test_a_head_request_is_answered_without_a_body(hub: RunningHub) -> None:

@@ -138,6 +138,39 @@ def test_a_websocket_that_reads_nothing_is_cut_off() -> None:
             assert len(hub.application.watches) == 0
 
 
+@contextlib.contextmanager
+def watching_websocket(hub: RunningHub) -> Iterator[tuple[socket.socket, bytes]]:
+    """A socket that is a WebSocket now, and what came with the answer that says so."""
+    upgrade = (
+        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: c2xvdy1yZWFkZXJzLTE2Qg=="
+    )
+    with socket.create_connection((hub.host, hub.port), timeout=1.0) as client:
+        head = f"Host: x\r\nAuthorization: Bearer {hub.token}\r\n{upgrade}\r\n\r\n"
+        client.sendall(f"GET {MAPS}?watch=true HTTP/1.1\r\n{head}".encode())
+        yield client, client.recv(4096).partition(b"\r\n\r\n")[2]
+
+
+def test_pings_are_not_read_while_nobody_reads_their_answers() -> None:
+    text = b"x" * 100
+    ping, pong = b"\x89\xe4\0\0\0\0" + text, b"\x8ad" + text
+    with running_hub() as hub, watching_websocket(hub) as (client, first):
+        received = len(first)
+        sent, pings = 0, ping * 1000
+        with contextlib.suppress(TimeoutError):
+            while sent < 30 * MEGABYTE:
+                sent += client.send(pings[sent % len(pings) :])
+        assert sent < 30 * MEGABYTE  # what the system itself takes is less than this
+        while received < sent // len(ping) * len(pong):
+            received += len(client.recv(MEGABYTE))
+
+
+def test_a_message_of_endless_empty_frames_is_refused() -> None:
+    with running_hub() as hub, watching_websocket(hub) as (client, first):
+        client.sendall(b"\x01\x81\0\0\0\0x" + b"\x00\x80\0\0\0\0" * 5000)
+        assert (first + client.recv(1000)).endswith(b"\x03\xf1more than 1024 frames")
+
+
 @pytest.mark.slow
 def test_a_client_that_reads_slowly_but_steadily_gets_everything() -> None:
     with running_hub(limits=Limits(write_seconds=1.0)) as hub:

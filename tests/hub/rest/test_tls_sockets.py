@@ -8,6 +8,7 @@ import errno
 import os
 import socket
 import ssl
+import tracemalloc
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -164,6 +165,24 @@ def test_a_client_that_reads_late_has_the_protocol_pause_and_misses_nothing(tmp_
     run(story())
 
 
+def test_what_many_do_not_read_is_kept_once(tmp_path: Path, run: Run) -> None:
+    async def story() -> None:
+        async with listening(tmp_path) as server:
+            for _ in range(3):
+                await server.client()
+            await until(lambda: len(server.protocols) == 3)
+            event = bytes(20 * MEGABYTE)
+            tracemalloc.start()
+            for each in server.protocols:
+                assert each.transport.write_now(event)
+            kept = tracemalloc.get_traced_memory()[0]
+            tracemalloc.stop()
+            assert all(each.transport.get_write_buffer_size() == len(event) for each in server.protocols)
+            assert kept < MEGABYTE
+
+    run(story())
+
+
 def test_closing_sends_what_is_unsent_first(tmp_path: Path, run: Run) -> None:
     def everything(server: Server) -> bytes:
         """By a client of its own: that of uvloop drops what it has not handed over when the other side ends."""
@@ -275,6 +294,60 @@ def test_reading_pauses_and_goes_on(tmp_path: Path, run: Run) -> None:
                 assert len(protocol.received) <= before + 16 * 1024
                 protocol.transport.resume_reading()
             assert protocol.received == sent
+
+    run(story())
+
+
+def test_a_client_that_leaves_no_room_for_what_tls_has_to_say_wakes_nobody_until_there_is_some(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+    is_full = True
+    receive = ssl.SSLSocket.recv
+
+    def recv(connection: ssl.SSLSocket, size: int = 1024, flags: int = 0) -> bytes:
+        """As after new keys: they have to be answered first."""
+        nonlocal looks
+        looks += 1
+        if is_full:
+            raise ssl.SSLWantWriteError
+        return receive(connection, size, flags)
+
+    async def story() -> None:
+        nonlocal is_full
+        async with listening(tmp_path) as server:
+            reader, writer = await server.client()
+            protocol = await server.protocol()
+            protocol.transport.write(bytes(20 * MEGABYTE))
+            monkeypatch.setattr(ssl.SSLSocket, "recv", recv)
+            writer.write(b"new keys")
+            await until(lambda: looks > 0)
+            await asyncio.sleep(0.1)
+            assert looks < 5
+            is_full = False
+            await reader.readexactly(20 * MEGABYTE)
+            await until(lambda: protocol.received == b"new keys")
+
+    run(story())
+
+
+def test_who_is_closed_without_room_for_what_tls_has_to_say_is_closed(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story() -> None:
+        async with listening(tmp_path) as server:
+            reader, writer = await server.client()
+            protocol = await server.protocol()
+
+            def recv(connection: ssl.SSLSocket, size: int = 1024, flags: int = 0) -> bytes:
+                protocol.transport.close()
+                raise ssl.SSLWantWriteError
+
+            monkeypatch.setattr(ssl.SSLSocket, "recv", recv)
+            writer.write(b"new keys")
+            assert await protocol.lost is None
+            monkeypatch.undo()
+            assert await _all(reader) == b""
 
     run(story())
 

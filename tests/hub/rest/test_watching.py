@@ -104,6 +104,35 @@ def test_more_watches_than_the_limit_are_refused_until_one_ends(hub: RunningHub)
     assert hub.request("GET", f"{CLUSTERS}?watch=true&timeoutSeconds=1")[0] == 200
 
 
+def test_a_watch_with_a_request_behind_it_ends_with_its_connection(hub: RunningHub) -> None:
+    create(hub, "a")
+    head = f" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hub.token}\r\n\r\n"
+    with socket.create_connection((hub.host, hub.port), timeout=10) as client:
+        client.sendall(f"GET {CLUSTERS}?watch=true{head}GET /healthz{head}".encode())
+        assert client.recv(1)
+        assert len(hub.application.watches) == 1
+    deadline = time.monotonic() + 5
+    while len(hub.application.watches) and time.monotonic() < deadline:
+        label(hub, "a", now=str(time.monotonic()))  # nothing is read before the next answer: it is noticed in writing
+    assert len(hub.application.watches) == 0
+
+
+def test_a_connection_cannot_be_switched_to_websocket_while_it_carries_an_answer(hub: RunningHub) -> None:
+    create(hub, "a")
+    query = f"GET {CLUSTERS}?watch=true HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hub.token}\r\n"
+    switch = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MQ==\r\n"
+    with socket.create_connection((hub.host, hub.port), timeout=10) as client:
+        client.sendall(f"{query}\r\n".encode())
+        assert client.recv(1)
+        client.sendall(f"{query}{switch}\r\n".encode())
+        while chunk := client.recv(1000):
+            assert b"101" not in chunk
+    deadline = time.monotonic() + 5
+    while len(hub.application.watches) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(hub.application.watches) == 0
+
+
 def test_stopping_the_hub_ends_watches_cleanly() -> None:
     with running_hub() as hub:
         client = opened(hub, "")

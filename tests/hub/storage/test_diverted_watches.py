@@ -237,6 +237,21 @@ async def test_who_leaves_in_the_middle_of_a_round_gets_it_by_its_reader() -> No
 
 
 @story
+async def test_when_all_that_see_alike_leave_in_the_middle_of_a_round_the_others_are_still_written_to() -> None:
+    async with Store.open(None) as store:
+        turns = Turns()
+        first, second, third = (Watcher(store.watch(PODS, None, 1), turns, Form(key)) for key in "abc")
+        await settle()
+        await store.commit([put("a")])
+        turns.give(until=0.0)
+        await second.end()
+        turns.give()
+        assert [(each.taken, each.read) for each in (first, second, third)] == [([2], []), ([], []), ([2], [])]
+        for each in (first, third):
+            await each.end()
+
+
+@story
 async def test_a_round_that_took_long_is_followed_after_a_while() -> None:
     async with Store.open(None) as store:
         turns = Turns()

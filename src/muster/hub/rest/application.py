@@ -127,6 +127,8 @@ class Application:
         headers: Headers = dict(scope["headers"])
         record = RequestRecord()
         audit = audit_id()
+        extensions = scope.get("extensions", {})
+        answer = extensions.pop(ANSWER, None)  # it knows the request, which would know itself and stay behind
         try:
             reply = await self._reply(scope, headers, receive, send, record, audit)
             if reply is None:  # a watch, which has been served
@@ -145,8 +147,6 @@ class Application:
                 self._record(scope, record, reply, seconds, audit)
             if scope["method"] == "HEAD":
                 reply = Reply(reply.code, b"", reply.content_type, reply.headers, reply.cache)
-            extensions = scope.get("extensions", {})
-            answer = extensions.get(ANSWER)
             try:
                 if answer is None or not answered(answer, reply, audit):
                     accepts = headers.get(b"accept-encoding", b"")

@@ -14,9 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
 
 from muster.errors import MusterError
 from muster.hub.auth.authentication import PEER
@@ -27,9 +29,11 @@ from muster.hub.rest.tls_sockets import TlsListener, TlsSocket
 from muster.values.json import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
+    from collections.abc import Callable, MutableMapping, Sized
 
+    from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+    from websockets.frames import Frame
 
     from muster.hub.auth.certificates import ServingCertificate
     from muster.hub.auth.peers import Peer
@@ -40,6 +44,7 @@ _HEADER_SECONDS = 30.0
 _KEEP_ALIVE_SECONDS = 75
 _GRACE_SECONDS = 5
 _BACKLOG = 2048
+_MOST_FRAMES = 1024  # of one message to a WebSocket: its size says nothing about those that are empty
 
 
 class AddressInUseError(MusterError):
@@ -90,18 +95,34 @@ class _Config(uvicorn.Config):
         return self._written[1]
 
 
+class _Flow(FlowControl):
+    """Reads nothing while requests wait for the one before them. uvicorn would read on after every answer: hundreds of
+    small requests for each that has been answered, and all of them kept."""
+
+    def __init__(self, transport: asyncio.Transport, waiting: Sized) -> None:
+        super().__init__(transport)
+        self._waiting = waiting
+
+    def resume_reading(self) -> None:
+        if not self._waiting:
+            super().resume_reading()
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol with limits on the size of a request's head, on the time to send it, and on what is unread."""
 
     config: _Config
     _head_bytes = 0
+    _empty_bytes = 0  # since the last of a body: ends of chunks, what follows the last of them, empty lines
     _head_timer: asyncio.TimerHandle | None = None
     _peer: Peer | None = None
     _wire: asyncio.Transport
+    _answered: RequestResponseCycle | None = None  # what is being answered: the newest request may be behind it
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own signature
         self._wire = transport
         super().connection_made(HeadWithBody(transport))  # type: ignore[arg-type]  # it stands in for one
+        self.flow = _Flow(self.transport, self.pipeline)
         if len(self.connections) > self.config.most_connections:
             transport.abort()
             return
@@ -115,7 +136,13 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_done()
         self.config.slow_readers.read(self)
+        if self._answered is not None and not self._answered.response_complete:
+            self._answered.disconnected = True
+            self._answered.message_event.set()
         super().connection_lost(exc)
+        self._unset_keepalive_if_required()  # uvicorn leaves that to its time where the client has broken off
+        self._answered = None
+        self.cycle = self.scope = None  # type: ignore[assignment]  # the request knows how to write here, and so us
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -132,21 +159,41 @@ class BoundedProtocol(HttpToolsProtocol):
             if self._head_bytes > _HEADER_BYTES and not self._head_complete_in(data):
                 self._refuse_head(b"431 Request Header Fields Too Large")
                 return
+        self._empty_bytes += len(data)
+        idle, scope = self.timeout_keep_alive_task, self.scope
         super().data_received(data)
+        if self._empty_bytes > _HEADER_BYTES and self._head_timer is None:
+            self.transport.close()
+            return
+        if idle is not None and self.scope is scope and not self.transport.is_closing():
+            # That was no new request but an empty line, or the rest of one that was refused. It prolongs nothing.
+            self.timeout_keep_alive_task = self.loop.call_at(idle.when(), self.timeout_keep_alive_handler)
+
+    def on_body(self, body: bytes) -> None:
+        self._empty_bytes = 0
+        super().on_body(body)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._empty_bytes = 0
         if self._peer is not None:
             self.scope[PEER] = self._peer  # type: ignore[literal-required]  # a key of our own
         if self._head_timer is None:
             self._await_head()
 
     def handle_websocket_upgrade(self) -> None:
+        if self._answered is not None and not self._answered.response_complete:
+            self.transport.close()  # the end of the connection would be told to another protocol than that answer's
+            return
         super().handle_websocket_upgrade()
         # The connection has another protocol now, whose task has not begun yet.
         scope = getattr(self.transport.get_protocol(), "scope", None)
         if scope is not None and self._peer is not None:
             scope[PEER] = self._peer
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
         self.transport.write(b"")  # an answer to HEAD has no body that would have let its head go
@@ -189,7 +236,13 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         self._head_bytes = 0
-        self._head_timer = self.loop.call_later(_HEADER_SECONDS, self._refuse_head, b"408 Request Timeout")
+        self._head_timer = self.loop.call_later(_HEADER_SECONDS, self._head_is_late)
+
+    def _head_is_late(self) -> None:
+        if self.flow.read_paused:  # it may have been sent long ago, behind requests that wait for each other
+            self._head_timer = self.loop.call_later(_HEADER_SECONDS, self._head_is_late)
+        else:
+            self._refuse_head(b"408 Request Timeout")
 
     def _head_done(self) -> None:
         if self._head_timer is not None:
@@ -219,6 +272,20 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self.config.slow_readers.read(self)
+        if not self.read_paused:
+            self.transport.resume_reading()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.writable.is_set():
+            self.transport.pause_reading()  # every ping is answered, and somebody may read none of that
+
+    def handle_cont(self, event: Frame) -> None:
+        if len(self.frames) < _MOST_FRAMES:
+            super().handle_cont(event)
+        elif not self.close_sent:
+            self.conn.fail(CloseCode.MESSAGE_TOO_BIG, f"more than {_MOST_FRAMES} frames")
+            self.handle_parser_exception()
 
     async def send(self, message: MutableMapping[str, Json]) -> None:  # type: ignore[override]  # uvicorn's own types
         binary, text = message.get("bytes"), message.get("text")

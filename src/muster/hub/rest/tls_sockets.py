@@ -28,6 +28,7 @@ _LINGER_SECONDS = 2.0
 _FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _FULL_SECONDS = 1.0
 _HIGH, _LOW = 64 * 1024, 16 * 1024
+_NOBODY = asyncio.Protocol()
 
 
 class TlsListener:
@@ -199,6 +200,7 @@ class TlsSocket(asyncio.Transport):
         self._high, self._low = _HIGH, _LOW
         self._is_paused = False  # whether the protocol has been told to write nothing
         self._is_reading = False
+        self._is_stuck = False  # whether nothing can be read before TLS has sent something of its own
         self._is_closing = False
         self._is_over = False
         self._has_ended = False  # whether the client sends nothing more
@@ -254,8 +256,13 @@ class TlsSocket(asyncio.Transport):
                 return
             try:
                 data = self._connection.recv(_RECORD)
-            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            except ssl.SSLWantReadError:
                 break
+            except ssl.SSLWantWriteError:  # an answer to new keys, say, for which the client leaves no room
+                self._is_stuck = True
+                self._loop.remove_reader(self._number)  # what it sends would wake us for nothing, again and again
+                self._loop.add_writer(self._number, self._writable)
+                return
             except OSError as error:
                 self._lose(error)
                 return
@@ -301,7 +308,8 @@ class TlsSocket(asyncio.Transport):
                 sent += self._connection.send(memoryview(data)[sent : sent + _RECORD])
         except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
             self._loop.add_writer(self._number, self._writable)
-            self._keep(bytes(memoryview(data)[sent:]))
+            # What many are sent is kept once, however many of them do not read.
+            self._keep(bytes(memoryview(data)[sent:] if sent else data))
         except OSError as error:
             self._lose(error)
 
@@ -336,6 +344,11 @@ class TlsSocket(asyncio.Transport):
         if self._is_paused and self._unsent_bytes <= self._low:
             self._is_paused = False
             self._protocol.resume_writing()
+        if self._is_stuck:
+            self._is_stuck = False
+            if self._is_reading:
+                self._loop.add_reader(self._number, self._readable)
+                self._loop.call_soon(self._readable)
         if not unsent and not self._is_over:
             self._loop.remove_writer(self._number)
             if self._is_closing:
@@ -377,6 +390,7 @@ class TlsSocket(asyncio.Transport):
         if self._is_over:
             return
         self._is_over = True
+        self._loop.remove_writer(self._number)
         with contextlib.suppress(OSError, ValueError):  # it says goodbye, and would like to hear it, too
             self._connection.unwrap()
         with contextlib.suppress(OSError):
@@ -385,7 +399,7 @@ class TlsSocket(asyncio.Transport):
             self._connection.close()
         else:
             self._strangers.add(_Lingering(self._loop, self._connection, self._strangers))
-        self._protocol.connection_lost(None)
+        self._let_go(None)
 
     def _lose(self, error: Exception | None) -> None:
         """It is over at once, whatever is unsent."""
@@ -397,4 +411,8 @@ class TlsSocket(asyncio.Transport):
         self._unsent.clear()
         self._unsent_bytes = 0
         self._connection.close()
-        self._loop.call_soon(self._protocol.connection_lost, error)
+        self._loop.call_soon(self._let_go, error)
+
+    def _let_go(self, error: Exception | None) -> None:
+        protocol, self._protocol = self._protocol, _NOBODY  # it knows us: neither would go before the collector looks
+        protocol.connection_lost(error)

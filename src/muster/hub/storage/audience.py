@@ -213,6 +213,8 @@ class Audience:
             return
         for group in tuple(self._groups.values()):
             watches = tuple(group)
+            if not watches:
+                continue  # they have left since the round began
             rendering = watches[0].rendering
             part: Rendered | None = None
             since = until = -1

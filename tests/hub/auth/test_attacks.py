@@ -17,7 +17,7 @@ from websockets.typing import Subprotocol
 from muster.hub.access import TOKENS, AccessSettings
 from muster.hub.auth.fairness import UserLimits
 from muster.hub.auth.token_file import TokenFile
-from muster.hub.rest import server
+from muster.hub.rest import protocols
 from tests.hub.auth.guarded import (
     OCM,
     RBAC,
@@ -537,7 +537,7 @@ def test_a_head_without_end_is_cut_off(hub: GuardedHub) -> None:
 
 
 def test_a_head_that_never_ends_is_cut_off_in_time(hub: GuardedHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(protocols, "_HEADER_SECONDS", 0.2)
     started = time.monotonic()
     with socket.create_connection((hub.running.host, hub.running.port), timeout=10) as connection:
         connection.sendall(b"GET /api HTTP/1.1\r\nHost: x\r\n")

@@ -17,8 +17,8 @@ import pytest
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from muster.hub.auth.certificates import serving_certificate
-from muster.hub.rest import server
-from muster.hub.rest.server import BoundedProtocol, HeadWithBody
+from muster.hub.rest import protocols, server
+from muster.hub.rest.protocols import BoundedProtocol, HeadWithBody
 from muster.hub.rest.tls_sockets import TlsSocket
 from tests.hub.rest.running import RunningHub, running_hub
 
@@ -248,7 +248,7 @@ def test_of_requests_sent_without_waiting_only_those_read_at_once_are_kept(monke
 
 
 def test_a_head_that_is_not_read_yet_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_HEADER_SECONDS", 0.3)
+    monkeypatch.setattr(protocols, "_HEADER_SECONDS", 0.3)
     with running_hub() as hub, socket.create_connection((hub.host, hub.port), timeout=10) as client:
         slow = f"GET {SECRETS}?watch=true&timeoutSeconds=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hub.token}"
         last = "GET /readyz HTTP/1.1\r\nConnection: close\r\nHost: x\r\n\r\n"

@@ -16,9 +16,10 @@ import pytest
 import uvloop
 
 from muster.hub.auth.certificates import serving_certificate
-from muster.hub.rest import tls_sockets
+from muster.hub.rest import tls_listener
 from muster.hub.rest.server import bind
-from muster.hub.rest.tls_sockets import TlsListener, TlsSocket
+from muster.hub.rest.tls_listener import TlsListener
+from muster.hub.rest.tls_sockets import TlsSocket
 from tests.hub.rest.running import running_hub
 
 if TYPE_CHECKING:
@@ -353,7 +354,7 @@ def test_who_is_closed_without_room_for_what_tls_has_to_say_is_closed(
 
 
 def test_nonsense_and_silence_get_no_protocol(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tls_sockets, "_HANDSHAKE_SECONDS", 0.2)
+    monkeypatch.setattr(tls_listener, "_HANDSHAKE_SECONDS", 0.2)
 
     async def story() -> None:
         async with listening(tmp_path, echo) as server:
@@ -450,7 +451,7 @@ def test_a_closed_listener_takes_in_nobody_and_lets_go_of_who_is_not_in_yet(tmp_
 def test_without_files_left_it_waits_and_goes_on(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(tls_sockets, "_FULL_SECONDS", 0.05)
+    monkeypatch.setattr(tls_listener, "_FULL_SECONDS", 0.05)
 
     class Full:
         """A listening socket of a process that has no files left, at first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING, Final
 
 import hypothesis
@@ -20,6 +21,10 @@ hypothesis.settings.load_profile("muster")
 os.environ["MUSTER_CONFIG"] = os.devnull
 for _name in ("MUSTER_CONTEXT", "MUSTER_NAMESPACE", "MUSTER_OUTPUT", "MUSTER_DATA"):
     os.environ.pop(_name, None)
+
+# A shell without job control starts what is in the background with Ctrl-C ignored, and so would be all that it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # In CI a test that was left out has failed, unless it says one of these: what it asks for cannot be had there.
 EXPECTED_SKIPS: Final = (

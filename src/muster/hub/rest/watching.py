@@ -98,13 +98,14 @@ class _Chunks:
 class Rounds:
     """Those who have something to send to many watches, served with a turn for everybody else after each slice."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
         self._waiting: deque[Served] = deque()
         self._is_under_way = False
         self._paused_at = 0.0  # since when others have their turn
 
     def join(self, served: Served) -> None:
-        pause = served.due - time.perf_counter()
+        pause = served.due - self._clock()
         if pause > 0:
             asyncio.get_running_loop().call_later(pause, self._begin, served)
         else:
@@ -117,14 +118,14 @@ class Rounds:
             self._pause()
 
     def _pause(self) -> None:
-        self._paused_at = time.perf_counter()
+        self._paused_at = self._clock()
         asyncio.get_running_loop().call_soon(self._serve)
 
     def _serve(self) -> None:
-        now = time.perf_counter()
+        now = self._clock()
         until = now + min(max(_LEAST_SLICE, now - self._paused_at), _LONGEST_SLICE)
         try:
-            while self._waiting and time.perf_counter() < until:
+            while self._waiting and self._clock() < until:
                 served = self._waiting.popleft()
                 if served.serve(until):
                     self._waiting.append(served)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 CLASSIFICATIONS: Final = "/apis/agent-install.openshift.io/v1beta1/namespaces/hosts/agentclassifications"
 RESOLUTIONS: Final = "/apis/resolution.muster.dev/v1alpha1/namespaces/operators/resolutions"
@@ -65,6 +65,26 @@ def test_a_classification_shows_its_conflicts_and_is_saved_by_a_plan(
     expect(page.get_by_role("textbox", name="jq query")).to_contain_text(".cpu.count >= 64")
     assert send(kubeconfig, "GET", f"{CLASSIFICATIONS}/size-huge")["spec"]["labelValue"] == "huge"
     send(kubeconfig, "DELETE", f"{CLASSIFICATIONS}/size-huge")
+
+
+def test_what_is_typed_while_classifications_come_stays(page: Page, open_at: Callable[[str], Page]) -> None:
+    held: list[Route] = []
+    listed = re.compile(r"/agentclassifications(\?(?!.*watch)|$)")
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(listed, hold)
+    open_at("/hosts?namespace=hosts&query=.cpu.count%20%3E%3D%2064")
+    page.get_by_label("Label", exact=True).fill("size")
+    while not held:
+        page.wait_for_timeout(20)
+    page.get_by_label("Value", exact=True).fill("huge")
+    for each in held:
+        each.continue_()
+    page.unroute(listed)
+    expect(page.get_by_text("size-large also matches 6 hosts")).to_be_visible()
+    expect(page.get_by_label("Label", exact=True)).to_have_value("size")
 
 
 def test_a_conflict_is_told_drawn_and_every_way_out_has_its_plan(open_at: Callable[[str], Page]) -> None:

@@ -57,13 +57,14 @@ export class Hosts extends Screen {
 
   async arrived() {
     const given = (key) => this.query.get(key) ?? '';
+    // What the address says is there at once: what somebody types while classifications come is typed over it, and stays.
+    const [name, namespace] = [given('classification'), given('namespace')];
+    Object.assign(this, {name, namespace, text: given('query'), key: given('key'), label: given('value'), host: given('host')});
     await this.#saved.run();
     const all = this.#saved.value ?? [];
-    this.name = given('classification');
-    const saved = all.find(({metadata}) => metadata.name === this.name && (!given('namespace') || metadata.namespace === given('namespace')));
-    this.namespace = given('namespace') || saved?.metadata.namespace || all[0]?.metadata.namespace || await this.#anyNamespace();
-    [this.text, this.key, this.label] = [given('query') || saved?.spec.query || '', given('key') || saved?.spec.labelKey || '', given('value') || saved?.spec.labelValue || ''];
-    this.host = given('host');
+    const saved = all.find(({metadata}) => metadata.name === name && (!namespace || metadata.namespace === namespace));
+    this.namespace ||= saved?.metadata.namespace || all[0]?.metadata.namespace || await this.#anyNamespace();
+    [this.text, this.key, this.label] = [this.text || saved?.spec.query || '', this.key || saved?.spec.labelKey || '', this.label || saved?.spec.labelValue || ''];
     this.#ask();
     if (this.host) this.#agent.run();
   }

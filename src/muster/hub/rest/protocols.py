@@ -278,7 +278,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         binary, text = message.get("bytes"), message.get("text")
         data: bytes = binary if binary is not None else (text or "").encode()
         if message["type"] != "websocket.send" or len(data) <= PART or self.close_sent:
-            await super().send(message)  # type: ignore[arg-type]
+            await super().send(message)  # type: ignore[arg-type]  # as above
             return
         begin = self.conn.send_text if binary is None else self.conn.send_binary
         for start in range(0, len(data), PART):
